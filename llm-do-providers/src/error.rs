@@ -1,0 +1,132 @@
+//! Why a request to a model failed.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Why a request to a model failed: ask for its kind, its status and what to do.
+///
+/// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply.
+#[derive(Debug)]
+pub struct ProviderError(Box<Repr>);
+
+#[derive(Debug)]
+struct Repr {
+    provider: String,
+    kind: ErrorKind,
+    message: String,
+    status: Option<u16>,
+    retry_after: Option<Duration>,
+    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+/// What kind of failure a [`ProviderError`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Something is missing or wrong before any request: a key, a file, a model's name.
+    Configuration,
+    /// The key was refused (status 401 or 403).
+    Auth,
+    /// The provider refuses the request as it is (other 4xx).
+    InvalidRequest,
+    /// Too many requests (status 429).
+    RateLimited,
+    /// The provider fails or is overloaded (5xx).
+    Unavailable,
+    /// No connection, or it broke.
+    Transport,
+    /// No answer in time.
+    Timeout,
+    /// The answer does not follow the protocol.
+    Protocol,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+impl ProviderError {
+    /// Returns an error of `provider`; `message` says what happened and what to do, in lower case, without a full stop.
+    #[must_use]
+    pub fn new(provider: impl Into<String>, kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self(Box::new(Repr {
+            provider: provider.into(),
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            source: None,
+        }))
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.0.status = Some(status);
+        self
+    }
+
+    /// Adds how long the provider asks to wait.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Duration) -> Self {
+        self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// Returns the kind of failure.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Returns the provider's name, such as `openai`.
+    #[must_use]
+    pub fn provider(&self) -> &str {
+        &self.0.provider
+    }
+
+    /// Returns the HTTP status, if there was an answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.0.status
+    }
+
+    /// Returns how long the provider asks to wait before the next try.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        self.0.retry_after
+    }
+
+    /// Returns whether the provider refused for too many requests.
+    #[must_use]
+    pub fn is_rate_limited(&self) -> bool {
+        self.0.kind == ErrorKind::RateLimited
+    }
+
+    /// Returns whether no answer came in time.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        self.0.kind == ErrorKind::Timeout
+    }
+}
+
+impl fmt::Display for ProviderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.0.provider)?;
+        if let Some(status) = self.0.status {
+            write!(f, "status {status}: ")?;
+        }
+        f.write_str(&self.0.message)
+    }
+}
+
+impl std::error::Error for ProviderError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}

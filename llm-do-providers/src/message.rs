@@ -1,0 +1,108 @@
+//! Messages and their parts, the same for every provider.
+
+use serde::{Deserialize, Serialize};
+
+/// One message of a conversation.
+///
+/// A history is a list of these; instructions (the system prompt) stand beside it, in
+/// [`Request::instructions`](crate::Request::instructions).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Message {
+    /// What the user, or the code that calls a worker, says.
+    User {
+        /// The parts, in order.
+        parts: Vec<UserPart>,
+    },
+    /// What the model answered.
+    Assistant {
+        /// The parts, in order.
+        parts: Vec<ResponsePart>,
+    },
+    /// The results of the tool calls of the assistant message before it, one for each call.
+    Tool {
+        /// The results, in the order of the calls.
+        results: Vec<ToolResult>,
+    },
+}
+
+impl Message {
+    /// Returns a user message of one text part.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { parts: vec![UserPart::Text { text: text.into() }] }
+    }
+}
+
+/// A part of a user message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum UserPart {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: String,
+    },
+}
+
+/// A part of a model's answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ResponsePart {
+    /// Plain text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// What the model thought before it answered, where the provider shows it.
+    Thinking {
+        /// The thought, or the provider's summary of it.
+        text: String,
+    },
+    /// A request to call a tool.
+    ToolCall(ToolCall),
+}
+
+/// A model's request to call a tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// What the provider calls this call; its result carries the same id.
+    pub id: String,
+    /// The tool's name, as the model wrote it.
+    pub name: String,
+    /// The arguments as the model wrote them: JSON if the model kept to the schema, anything otherwise.
+    pub arguments: String,
+}
+
+/// The result of one tool call, as the model is told it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    /// The [`ToolCall::id`] that it answers.
+    pub call_id: String,
+    /// The tool's name.
+    pub name: String,
+    /// The result: text, or JSON as text.
+    pub content: String,
+    /// Whether the call failed, so that `content` says why.
+    pub is_error: bool,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FinishReason {
+    /// It had said what it wanted to say.
+    Stop,
+    /// It wants tools called.
+    ToolCalls,
+    /// It ran into the limit on output tokens: the last part may be cut off.
+    Length,
+    /// The provider's filter stopped it.
+    ContentFilter,
+    /// Another reason, which the provider does not name in our terms.
+    Other,
+}

@@ -1,0 +1,259 @@
+//! The one trait that every model implements, and what goes in and out of it.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_core::Stream;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::ProviderError;
+use crate::message::{FinishReason, Message, ResponsePart, ToolCall};
+use crate::settings::Settings;
+use crate::usage::Usage;
+
+/// A language model that answers requests.
+///
+/// Dropping a future or a stream of it cancels the request.
+#[async_trait]
+pub trait Model: Debug + Send + Sync {
+    /// Returns the full name, `provider:model`.
+    fn name(&self) -> &str;
+
+    /// Returns what the model can do. Default: [`Profile::default`].
+    fn profile(&self) -> Profile {
+        Profile::default()
+    }
+
+    /// Sends one request and waits for the whole answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error once the request has failed for good: retries are the model's own affair.
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError>;
+
+    /// Sends one request and returns the answer as it arrives.
+    ///
+    /// The stream's last item is [`StreamEvent::Done`] or an error; a stream that ends without either broke off.
+    /// Default: waits for [`request`](Self::request) and replays its answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the request failed before anything arrived; later failures are items of the stream.
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        Ok(replay(self.request(request).await?))
+    }
+}
+
+/// What a model can do, so that a worker asks for its output in a way the model can follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// Whether [`Request::output`] is honoured: the answer's text is JSON of that schema. Default: false, and a
+    /// worker's output is then asked for as the arguments of an output tool.
+    pub native_output: bool,
+    /// Whether native output and [`Request::tools`] can be asked for in one request. Default: false.
+    pub native_output_with_tools: bool,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Profile {
+    /// A model that only writes text and calls tools.
+    pub const NONE: Self = Self { native_output: false, native_output_with_tools: false };
+    /// A model that follows an output schema, also while it may call tools.
+    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true };
+}
+
+/// One request to a model; it borrows the history, so that asking copies nothing.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Request<'a> {
+    /// The instructions (system prompt).
+    pub instructions: Option<&'a str>,
+    /// The conversation so far.
+    pub messages: &'a [Message],
+    /// The tools that the model may call.
+    pub tools: &'a [ToolSpec],
+    /// Whether it may, must or must not call one.
+    pub tool_choice: ToolChoice<'a>,
+    /// The schema that the answer's text must follow, for models whose [`Profile`] says so.
+    pub output: Option<&'a OutputSchema>,
+    /// Settings.
+    pub settings: &'a Settings,
+}
+
+impl<'a> Request<'a> {
+    /// Returns a request of `messages` without instructions, tools, or output schema.
+    #[must_use]
+    pub fn new(messages: &'a [Message], settings: &'a Settings) -> Self {
+        Self { instructions: None, messages, tools: &[], tool_choice: ToolChoice::Auto, output: None, settings }
+    }
+
+    /// Sets the instructions. Default: none.
+    #[must_use]
+    pub fn instructions(self, instructions: Option<&'a str>) -> Self {
+        Self { instructions, ..self }
+    }
+
+    /// Offers `tools`. Default: none.
+    #[must_use]
+    pub fn tools(self, tools: &'a [ToolSpec]) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Sets whether tools may be called. Default: [`ToolChoice::Auto`].
+    #[must_use]
+    pub fn tool_choice(self, tool_choice: ToolChoice<'a>) -> Self {
+        Self { tool_choice, ..self }
+    }
+
+    /// Asks for an answer that follows `output`. Default: free text.
+    #[must_use]
+    pub fn output(self, output: Option<&'a OutputSchema>) -> Self {
+        Self { output, ..self }
+    }
+}
+
+/// A tool as a model sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolSpec {
+    /// Its name: `^[A-Za-z0-9_-]{1,64}$`.
+    pub name: Arc<str>,
+    /// What it does.
+    pub description: Arc<str>,
+    /// The JSON schema of its arguments, an object.
+    pub parameters: Arc<Value>,
+}
+
+/// Whether a model may call tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice<'a> {
+    /// As it likes.
+    #[default]
+    Auto,
+    /// It must call at least one.
+    Required,
+    /// It must call this one.
+    Tool(&'a str),
+    /// It must not.
+    None,
+}
+
+/// The schema of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputSchema {
+    /// A name for it: `^[A-Za-z0-9_-]{1,64}$`.
+    pub name: Arc<str>,
+    /// The JSON schema, an object at its root.
+    pub schema: Arc<Value>,
+}
+
+/// The whole answer to one request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Response {
+    /// The parts, in order.
+    pub parts: Vec<ResponsePart>,
+    /// What it used; [`Usage::requests`] is 1.
+    pub usage: Usage,
+    /// Why the model stopped.
+    pub finish: FinishReason,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+}
+
+impl Response {
+    /// Returns an answer of `parts` by `model`: it stopped for tool calls if there are any.
+    #[must_use]
+    pub fn new(model: impl Into<String>, parts: Vec<ResponsePart>, usage: Usage) -> Self {
+        let calls = parts.iter().any(|part| matches!(part, ResponsePart::ToolCall(_)));
+        let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
+        Self { parts, usage, finish, model: model.into() }
+    }
+
+    /// Says that the model stopped for another reason.
+    #[must_use]
+    pub fn with_finish(self, finish: FinishReason) -> Self {
+        Self { finish, ..self }
+    }
+
+    /// Returns the text parts, joined.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            ResponsePart::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns the tool calls, in order.
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.parts.iter().filter_map(|part| match part {
+            ResponsePart::ToolCall(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// An answer as it arrives.
+pub type ResponseStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
+
+/// A piece of an answer.
+///
+/// The pieces before [`Done`](Self::Done) are for display; the answer is what `Done` carries.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StreamEvent {
+    /// The model is not answering yet: it loads, waits for a retry, and so on.
+    Waiting {
+        /// What it is doing, in a few words.
+        on: String,
+    },
+    /// More text.
+    Text(String),
+    /// More of a thought.
+    Thinking(String),
+    /// More of a tool call's arguments.
+    ToolCall {
+        /// The place of the call among the calls of this answer.
+        index: usize,
+        /// The tool's name, whole.
+        name: Arc<str>,
+        /// More of the arguments' JSON text; the first piece may be empty.
+        arguments: String,
+    },
+    /// The whole answer; nothing follows.
+    Done(Response),
+}
+
+/// Returns a stream that replays a whole answer: one piece for each part, then [`StreamEvent::Done`].
+#[must_use]
+pub fn replay(response: Response) -> ResponseStream {
+    let mut events = Vec::with_capacity(response.parts.len() + 1);
+    let mut calls = 0;
+    for part in &response.parts {
+        events.push(match part {
+            ResponsePart::Text { text } => StreamEvent::Text(text.clone()),
+            ResponsePart::Thinking { text } => StreamEvent::Thinking(text.clone()),
+            ResponsePart::ToolCall(call) => {
+                calls += 1;
+                StreamEvent::ToolCall {
+                    index: calls - 1,
+                    name: call.name.as_str().into(),
+                    arguments: call.arguments.clone(),
+                }
+            }
+        });
+    }
+    events.push(StreamEvent::Done(response));
+    Box::pin(futures_util::stream::iter(events.into_iter().map(Ok)))
+}

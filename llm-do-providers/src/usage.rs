@@ -1,0 +1,56 @@
+//! What a request used.
+
+use std::ops::{Add, AddAssign};
+
+use serde::{Deserialize, Serialize};
+
+/// The tokens of one request, or the sum of several.
+///
+/// A provider that does not report a figure leaves it 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Requests answered by a model.
+    pub requests: u64,
+    /// Tokens read, cached ones included.
+    pub input_tokens: u64,
+    /// Tokens written, reasoning included.
+    pub output_tokens: u64,
+    /// Tokens read from the provider's prompt cache.
+    pub cached_tokens: u64,
+    /// Tokens that the model thought before it answered.
+    pub reasoning_tokens: u64,
+}
+
+impl Usage {
+    /// Returns the usage of one request that read `input` tokens and wrote `output` tokens.
+    #[must_use]
+    pub fn of_request(input: u64, output: u64) -> Self {
+        Self { requests: 1, input_tokens: input, output_tokens: output, ..Self::default() }
+    }
+
+    /// Returns all tokens, read and written.
+    #[must_use]
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+    }
+}
+
+impl Add for Usage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
