@@ -1,0 +1,261 @@
+//! What a macro registers of an item.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::context::{CallContext, StateKey};
+use crate::event::Kind;
+use crate::schema;
+use crate::tool::{Effect, Running, Tool};
+
+/// A tool, worker or entry as its macro registers it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ToolDef {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) description: &'static str,
+    pub(crate) location: Location,
+    pub(crate) effect: Effect,
+    pub(crate) state: &'static [fn() -> StateKey],
+    pub(crate) declaration: Option<&'static Declaration>,
+    pub(crate) parameters: fn() -> Value,
+    pub(crate) output: Option<fn() -> Value>,
+    pub(crate) implementation: Implementation,
+}
+
+/// What runs when the item is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Implementation {
+    /// A function; it decodes the arguments first.
+    Function(fn(Value) -> Result<Start, String>),
+    /// A model.
+    Worker {
+        worker: WorkerDef,
+        /// Decodes the arguments and writes them out again, defaults filled in.
+        arguments: fn(Value) -> Result<Value, String>,
+        /// Says whether a value is one of the worker's output type.
+        output: fn(&Value) -> Result<(), String>,
+    },
+}
+
+/// A function with its arguments, waiting for a context.
+pub(crate) type Start = Box<dyn FnOnce(&CallContext) -> Running + Send>;
+
+/// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
+#[doc(hidden)]
+pub trait Function: Tool {
+    /// Begins to run with these arguments.
+    fn start(self, ctx: &CallContext) -> Running;
+}
+
+#[doc(hidden)]
+impl ToolDef {
+    /// Describes a tool.
+    #[must_use]
+    pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
+        Self::new::<T>(Kind::Tool, description, location, Implementation::Function(start::<T>))
+    }
+
+    /// Describes an entry.
+    #[must_use]
+    pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
+        Self::new::<T>(Kind::Entry, description, location, Implementation::Function(start::<T>))
+    }
+
+    /// Describes a worker.
+    #[must_use]
+    pub const fn worker<T>(description: &'static str, location: Location, worker: WorkerDef) -> Self
+    where
+        T: Tool<Output: Serialize + DeserializeOwned + JsonSchema>,
+    {
+        let implementation =
+            Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<T::Output> };
+        let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
+        def.output = Some(schema::of::<T::Output>);
+        def
+    }
+
+    const fn new<T: Tool>(
+        kind: Kind,
+        description: &'static str,
+        location: Location,
+        implementation: Implementation,
+    ) -> Self {
+        Self {
+            name: T::NAME,
+            kind,
+            description,
+            location,
+            effect: Effect::Undeclared,
+            state: &[],
+            declaration: None,
+            parameters: schema::of_arguments::<T>,
+            output: None,
+            implementation,
+        }
+    }
+
+    /// Sets what a call may change. Default: [`Effect::Undeclared`].
+    #[must_use]
+    pub const fn effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// Sets the state that it takes. Default: none.
+    #[must_use]
+    pub const fn state(mut self, state: &'static [fn() -> StateKey]) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Sets what it may call. Default: whatever is registered.
+    #[must_use]
+    pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
+        self.declaration = Some(declaration);
+        self
+    }
+
+    /// Sets the schema of its output. Default: unknown.
+    #[must_use]
+    pub const fn output(mut self, output: Option<fn() -> Value>) -> Self {
+        self.output = output;
+        self
+    }
+}
+
+fn start<T: Function>(arguments: Value) -> Result<Start, String> {
+    let arguments: T = decode(arguments)?;
+    Ok(Box::new(move |ctx| arguments.start(ctx)))
+}
+
+fn rewrite<T: Tool>(arguments: Value) -> Result<Value, String> {
+    let arguments: T = decode(arguments)?;
+    serde_json::to_value(arguments).map_err(|error| error.to_string())
+}
+
+fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
+    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+}
+
+fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| error.to_string())
+}
+
+/// How a model implements a worker.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct WorkerDef {
+    pub(crate) instructions: &'static str,
+    pub(crate) model: Option<&'static str>,
+    pub(crate) compatible_models: &'static [&'static str],
+    pub(crate) max_turns: u32,
+    pub(crate) retries: u32,
+}
+
+#[doc(hidden)]
+impl WorkerDef {
+    /// Describes a worker with these instructions.
+    #[must_use]
+    pub const fn new(instructions: &'static str) -> Self {
+        Self { instructions, model: None, compatible_models: &[], max_turns: 20, retries: 2 }
+    }
+
+    /// Sets the model. Default: the run's.
+    #[must_use]
+    pub const fn model(mut self, model: &'static str) -> Self {
+        self.model = Some(model);
+        self
+    }
+
+    /// Sets the models that the run may choose. Default: any.
+    #[must_use]
+    pub const fn compatible_models(mut self, globs: &'static [&'static str]) -> Self {
+        self.compatible_models = globs;
+        self
+    }
+
+    /// Sets the limit on requests in one call. Default: 20.
+    #[must_use]
+    pub const fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = turns;
+        self
+    }
+
+    /// Sets how often in a row the same thing may fail and be tried again. Default: 2.
+    #[must_use]
+    pub const fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+}
+
+/// Where an item is written.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Location {
+    file: &'static str,
+    line: u32,
+}
+
+#[doc(hidden)]
+impl Location {
+    /// Returns a place in a source file.
+    #[must_use]
+    pub const fn new(file: &'static str, line: u32) -> Self {
+        Self { file, line }
+    }
+}
+
+impl std::fmt::Display for Location {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
+}
+
+/// What an item may call.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct Declaration {
+    pub(crate) members: &'static [&'static [&'static str]],
+    pub(crate) by_name: &'static [&'static str],
+}
+
+#[doc(hidden)]
+impl Declaration {
+    /// Declares the names of toolsets that the compiler knows, and others that are looked up when the run begins.
+    #[must_use]
+    pub const fn new(members: &'static [&'static [&'static str]], by_name: &'static [&'static str]) -> Self {
+        Self { members, by_name }
+    }
+}
+
+/// A toolset as `toolset!` registers it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ToolsetDef {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) members: &'static [&'static str],
+    pub(crate) location: Location,
+}
+
+#[doc(hidden)]
+impl ToolsetDef {
+    /// Describes a toolset of these members.
+    #[must_use]
+    pub const fn new(
+        name: &'static str,
+        description: &'static str,
+        members: &'static [&'static str],
+        location: Location,
+    ) -> Self {
+        Self { name, description, members, location }
+    }
+}
+
+inventory::collect!(ToolDef);
+inventory::collect!(ToolsetDef);

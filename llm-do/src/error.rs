@@ -1,0 +1,188 @@
+//! Why a call failed.
+
+use std::error::Error;
+
+use llm_do_providers::ProviderError;
+
+/// Any error that may cross threads.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// A result whose error may be any: what entries and tools usually return.
+pub type Result<T, E = BoxError> = std::result::Result<T, E>;
+
+/// Why a call on the tool plane failed.
+///
+/// No text of it holds a key or a prompt.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CallError {
+    /// The arguments do not follow the tool's schema; nothing ran.
+    #[error("invalid arguments for `{tool}`: {message}")]
+    InvalidArguments {
+        /// The tool's registered name.
+        tool: String,
+        /// What is wrong and where, fit to show to a model.
+        message: String,
+    },
+
+    /// Nothing of that name is registered.
+    #[error("no tool `{tool}`: {hint}")]
+    NotFound {
+        /// The name that was asked for.
+        tool: String,
+        /// Names near it, and what to do.
+        hint: String,
+    },
+
+    /// The caller's toolsets do not hold the tool.
+    #[error("`{caller}` may not call `{tool}`: add it to the `toolsets` of `{caller}`")]
+    NotDeclared {
+        /// The name that was asked for.
+        tool: String,
+        /// Who asked.
+        caller: String,
+    },
+
+    /// The call was not approved; nothing ran.
+    #[error("call to `{tool}` denied: {reason}")]
+    Denied {
+        /// The tool's registered name.
+        tool: String,
+        /// Why, in words fit to show to a model.
+        reason: String,
+    },
+
+    /// One more worker would exceed the limit on nested workers; nothing ran.
+    #[error("`{caller}` at depth {depth} may not call the worker `{tool}`: the limit is {limit}; raise `max_depth`")]
+    Depth {
+        /// The worker's registered name.
+        tool: String,
+        /// Who asked.
+        caller: String,
+        /// The caller's depth.
+        depth: u32,
+        /// The limit.
+        limit: u32,
+    },
+
+    /// The run was cancelled.
+    #[error("`{tool}` was cancelled")]
+    Cancelled {
+        /// The tool's registered name.
+        tool: String,
+    },
+
+    /// The tool panicked.
+    #[error("`{tool}` panicked: {message}")]
+    Panicked {
+        /// The tool's registered name.
+        tool: String,
+        /// The panic's text.
+        message: String,
+    },
+
+    /// The tool, worker or entry ran and failed.
+    #[error("`{tool}` failed")]
+    Failed {
+        /// The tool's registered name.
+        tool: String,
+        /// What it returned.
+        source: BoxError,
+    },
+
+    /// A worker has no model, or its model cannot be set up.
+    #[error("no model for the worker `{worker}`: {message}")]
+    NoModel {
+        /// The worker's registered name.
+        worker: String,
+        /// What to do.
+        message: String,
+    },
+
+    /// The worker's model could not be asked.
+    #[error("the model of `{worker}` failed")]
+    Model {
+        /// The worker's registered name.
+        worker: String,
+        /// What the provider says.
+        source: ProviderError,
+    },
+
+    /// The worker's model answered, but never as it should.
+    #[error("`{worker}` gave up: {message}")]
+    GaveUp {
+        /// The worker's registered name.
+        worker: String,
+        /// What was wrong with its last answer, or which limit it met.
+        message: String,
+    },
+
+    /// The result does not fit the type that the caller expects.
+    #[error("the result of `{tool}` does not fit the type expected of it: {message}")]
+    Result {
+        /// The tool's registered name.
+        tool: String,
+        /// What does not fit.
+        message: String,
+    },
+}
+
+impl CallError {
+    /// Returns whether a model may be told of this error and try something else.
+    ///
+    /// False for refusals and limits, also where they are the cause of a tool's failure.
+    #[must_use]
+    pub fn is_mendable(&self) -> bool {
+        match self {
+            Self::InvalidArguments { .. } | Self::NotFound { .. } | Self::NotDeclared { .. } => true,
+            Self::Panicked { .. } | Self::Model { .. } | Self::GaveUp { .. } | Self::Result { .. } => true,
+            Self::Failed { source, .. } => cause(source.as_ref()).is_none_or(Self::is_mendable),
+            Self::Denied { .. } | Self::Depth { .. } | Self::Cancelled { .. } | Self::NoModel { .. } => false,
+        }
+    }
+
+    /// Returns whether the call, or one below it, was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        match self {
+            Self::Cancelled { .. } => true,
+            Self::Failed { source, .. } => cause(source.as_ref()).is_some_and(Self::is_cancelled),
+            _ => false,
+        }
+    }
+
+    /// Returns whether the call, or one below it, was not approved.
+    #[must_use]
+    pub fn is_denied(&self) -> bool {
+        match self {
+            Self::Denied { .. } => true,
+            Self::Failed { source, .. } => cause(source.as_ref()).is_some_and(Self::is_denied),
+            _ => false,
+        }
+    }
+}
+
+/// Finds the call error that `error` is, or that caused it.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallError> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(found) = error.downcast_ref() {
+            return Some(found);
+        }
+        next = error.source();
+    }
+    None
+}
+
+/// Returns an error and all its causes as one line.
+#[must_use]
+pub fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(error) = next {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        next = error.source();
+    }
+    text
+}

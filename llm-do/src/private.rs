@@ -1,0 +1,12 @@
+//! Not public API. Used by generated code.
+
+pub use inventory;
+pub use schemars;
+pub use serde;
+
+pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
+pub use crate::definition::{Declaration, Function, Location, ToolDef, ToolsetDef, WorkerDef};
+pub use crate::tool::{
+    Effect, Failure, NoSchema, NotResult, ReturnProbe, Returns, Running, SchemaProbe, Tool, returned,
+};
+pub use crate::toolset::{Declares, Here, In, Includes, Toolset, assert_unique, concat, count};

@@ -1,0 +1,258 @@
+//! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::Validator;
+use llm_do_providers::ToolSpec;
+use serde_json::Value;
+
+use crate::context::StateKey;
+use crate::definition::{Declaration, Implementation, ToolDef, ToolsetDef, WorkerDef};
+use crate::event::Kind;
+use crate::tool::Effect;
+
+/// The tools, workers, entries and toolsets that are linked into the program.
+///
+/// A library's items are only linked if the program names the library somewhere: `use my_tools as _;` suffices.
+#[derive(Debug)]
+pub struct Registry {
+    tools: BTreeMap<&'static str, Arc<Registered>>,
+    toolsets: BTreeMap<&'static str, ToolsetDef>,
+}
+
+/// An item of the registry.
+#[derive(Debug)]
+pub struct Registered {
+    pub(crate) def: ToolDef,
+    pub(crate) spec: ToolSpec,
+    /// The names that it may call; none for whatever is registered.
+    pub(crate) declared: Option<Arc<[Arc<str>]>>,
+    validator: OnceLock<Validator>,
+}
+
+impl Registry {
+    /// Collects what is linked.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names **every** collision of names, with the places of both, and every name in a
+    /// `toolsets = ["name"]` that stands for nothing.
+    pub fn collect() -> Result<Self, RegistryError> {
+        let tools = inventory::iter::<ToolDef>.into_iter().copied().collect();
+        let toolsets = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
+        Self::build(tools, toolsets)
+    }
+
+    fn build(mut tools: Vec<ToolDef>, mut toolsets: Vec<ToolsetDef>) -> Result<Self, RegistryError> {
+        tools.sort_by_key(|def| (def.name, def.location.to_string()));
+        toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
+        let mut faults = collisions(&tools, &toolsets);
+        let sets = toolsets.iter().map(|def| (def.name, *def)).collect();
+        let known: Vec<&str> = tools.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name)).collect();
+        let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
+        for def in tools {
+            let declared = def.declaration.map(|declaration| registry.resolve(&def, declaration, &known, &mut faults));
+            registry.tools.insert(def.name, Arc::new(Registered::new(def, declared)));
+        }
+        if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
+    }
+
+    /// Lists the names that a declaration stands for.
+    fn resolve(
+        &self,
+        def: &ToolDef,
+        declaration: &Declaration,
+        known: &[&str],
+        faults: &mut Vec<String>,
+    ) -> Arc<[Arc<str>]> {
+        let mut names: Vec<Arc<str>> = declaration.members.concat().into_iter().map(Arc::from).collect();
+        for &name in declaration.by_name {
+            match self.toolsets.get(name) {
+                Some(set) => names.extend(set.members.iter().copied().map(Arc::from)),
+                None if known.contains(&name) => names.push(name.into()),
+                None => faults.push(format!(
+                    "`{}` ({}) declares the toolset `{name}`, which is not registered{}",
+                    def.name,
+                    def.location,
+                    did_you_mean(name, known.iter().copied())
+                )),
+            }
+        }
+        names.into()
+    }
+
+    /// Returns the item of that name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Arc<Registered>> {
+        self.tools.get(name)
+    }
+
+    /// Returns all tools, workers and entries, by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        self.tools.values()
+    }
+
+    /// Returns all toolsets, by name: the name, what it is for, its members.
+    pub fn toolsets(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [&'static str])> {
+        self.toolsets.values().map(|set| (set.name, set.description, set.members))
+    }
+
+    /// Says what to do about a name that is not here.
+    pub(crate) fn hint(&self, name: &str) -> String {
+        if self.tools.is_empty() {
+            return "nothing is registered; if your tools are in a library, name it: `use my_tools as _;`".to_owned();
+        }
+        match did_you_mean(name, self.tools.keys().copied()) {
+            hint if hint.is_empty() => {
+                let names: Vec<_> = self.tools.keys().map(|name| format!("`{name}`")).collect();
+                let names = names.join(", ");
+                format!("there are {names}; a library's tools are only linked if the program names it (`use it as _;`)")
+            }
+            hint => hint.trim_start_matches("; ").to_owned(),
+        }
+    }
+
+    /// Lists the state that registered items take and `has` does not find, with who takes it.
+    pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
+        let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for tool in self.iter() {
+            for key in tool.def.state.iter().map(|key| key()).filter(|key| !has(*key)) {
+                missing.entry(key.name).or_default().push(format!("`{}`", tool.def.name));
+            }
+        }
+        let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));
+        missing.into_iter().map(describe).collect()
+    }
+}
+
+/// Says of each name that stands for more than one item where they all are.
+fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
+    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for def in tools {
+        places.entry(def.name).or_default().push(format!("{} at {}", def.kind.as_str(), def.location));
+    }
+    for def in toolsets {
+        places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
+    }
+    let twice = places.into_iter().filter(|(_, places)| places.len() > 1);
+    twice.map(|(name, places)| format!("`{name}` is registered {} times: {}", places.len(), places.join(", "))).collect()
+}
+
+/// Returns "; did you mean `x`?" if a name is near, or nothing.
+pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let near = known.map(|known| (strsim::normalized_damerau_levenshtein(name, known), known));
+    let best = near.filter(|(score, _)| *score >= 0.6).max_by(|left, right| left.0.total_cmp(&right.0));
+    best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
+}
+
+impl Registered {
+    fn new(def: ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
+        let spec = ToolSpec {
+            name: def.name.into(),
+            description: def.description.into(),
+            parameters: Arc::new((def.parameters)()),
+        };
+        Self { def, spec, declared, validator: OnceLock::new() }
+    }
+
+    /// Returns the registered name.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.def.name
+    }
+
+    /// Returns whether it is a tool, a worker or an entry.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.def.kind
+    }
+
+    /// Returns what it does, as its doc comment says.
+    #[must_use]
+    pub fn description(&self) -> &'static str {
+        self.def.description
+    }
+
+    /// Returns what a call may change.
+    #[must_use]
+    pub fn effect(&self) -> Effect {
+        self.def.effect
+    }
+
+    /// Returns `file:line` of its source.
+    #[must_use]
+    pub fn location(&self) -> String {
+        self.def.location.to_string()
+    }
+
+    /// Returns the JSON schema of its arguments.
+    #[must_use]
+    pub fn parameters(&self) -> &Value {
+        &self.spec.parameters
+    }
+
+    /// Returns the JSON schema of its result, where it is known.
+    #[must_use]
+    pub fn output(&self) -> Option<Value> {
+        self.def.output.map(|schema| schema())
+    }
+
+    /// Returns the names that it may call; none for whatever is registered.
+    pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
+        self.declared.as_deref().map(|names| names.iter().map(AsRef::as_ref))
+    }
+
+    pub(crate) fn worker(&self) -> Option<&WorkerDef> {
+        match &self.def.implementation {
+            Implementation::Worker { worker, .. } => Some(worker),
+            Implementation::Function(_) => None,
+        }
+    }
+
+    /// Says everything that is wrong with `arguments`, by the schema.
+    pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
+        let schema = &self.spec.parameters;
+        // A schema that the validator does not take is the type's own affair: decoding judges the arguments then.
+        let validator = self.validator.get_or_init(|| {
+            jsonschema::draft202012::new(schema).unwrap_or_else(|_| accept_all())
+        });
+        let faults: Vec<_> = validator.iter_errors(arguments).map(|error| fault(&error)).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    }
+}
+
+fn accept_all() -> Validator {
+    jsonschema::draft202012::new(&Value::Bool(true)).expect("`true` is a schema")
+}
+
+fn fault(error: &jsonschema::ValidationError<'_>) -> String {
+    match error.instance_path().as_str() {
+        "" => error.masked().to_string(),
+        path => format!("{} at `{path}`", error.masked()),
+    }
+}
+
+/// Why the registry refuses to begin: every fault, not only the first.
+#[derive(Debug)]
+pub struct RegistryError {
+    faults: Vec<String>,
+}
+
+impl RegistryError {
+    /// Returns the faults, one sentence each.
+    #[must_use]
+    pub fn faults(&self) -> &[String] {
+        &self.faults
+    }
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the registry has {} fault(s)", self.faults.len())?;
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl std::error::Error for RegistryError {}
