@@ -3,9 +3,12 @@
 use std::future::Future;
 use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 
+use futures_util::future::poll_immediate;
 use serde_json::Value;
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::approve::AtTerminal;
@@ -71,19 +74,33 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
 /// Waits for the run on an async runtime of its own; Ctrl+C cancels it, a second one ends the process.
 fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::error)?;
-    let token = token.clone();
-    runtime.spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            token.cancel();
-        }
-        if tokio::signal::ctrl_c().await.is_ok() {
-            std::process::exit(1);
-        }
+    let (ready, listening) = oneshot::channel();
+    runtime.spawn(interrupts(token.clone(), ready));
+    let result = runtime.block_on(async {
+        // A listener that failed to begin has dropped its end: the run goes on without.
+        let _ = listening.await;
+        run.await
     });
-    let result = runtime.block_on(run);
     // A sync tool that is still running cannot be stopped, and need not be waited for.
     runtime.shutdown_background();
     Ok(result)
+}
+
+async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
+    let mut first = pin!(tokio::signal::ctrl_c());
+    // The first poll installs the handler.
+    let early = poll_immediate(&mut first).await;
+    let _ = ready.send(());
+    let interrupted = match early {
+        Some(result) => result,
+        None => first.await,
+    };
+    if interrupted.is_ok() {
+        token.cancel();
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(1);
+        }
+    }
 }
 
 fn failure(error: &CallError) -> Failure {
