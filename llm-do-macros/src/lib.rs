@@ -1,1 +1,111 @@
-//! x
+//! The attributes of llm-do. Use them through the crate `llm-do`, whose documentation shows them at work.
+//!
+//! Each attribute stands on a function, and emits it as written: it can still be called as a plain function. Beside it
+//! comes one struct of the same name (a function and a braced struct can share one): the arguments, their JSON schema,
+//! the typed call `ctx.call(name { .. })`, and what `toolsets = [name]` refers to. All faults of an item are reported
+//! in one compilation, at the tokens at fault.
+//!
+//! # How it works
+//!
+//! `args` reads the grammar of the attributes, `input` checks attribute and function together, `expand` turns what was
+//! read into code. The code names nothing but `::llm_do::__private`, by the name that the user's Cargo.toml gives the
+//! crate, so no import and no shadowed prelude of the user's can change its meaning.
+
+mod args;
+mod errors;
+mod expand;
+mod fallback;
+mod input;
+mod runtime;
+#[cfg(test)]
+mod tests;
+
+use proc_macro::TokenStream;
+
+/// Registers a function as a tool: models and other functions may call it.
+///
+/// The function, `fn` or `async fn`, stays as written; a sync one runs off the async threads. Its doc comment is what
+/// the model reads, and is required. The doc comments of its parameters describe the arguments.
+///
+/// | Key | Meaning |
+/// |---|---|
+/// | `name = ".."` | The registered name. Default: the function's. 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` |
+/// | `args = Ident` | The argument struct's name. Default: the function's |
+/// | `effect = read_only` | Changes nothing: runs without asking. Also `idempotent`, `destructive`. Default: asks |
+/// | `inline` | Runs a quick sync tool in place |
+/// | `toolsets = [path, "name"]` | What it may call. Default: whatever is registered |
+/// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
+///
+/// # Parameters
+///
+/// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `&str`, `&Path` or
+/// `&[T]`. An `Option<T>` may be absent. Unknown arguments are refused. Attributes of serde and schemars on a
+/// parameter go to its field in the schema, and so does this one:
+///
+/// | Key of `#[arg(..)]` | Meaning |
+/// |---|---|
+/// | `default = expr` | The value of an absent argument, shown in the schema. A string literal serves `String` and `PathBuf` |
+/// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
+/// | `description = ".."` | What the model reads instead of the doc comment |
+///
+/// The struct implements `Default` if every argument has a default or is spelled as an `Option`.
+///
+/// Injected, and in no schema, are `&CallContext`, `&dyn ToolContext`, `State<T>`, and any type that implements
+/// `FromContext` under `#[ctx]`. A tool that declares toolsets takes `&CallContext<its_own_name>`.
+///
+/// # Linking
+///
+/// A library's tools are registered when it is linked, and a library that no code names is not. Name it:
+/// `use my_tools as _;`.
+#[proc_macro_attribute]
+pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::tool(args.into(), &item.into()).into()
+}
+
+/// Registers a signature as a worker: a tool that a model implements.
+///
+/// The signature is an `async fn` that ends with `;`. The model is given the arguments and returns the output, which
+/// its type's schema constrains. Other functions call a worker as they call a tool.
+///
+/// | Key | Meaning |
+/// |---|---|
+/// | `name = ".."` | The registered name. Default: the function's |
+/// | `args = Ident` | The argument struct's name. Default: the function's |
+/// | `model = ".."` | The model, as `provider:model`. Default: the run's |
+/// | `compatible_models = ["..", ..]` | Globs of the models that may implement it. Default: any |
+/// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
+/// | `toolsets = [path, "name"]` | What the model may call |
+/// | `max_turns = N` | How many requests one call may make |
+/// | `retries = N` | How often the model may mend the same fault |
+/// | `description = ".."` | What callers' models read instead of the doc comment |
+///
+/// Parameters are as those of [`macro@tool`], but none is injected.
+#[proc_macro_attribute]
+pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::worker(args.into(), &item.into()).into()
+}
+
+/// Registers a function as an entry: a root call, from the command line or from code.
+///
+/// | Key | Meaning |
+/// |---|---|
+/// | `name = ".."` | The registered name. Default: the function's |
+/// | `args = Ident` | The argument struct's name. Default: the function's |
+/// | `toolsets = [path, "name"]` | What it may call. Default: whatever is registered |
+/// | `description = ".."` | What users read instead of the doc comment |
+///
+/// Parameters are as those of [`macro@tool`]. Calls to what is not declared do not compile:
+/// `&CallContext<its_own_name>` carries the declaration.
+#[proc_macro_attribute]
+pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::entry(args.into(), &item.into()).into()
+}
+
+/// Names groups of tools: `toolset! { /// docs \n pub name = [path, ..]; }`, any number of them.
+///
+/// A member is a tool, worker, entry or another toolset. `toolsets = [name]` then stands for all of them. Two members
+/// of one registered name do not compile.
+#[proc_macro]
+pub fn toolset(tokens: TokenStream) -> TokenStream {
+    expand::toolset(tokens.into()).into()
+}

@@ -1,0 +1,191 @@
+//! The grammar of the attributes: keys in any order, each at most once.
+
+pub(crate) mod entry;
+pub(crate) mod heading;
+pub(crate) mod parameter;
+pub(crate) mod tool;
+pub(crate) mod toolset;
+pub(crate) mod worker;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Expr, ExprLit, Ident, Lit, Token};
+
+use crate::errors::Errors;
+
+/// What an attribute may say.
+pub(crate) trait Grammar: Default + 'static {
+    /// The attribute's name, as users write it.
+    const ATTRIBUTE: &'static str;
+    /// Its keys, in the order in which a fault lists them.
+    const KEYS: &'static [Key<Self>];
+}
+
+/// One key of an attribute: how it is written, and how its value is read.
+pub(crate) struct Key<A> {
+    form: &'static str,
+    read: fn(&mut A, Value<'_>) -> syn::Result<()>,
+}
+
+impl<A> Key<A> {
+    /// A key written as `form`, such as `name = ".."`.
+    pub(crate) const fn new(form: &'static str, read: fn(&mut A, Value<'_>) -> syn::Result<()>) -> Self {
+        Self { form, read }
+    }
+
+    fn name(&self) -> &'static str {
+        self.form.split_once(' ').map_or(self.form, |(name, _)| name)
+    }
+}
+
+/// The place behind a key, where its value is to be read.
+pub(crate) struct Value<'a> {
+    key: &'a Ident,
+    form: &'static str,
+    input: ParseStream<'a>,
+    errors: &'a mut Errors,
+}
+
+impl Value<'_> {
+    /// Reads a value whose only possible fault is to be of another form.
+    pub(crate) fn fill<T: Parse>(self, slot: &mut Option<T>) -> syn::Result<()> {
+        let expected = |error: syn::Error| syn::Error::new(error.span(), self.expected());
+        let value = self.equals().and_then(|()| self.input.parse().map_err(expected))?;
+        self.put(slot, value)
+    }
+
+    /// Reads a value that words its own faults, and may note some and go on.
+    pub(crate) fn fill_with<T>(
+        self,
+        slot: &mut Option<T>,
+        read: fn(ParseStream, &mut Errors) -> syn::Result<T>,
+    ) -> syn::Result<()> {
+        self.equals()?;
+        let value = read(self.input, self.errors)?;
+        self.put(slot, value)
+    }
+
+    /// Reads a key that stands alone.
+    pub(crate) fn flag(self, slot: &mut Option<Ident>) -> syn::Result<()> {
+        if self.input.is_empty() || self.input.peek(Token![,]) {
+            return self.put(slot, self.key.clone());
+        }
+        Err(syn::Error::new_spanned(self.key, format!("`{}` takes no value", self.key)))
+    }
+
+    fn equals(&self) -> syn::Result<()> {
+        let equals = self.input.parse::<Token![=]>();
+        if equals.is_err() || self.input.is_empty() || self.input.peek(Token![,]) {
+            return Err(syn::Error::new_spanned(self.key, self.expected()));
+        }
+        Ok(())
+    }
+
+    fn put<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
+        if slot.replace(value).is_some() {
+            return Err(syn::Error::new_spanned(self.key, format!("`{}` given twice", self.key)));
+        }
+        Ok(())
+    }
+
+    fn expected(&self) -> String {
+        format!("expected `{}`", self.form)
+    }
+}
+
+/// A text of `&'static str`: a literal, a constant, or a macro such as `include_str!`.
+pub(crate) struct Text(pub(crate) Expr);
+
+impl Parse for Text {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        match input.parse()? {
+            Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => {
+                Err(syn::Error::new_spanned(lit, "expected a text"))
+            }
+            text => Ok(Self(text)),
+        }
+    }
+}
+
+impl ToTokens for Text {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.0.to_tokens(tokens);
+    }
+}
+
+/// Reads the arguments of an attribute; what is at fault is noted and left out.
+pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
+    let mut args = A::default();
+    let arguments = |input: ParseStream| {
+        separated(input, errors, |input, errors| argument(&mut args, input, errors));
+        Ok(())
+    };
+    let parsed = arguments.parse2(tokens);
+    errors.take(parsed);
+    args
+}
+
+/// Reads elements up to the end; one at fault is noted and skipped up to the next comma.
+fn separated(
+    input: ParseStream,
+    errors: &mut Errors,
+    mut element: impl FnMut(ParseStream, &mut Errors) -> syn::Result<()>,
+) {
+    while !input.is_empty() {
+        let read = element(input, errors).and_then(|()| comma_or_end(input));
+        if errors.take(read).is_none() {
+            skip_past_comma(input);
+        }
+    }
+}
+
+fn comma_or_end(input: ParseStream) -> syn::Result<()> {
+    if !input.is_empty() && input.parse::<Token![,]>().is_err() {
+        return Err(input.error("expected `,`"));
+    }
+    Ok(())
+}
+
+fn skip_past_comma(input: ParseStream) {
+    skip_to_comma(input);
+    let _: syn::Result<Token![,]> = input.parse();
+}
+
+fn skip_to_comma(input: ParseStream) {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        // A token is there, and any token is a tree.
+        let _: syn::Result<TokenTree> = input.parse();
+    }
+}
+
+fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), usage::<A>()))?;
+    match A::KEYS.iter().find(|key| ident == key.name()) {
+        Some(key) => (key.read)(args, Value { key: &ident, form: key.form, input, errors }),
+        None => Err(unknown::<A>(&ident)),
+    }
+}
+
+fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
+    let word = ident.to_string();
+    let hint = did_you_mean(&word, A::KEYS.iter().map(Key::name));
+    syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", usage::<A>()))
+}
+
+/// Returns the whole grammar of an attribute, for a fault.
+pub(crate) fn usage<A: Grammar>() -> String {
+    let forms: Vec<_> = A::KEYS.iter().map(|key| key.form).collect();
+    format!("expected `#[{}({})]`", A::ATTRIBUTE, forms.join(", "))
+}
+
+/// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
+fn did_you_mean(word: &str, candidates: impl Iterator<Item = &'static str>) -> String {
+    let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
+    nearest
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .map(|(_, candidate)| format!("; did you mean `{candidate}`?"))
+        .unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! `#[tool(..)]`
+
+use syn::Ident;
+use syn::parse::ParseStream;
+
+use super::heading::{self, Headed, Heading};
+use super::{Grammar, Key, did_you_mean};
+use crate::errors::Errors;
+
+/// The arguments of `#[tool]`.
+#[derive(Default)]
+pub(crate) struct Tool {
+    pub(crate) heading: Heading,
+    /// What a call does to the world, as the attribute words it.
+    pub(crate) effect: Option<Effect>,
+    /// The key `inline`, if given.
+    pub(crate) inline: Option<Ident>,
+}
+
+impl Headed for Tool {
+    fn heading(&mut self) -> &mut Heading {
+        &mut self.heading
+    }
+}
+
+impl Grammar for Tool {
+    const ATTRIBUTE: &'static str = "tool";
+    const KEYS: &'static [Key<Self>] = &[
+        heading::name(),
+        heading::args(),
+        Key::new("effect = read_only | idempotent | destructive", |tool, value| {
+            value.fill_with(&mut tool.effect, Effect::parse)
+        }),
+        Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        heading::toolsets(),
+        heading::description(),
+    ];
+}
+
+/// A value of the key `effect`.
+#[derive(Clone, Copy)]
+pub(crate) enum Effect {
+    ReadOnly,
+    Idempotent,
+    Destructive,
+}
+
+impl Effect {
+    const ALL: [Self; 3] = [Self::ReadOnly, Self::Idempotent, Self::Destructive];
+
+    /// Returns the word in the attribute.
+    fn word(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read_only",
+            Self::Idempotent => "idempotent",
+            Self::Destructive => "destructive",
+        }
+    }
+
+    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+        let expected = "expected `read_only`, `idempotent` or `destructive`";
+        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), expected))?;
+        let word = ident.to_string();
+        Self::ALL.into_iter().find(|effect| effect.word() == word).ok_or_else(|| {
+            let hint = did_you_mean(&word, Self::ALL.into_iter().map(Self::word));
+            syn::Error::new_spanned(ident, format!("unknown effect `{word}`{hint}\n{expected}"))
+        })
+    }
+}

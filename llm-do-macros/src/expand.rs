@@ -1,0 +1,103 @@
+//! Code for what was read; nothing here can fail.
+
+mod arguments;
+mod declaration;
+mod entry;
+mod function;
+mod stub;
+mod tool;
+mod toolset;
+mod worker;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::Attribute;
+
+use crate::errors::Errors;
+use crate::input::{Callable, Entry, Function, Kind, Tool, Toolset, Worker};
+use crate::{fallback, runtime};
+
+/// Expands `#[tool]`.
+pub(crate) fn tool(args: TokenStream, item: &TokenStream) -> TokenStream {
+    attribute(item, |function, errors| {
+        let tool = Tool::read(args, function, errors);
+        let registration = tool::registration(&tool);
+        (tool.callable, registration)
+    })
+}
+
+/// Expands `#[worker]`.
+pub(crate) fn worker(args: TokenStream, item: &TokenStream) -> TokenStream {
+    attribute(item, |function, errors| {
+        let worker = Worker::read(args, function, errors);
+        let registration = worker::registration(&worker);
+        (worker.callable, registration)
+    })
+}
+
+/// Expands `#[entry]`.
+pub(crate) fn entry(args: TokenStream, item: &TokenStream) -> TokenStream {
+    attribute(item, |function, errors| {
+        let entry = Entry::read(args, function, errors);
+        let registration = entry::registration(&entry);
+        (entry.callable, registration)
+    })
+}
+
+/// Expands `toolset!`; members at fault are missing beside the errors.
+pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let toolsets = Toolset::read_all(tokens, &mut errors);
+    let code = toolsets.iter().map(toolset::registration).collect();
+    match errors.finish(()) {
+        Ok(()) => code,
+        Err(error) => fallback::expand(&code, &error),
+    }
+}
+
+/// Expands an attribute on a function: all of it, or the faults and a stub.
+fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
+    let function: Function = match syn::parse2(item.clone()) {
+        Ok(function) => function,
+        Err(error) => return fallback::expand(item, &error),
+    };
+    let mut errors = Errors::default();
+    let (callable, registration) = read(&function, &mut errors);
+    let function = emitted(&callable, function);
+    match errors.finish(()) {
+        Ok(()) => {
+            let arguments = arguments::definition(&callable);
+            quote!(#function #arguments #registration)
+        }
+        Err(error) => {
+            let stub = stub::definition(&callable);
+            fallback::expand(&quote!(#function #stub), &error)
+        }
+    }
+}
+
+/// Returns the function as written; a worker has none.
+fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
+    if callable.kind == Kind::Worker || function.body.is_none() {
+        return None;
+    }
+    let function = function.cleaned();
+    Some(quote! {
+        // What these ask for, a tool's calling convention forbids.
+        #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+        #function
+    })
+}
+
+/// Wraps generated items, so that nothing of them is seen outside.
+fn hidden(cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
+    let private = runtime::private();
+    quote! {
+        #(#cfgs)*
+        #[allow(deprecated, clippy::all, clippy::pedantic)]
+        const _: () = {
+            use #private as __llm_do;
+            #items
+        };
+    }
+}

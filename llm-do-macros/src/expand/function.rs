@@ -1,0 +1,141 @@
+//! How the plane runs a function: arguments out of the struct, injected values out of the context.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, Type};
+
+use super::{arguments, declaration, hidden};
+use crate::input::{Callable, Injected, Parameter, Source};
+
+/// How `Running` is to run the body.
+#[derive(Clone, Copy)]
+pub(super) enum Way {
+    Blocking,
+    Inline,
+    Future,
+}
+
+/// Everything of a function but its struct: traits and registration.
+pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, setters: &TokenStream) -> TokenStream {
+    let Callable { arguments, description, cfgs, .. } = callable;
+    let tool = implementation(callable);
+    let start = start(callable, way);
+    let declares = declaration::setter(callable);
+    let state = state(callable);
+    let items = quote! {
+        #tool
+        #start
+        __llm_do::inventory::submit! {
+            __llm_do::ToolDef::#constructor::<#arguments>(
+                #description,
+                __llm_do::Location::new(::core::file!(), ::core::line!()),
+            )
+            #setters
+            #state
+            #declares
+            .output(<__llm_do::SchemaProbe<<#arguments as __llm_do::Tool>::Output>>::SCHEMA)
+        }
+    };
+    hidden(cfgs, &items)
+}
+
+/// What tools, workers and entries are alike to the compiler.
+pub(super) fn implementation(callable: &Callable) -> TokenStream {
+    let defaults = arguments::defaults(callable);
+    let tool = tool(callable);
+    let itself = declaration::itself(callable);
+    let declaration = declaration::items(callable);
+    quote!(#defaults #tool #itself #declaration)
+}
+
+/// The name and the output; `Result` and its aliases are told from other types by the compiler.
+pub(super) fn tool(callable: &Callable) -> TokenStream {
+    let Callable { arguments, name, .. } = callable;
+    let output = output(callable);
+    quote! {
+        #[allow(unused_imports)]
+        use __llm_do::{NoSchema as _, NotResult as _};
+        const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
+        impl __llm_do::Tool for #arguments {
+            const NAME: &'static str = #name;
+            type Output = <#output as __llm_do::Returns<__FALLIBLE>>::Output;
+        }
+    }
+}
+
+fn output(callable: &Callable) -> TokenStream {
+    callable.output.as_ref().map_or_else(|| quote!(()), Type::to_token_stream)
+}
+
+fn start(callable: &Callable, way: Way) -> TokenStream {
+    let Callable { arguments, .. } = callable;
+    let injected = callable.injected().enumerate().map(|(place, injected)| binding(place, injected));
+    let running = running(callable, way);
+    quote! {
+        impl __llm_do::Function for #arguments {
+            fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+                #(#injected)*
+                #running
+            }
+        }
+    }
+}
+
+fn binding(place: usize, injected: &Injected) -> TokenStream {
+    let name = injected_name(place);
+    let (ty, span) = match &injected.source {
+        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), ty.span()),
+        Source::Value(ty) => (ty.to_token_stream(), ty.span()),
+    };
+    let value = quote_spanned!(span=> <#ty as __llm_do::FromContext>::from_context(__ctx));
+    quote! {
+        let #name = match #value {
+            ::core::result::Result::Ok(__value) => __value,
+            ::core::result::Result::Err(__error) => return __llm_do::Running::failed(__error),
+        };
+    }
+}
+
+fn running(callable: &Callable, way: Way) -> TokenStream {
+    let function = &callable.ident;
+    let values = values(callable);
+    let output = output(callable);
+    let returned = quote!(__llm_do::returned::<#output, __FALLIBLE>);
+    match way {
+        Way::Blocking => quote!(__llm_do::Running::blocking(move || #returned(#function(#(#values),*)))),
+        Way::Inline => quote!(__llm_do::Running::inline(move || #returned(#function(#(#values),*)))),
+        Way::Future => quote!(__llm_do::Running::future(async move { #returned(#function(#(#values),*).await) })),
+    }
+}
+
+/// The values to call the function with, in its order.
+fn values(callable: &Callable) -> Vec<TokenStream> {
+    let mut place = 0;
+    callable.parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
+}
+
+fn value(parameter: &Parameter, place: &mut usize) -> TokenStream {
+    let (value, is_borrowed) = match parameter {
+        Parameter::Argument(argument) => {
+            let ident = &argument.ident;
+            (quote!(self.#ident), &argument.is_borrowed)
+        }
+        Parameter::Injected(Injected { is_borrowed, .. }) => {
+            let name = injected_name(*place);
+            *place += 1;
+            (name.into_token_stream(), is_borrowed)
+        }
+    };
+    if *is_borrowed { quote!(&#value) } else { value }
+}
+
+fn injected_name(place: usize) -> Ident {
+    format_ident!("__injected_{place}")
+}
+
+/// The types of state to be given to the runtime.
+fn state(callable: &Callable) -> Option<TokenStream> {
+    let types: Vec<_> = callable.injected().filter_map(Injected::state).collect();
+    (!types.is_empty()).then(|| quote!(.state(&[#(__llm_do::StateKey::of::<#types>),*])))
+}

@@ -1,0 +1,24 @@
+//! What stands for an item at fault, so that those who name it raise no errors of their own.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::{arguments, declaration, function, hidden};
+use crate::input::Callable;
+
+/// The struct and its traits, of what is sound; it declares every tool and is registered nowhere.
+pub(super) fn definition(callable: &Callable) -> TokenStream {
+    let definition = arguments::definition(callable);
+    let Callable { arguments: ident, cfgs, .. } = callable;
+    let defaults = arguments::defaults(callable);
+    let tool = function::tool(callable);
+    let itself = declaration::itself(callable);
+    let items = quote! {
+        #defaults
+        #tool
+        #itself
+        impl<__T> __llm_do::Declares<__T, __llm_do::Here> for #ident {}
+    };
+    let hidden = hidden(cfgs, &items);
+    quote!(#definition #hidden)
+}

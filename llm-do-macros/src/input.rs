@@ -1,0 +1,181 @@
+//! Attribute and item, read into what the expansion needs; every fault on the way is noted.
+
+mod docs;
+mod function;
+mod name;
+mod owned;
+mod param;
+mod signature;
+mod toolset;
+
+use std::fmt::{self, Display};
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Ident, PathSegment, Type, Visibility};
+
+pub(crate) use self::function::Function;
+pub(crate) use self::param::{Argument, Injected, Parameter, Source};
+pub(crate) use self::toolset::Toolset;
+use crate::args::heading::Heading;
+use crate::args::toolset::Toolsets;
+use crate::args::{self, tool, worker};
+use crate::errors::Errors;
+
+/// Which attribute stands on the function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Tool,
+    Worker,
+    Entry,
+}
+
+impl Kind {
+    /// Returns the bare word, which is also the attribute's name.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::Worker => "worker",
+            Self::Entry => "entry",
+        }
+    }
+}
+
+/// The word with its article, to begin a message with.
+impl Display for Kind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let article = if matches!(self, Self::Entry) { "an" } else { "a" };
+        write!(formatter, "{article} {}", self.word())
+    }
+}
+
+/// What tools, workers and entries have in common: a name, arguments, and what they may call.
+pub(crate) struct Callable {
+    pub(crate) kind: Kind,
+    pub(crate) vis: Visibility,
+    /// The function.
+    pub(crate) ident: Ident,
+    /// The argument struct.
+    pub(crate) arguments: Ident,
+    /// The registered name.
+    pub(crate) name: String,
+    /// A `&'static str` expression.
+    pub(crate) description: TokenStream,
+    pub(crate) docs: Vec<Attribute>,
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) is_async: bool,
+    /// The parameters in which no fault was found.
+    pub(crate) parameters: Vec<Parameter>,
+    /// The return type, unless a fault was found in it.
+    pub(crate) output: Option<Type>,
+    pub(crate) toolsets: Option<Toolsets>,
+}
+
+impl Callable {
+    fn read(kind: Kind, heading: Heading, function: &Function, errors: &mut Errors) -> Self {
+        let signature = &function.signature;
+        let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
+        signature::check(kind, function, errors);
+        let mut parameters = param::read_all(kind, signature, errors);
+        let mut output = owned::output(kind, &signature.output, errors);
+        param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
+        if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
+            // A type that is nobody's beside the function would be a fault of its own.
+            parameters.clear();
+            output = None;
+        }
+        Self {
+            kind,
+            vis: function.vis.clone(),
+            name: name::read(&signature.ident, heading.name.as_ref(), errors),
+            ident: signature.ident.clone(),
+            description: docs::description(kind, heading.description, function, errors),
+            docs: docs::of(&function.attrs),
+            cfgs: cfgs(&function.attrs),
+            is_async: signature.asyncness.is_some(),
+            toolsets: heading.toolsets,
+            arguments,
+            parameters,
+            output,
+        }
+    }
+
+    /// Returns the parameters that are in the schema.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Argument> {
+        self.parameters.iter().filter_map(Parameter::argument)
+    }
+
+    /// Returns the parameters that the runtime fills in.
+    pub(crate) fn injected(&self) -> impl Iterator<Item = &Injected> {
+        self.parameters.iter().filter_map(Parameter::injected)
+    }
+}
+
+/// A function under `#[tool]`.
+pub(crate) struct Tool {
+    pub(crate) callable: Callable,
+    pub(crate) effect: Option<tool::Effect>,
+    pub(crate) inline: bool,
+}
+
+impl Tool {
+    /// Reads the attribute and the function under it.
+    pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
+        let tool: tool::Tool = args::parse(args, errors);
+        if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
+            errors.push(inline, "`inline` is for a tool that is no `async fn`: an async one runs in place anyway");
+        }
+        let callable = Callable::read(Kind::Tool, tool.heading, function, errors);
+        Self { callable, effect: tool.effect, inline: tool.inline.is_some() }
+    }
+}
+
+/// A function under `#[entry]`.
+pub(crate) struct Entry {
+    pub(crate) callable: Callable,
+}
+
+impl Entry {
+    /// Reads the attribute and the function under it.
+    pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
+        let entry: args::entry::Entry = args::parse(args, errors);
+        Self { callable: Callable::read(Kind::Entry, entry.heading, function, errors) }
+    }
+}
+
+/// A signature under `#[worker]`.
+pub(crate) struct Worker {
+    pub(crate) callable: Callable,
+    /// A `&'static str` expression.
+    pub(crate) instructions: TokenStream,
+    /// The other keys, as given.
+    pub(crate) args: worker::Worker,
+}
+
+impl Worker {
+    /// Reads the attribute and the signature under it.
+    pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
+        let mut args: worker::Worker = args::parse(args, errors);
+        let heading = std::mem::take(&mut args.heading);
+        let callable = Callable::read(Kind::Worker, heading, function, errors);
+        // A worker that is told nothing else is told what it is for.
+        let instructions =
+            args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
+        Self { callable, instructions, args }
+    }
+}
+
+/// Returns the conditions under which the item exists.
+fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
+}
+
+/// Returns the last segment of a type that is a plain path, however it was imported.
+fn last_segment(ty: &Type) -> Option<&PathSegment> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
+        Type::Group(group) => last_segment(&group.elem),
+        Type::Paren(paren) => last_segment(&paren.elem),
+        _ => None,
+    }
+}

@@ -1,0 +1,63 @@
+//! Doc comments, as a model reads them.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta, parse_quote};
+
+use super::{Function, Kind};
+use crate::args::Text;
+use crate::errors::Errors;
+
+/// Returns the item's description: the one given, or else its doc comment.
+pub(super) fn description(kind: Kind, given: Option<Text>, function: &Function, errors: &mut Errors) -> TokenStream {
+    let text = given.map_or_else(|| expression(&of(&function.attrs)), |text| text.0);
+    if kind != Kind::Entry && is_blank(&text) {
+        errors.push(&function.signature.ident, format!("{kind} needs a doc comment: it is what the model reads"));
+    }
+    text.into_token_stream()
+}
+
+/// Returns the doc comments among the attributes, wherever they stand.
+pub(super) fn of(attrs: &[Attribute]) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
+}
+
+/// Returns the doc comments as one `&'static str` expression.
+fn expression(docs: &[Attribute]) -> Expr {
+    let lines: Vec<_> = docs.iter().filter_map(line).collect();
+    if let Some(text) = lines.iter().map(|line| literal(line)).collect::<Option<Vec<_>>>() {
+        let text = text.join("\n").lines().map(unindented).collect::<Vec<_>>().join("\n");
+        let text = text.trim();
+        return parse_quote!(#text);
+    }
+    // A line such as `#[doc = include_str!(..)]` is known to the compiler only.
+    parse_quote!(::core::concat!(#(#lines, "\n"),*))
+}
+
+/// Returns the text of a toolset's doc comments.
+pub(super) fn text(attrs: &[Attribute]) -> TokenStream {
+    expression(&of(attrs)).into_token_stream()
+}
+
+fn line(doc: &Attribute) -> Option<&Expr> {
+    match &doc.meta {
+        Meta::NameValue(meta) => Some(&meta.value),
+        // `#[doc(hidden)]` and the like.
+        Meta::Path(_) | Meta::List(_) => None,
+    }
+}
+
+fn literal(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+fn unindented(line: &str) -> &str {
+    line.strip_prefix(' ').unwrap_or(line)
+}
+
+fn is_blank(text: &Expr) -> bool {
+    literal(text).is_some_and(|text| text.trim().is_empty())
+}

@@ -1,0 +1,75 @@
+//! The function under an attribute, its body unread.
+
+use proc_macro2::{Group, TokenStream};
+use quote::ToTokens;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, FnArg, Signature, Token, Visibility, token};
+
+/// A function as written, with a body or, as a worker is, without.
+#[derive(Clone)]
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) signature: Signature,
+    /// The braces and what is in them: none of a macro's business, so a half-typed body expands as well.
+    pub(crate) body: Option<Group>,
+    end: Option<Token![;]>,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        let signature = signature(input)?;
+        let body = if input.peek(token::Brace) { Some(input.parse()?) } else { None };
+        Ok(Self { attrs, vis, signature, body, end: input.parse()? })
+    }
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.attrs.iter().map(ToTokens::to_token_stream));
+        self.vis.to_tokens(tokens);
+        self.signature.to_tokens(tokens);
+        self.body.to_tokens(tokens);
+        self.end.to_tokens(tokens);
+    }
+}
+
+impl Function {
+    /// Takes away from the parameters what only a macro understands.
+    pub(crate) fn cleaned(mut self) -> Self {
+        for input in &mut self.signature.inputs {
+            parameter_attrs(input).retain(|attr| !is_helper(attr));
+        }
+        self
+    }
+}
+
+fn signature(input: ParseStream) -> syn::Result<Signature> {
+    let ahead = input.fork();
+    if ahead.parse::<Signature>().is_err() && !looks_like_function(input) {
+        return Err(input.error("expected a function"));
+    }
+    input.parse()
+}
+
+fn looks_like_function(input: ParseStream) -> bool {
+    input.peek(Token![fn])
+        || input.peek2(Token![fn])
+        || input.peek(Token![async])
+        || input.peek(Token![unsafe])
+        || input.peek(Token![extern])
+}
+
+fn parameter_attrs(input: &mut FnArg) -> &mut Vec<Attribute> {
+    match input {
+        FnArg::Receiver(receiver) => &mut receiver.attrs,
+        FnArg::Typed(typed) => &mut typed.attrs,
+    }
+}
+
+/// Returns whether the attribute is for the macro or for the fields of the argument struct.
+pub(super) fn is_helper(attr: &Attribute) -> bool {
+    ["doc", "arg", "ctx", "serde", "schemars"].iter().any(|name| attr.path().is_ident(name))
+}

@@ -1,0 +1,91 @@
+//! The parameters: arguments, which are in the schema, and what the runtime injects.
+
+mod argument;
+mod injected;
+
+use std::collections::HashSet;
+
+use syn::{Attribute, FnArg, Ident, Pat, PatType, Signature};
+
+pub(crate) use self::argument::Argument;
+pub(super) use self::injected::check_contexts;
+pub(crate) use self::injected::{Injected, Source};
+use super::{Kind, signature};
+use crate::errors::Errors;
+
+/// A parameter, at its place in the signature.
+pub(crate) enum Parameter {
+    Argument(Box<Argument>),
+    Injected(Injected),
+}
+
+impl Parameter {
+    /// Returns the argument, if it is one.
+    pub(crate) fn argument(&self) -> Option<&Argument> {
+        match self {
+            Self::Argument(argument) => Some(argument),
+            Self::Injected(_) => None,
+        }
+    }
+
+    /// Returns what is injected, if it is that.
+    pub(crate) fn injected(&self) -> Option<&Injected> {
+        match self {
+            Self::Argument(_) => None,
+            Self::Injected(injected) => Some(injected),
+        }
+    }
+}
+
+/// Returns the parameters in which no fault is found.
+pub(super) fn read_all(kind: Kind, signature: &Signature, errors: &mut Errors) -> Vec<Parameter> {
+    let parameters: Vec<_> = signature.inputs.iter().filter_map(|input| read(kind, input, errors)).collect();
+    check_names(&parameters, errors);
+    parameters
+}
+
+fn read(kind: Kind, input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
+    let typed = match input {
+        FnArg::Typed(typed) => typed,
+        FnArg::Receiver(receiver) => {
+            signature::check_receiver(kind, receiver, errors);
+            return None;
+        }
+    };
+    check_conditions(typed, errors);
+    if injected::is_injected(typed) {
+        Injected::read(kind, typed, errors).map(Parameter::Injected)
+    } else {
+        Argument::read(kind, typed, errors).map(Box::new).map(Parameter::Argument)
+    }
+}
+
+/// A call lists its arguments, and no call can do so under a condition.
+fn check_conditions(typed: &PatType, errors: &mut Errors) {
+    for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
+        errors.push(attr, "a parameter cannot depend on `cfg`: make the whole function depend on it");
+    }
+}
+
+fn check_names(parameters: &[Parameter], errors: &mut Errors) {
+    let mut names = HashSet::new();
+    for argument in parameters.iter().filter_map(Parameter::argument) {
+        let name = argument.name();
+        if !names.insert(name.clone()) {
+            errors.push(argument.name_tokens(), format!("two arguments are named `{name}`: rename one"));
+        }
+    }
+}
+
+/// Returns the attribute of that name.
+fn find<'a>(attrs: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
+    attrs.iter().find(|attr| attr.path().is_ident(name))
+}
+
+/// Returns the name that a plain pattern binds.
+fn binding(pat: &Pat) -> Option<&Ident> {
+    match pat {
+        Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(&pat.ident),
+        _ => None,
+    }
+}

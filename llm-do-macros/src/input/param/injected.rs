@@ -1,0 +1,181 @@
+//! Parameters that the runtime fills in.
+
+use quote::ToTokens;
+use syn::{
+    Attribute, GenericArgument, Ident, Meta, PatType, PathArguments, PathSegment, Type, TypeParamBound, TypeReference,
+};
+
+use super::{Kind, Parameter, find};
+use crate::errors::Errors;
+use crate::input::last_segment;
+
+/// One parameter that no schema shows.
+pub(crate) struct Injected {
+    pub(crate) source: Source,
+    /// Whether the function takes a reference to it.
+    pub(crate) is_borrowed: bool,
+}
+
+/// Where an injected value comes from.
+pub(crate) enum Source {
+    /// A context behind this `dyn ToolContext`.
+    AnyContext(Box<Type>),
+    /// A type that makes itself from a context.
+    Value(Box<Type>),
+}
+
+impl Injected {
+    /// Reads an injected parameter, unless its type is at fault.
+    pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
+        check_kind(kind, typed, errors);
+        check_attributes(&typed.attrs, errors);
+        Self::of_type(&typed.ty, errors)
+    }
+
+    fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
+        let Type::Reference(TypeReference { elem, mutability, .. }) = ty else {
+            return Some(Self { source: Source::Value(Box::new(ty.clone())), is_borrowed: false });
+        };
+        if mutability.is_some() {
+            errors.push(ty, "what is injected is shared: take it by `&`");
+            return None;
+        }
+        let source = if is_tool_context(elem) { Source::AnyContext(elem.clone()) } else { Source::Value(elem.clone()) };
+        Some(Self { source, is_borrowed: true })
+    }
+
+    /// Returns `T` if this is a `State<T>`.
+    pub(crate) fn state(&self) -> Option<&Type> {
+        self.segment().filter(|segment| segment.ident == "State").and_then(argument)
+    }
+
+    /// Returns the segment `CallContext<..>`, if this is one.
+    fn call_context(&self) -> Option<&PathSegment> {
+        self.segment().filter(|segment| segment.ident == "CallContext")
+    }
+
+    /// Returns what to point at, if this is a context in either form.
+    fn context(&self) -> Option<&dyn ToTokens> {
+        match &self.source {
+            Source::AnyContext(ty) => Some(&**ty),
+            Source::Value(_) => self.call_context().map(|segment| segment as _),
+        }
+    }
+
+    fn segment(&self) -> Option<&PathSegment> {
+        match &self.source {
+            Source::AnyContext(_) => None,
+            Source::Value(ty) => last_segment(ty),
+        }
+    }
+}
+
+/// Returns whether `#[ctx]` or its type says that a parameter is injected.
+pub(super) fn is_injected(typed: &PatType) -> bool {
+    find(&typed.attrs, "ctx").is_some() || is_known(&typed.ty)
+}
+
+/// The types that are injected without being marked.
+fn is_known(ty: &Type) -> bool {
+    let ty = referent(ty);
+    let is_path = |segment: &PathSegment| match &segment.arguments {
+        PathArguments::AngleBracketed(_) => segment.ident == "CallContext" || segment.ident == "State",
+        _ => segment.ident == "CallContext",
+    };
+    is_tool_context(ty) || last_segment(ty).is_some_and(is_path)
+}
+
+fn is_tool_context(ty: &Type) -> bool {
+    match ty {
+        Type::Paren(paren) => is_tool_context(&paren.elem),
+        Type::Group(group) => is_tool_context(&group.elem),
+        Type::TraitObject(object) => object.bounds.iter().any(is_tool_context_bound),
+        _ => false,
+    }
+}
+
+fn is_tool_context_bound(bound: &TypeParamBound) -> bool {
+    match bound {
+        TypeParamBound::Trait(bound) => {
+            bound.path.segments.last().is_some_and(|segment| segment.ident == "ToolContext")
+        }
+        _ => false,
+    }
+}
+
+fn referent(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) => &reference.elem,
+        _ => ty,
+    }
+}
+
+/// A model can name no context, and nobody else runs a worker.
+fn check_kind(kind: Kind, typed: &PatType, errors: &mut Errors) {
+    if kind == Kind::Worker {
+        errors.push(typed, "a worker takes arguments only: a model implements it, and cannot use what is injected");
+    }
+}
+
+/// What is not in the schema has no name, description or default there.
+fn check_attributes(attrs: &[Attribute], errors: &mut Errors) {
+    if let Some(Attribute { meta: meta @ (Meta::List(_) | Meta::NameValue(_)), .. }) = find(attrs, "ctx") {
+        errors.push(meta, "expected `#[ctx]`");
+    }
+    for name in ["arg", "serde", "schemars"] {
+        if let Some(attr) = find(attrs, name) {
+            errors.push(attr, format!("this parameter is injected, and no argument: take `#[{name}]` away"));
+        }
+    }
+}
+
+/// Notes a second context, and one that does not carry the item's own declaration.
+pub(in crate::input) fn check_contexts(
+    kind: Kind,
+    own: &Ident,
+    declares: bool,
+    parameters: &[Parameter],
+    errors: &mut Errors,
+) {
+    let injected = || parameters.iter().filter_map(Parameter::injected);
+    for context in injected().filter_map(Injected::context).skip(1) {
+        errors.push(context, "a second context would be the same as the first: take one away");
+    }
+    for context in injected().filter_map(Injected::call_context) {
+        check_declaration(kind, own, declares, context, errors);
+    }
+}
+
+/// A context's type says which toolsets the compiler holds its calls to.
+fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegment, errors: &mut Errors) {
+    let declaration = argument(context);
+    let is_own = declaration.is_some_and(|ty| is_named(ty, own));
+    let is_plain = declaration.is_none_or(|ty| is_named(ty, "Anything"));
+    if declares && !is_own {
+        let rule = format!("{kind} that declares toolsets calls by its own declaration");
+        errors.push(context, format!("{rule}: write `CallContext<{own}>`"));
+    } else if !declares && is_own {
+        let way_out = format!("add `toolsets = [..]` to `#[{}]`, or write `CallContext`", kind.word());
+        errors.push(context, format!("`{own}` declares no toolsets: {way_out}"));
+    } else if !declares && !is_plain {
+        errors.push(context, "a context carries no declaration but that of its own item: write `CallContext`");
+    }
+}
+
+fn is_named<N: ?Sized>(ty: &Type, name: &N) -> bool
+where
+    Ident: PartialEq<N>,
+{
+    last_segment(ty).is_some_and(|segment| segment.ident == *name)
+}
+
+/// Returns the one type argument of a segment, if it has one.
+fn argument(segment: &PathSegment) -> Option<&Type> {
+    match &segment.arguments {
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
+            GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        }),
+        _ => None,
+    }
+}

@@ -1,0 +1,78 @@
+//! What a callable's signature must not have.
+
+use syn::{Abi, GenericParam, Generics, Receiver, Safety, Signature};
+
+use super::{Function, Kind};
+use crate::errors::Errors;
+
+/// Notes every fault outside parameters and return type.
+pub(super) fn check(kind: Kind, function: &Function, errors: &mut Errors) {
+    let signature = &function.signature;
+    check_qualifiers(kind, signature, errors);
+    check_asyncness(kind, signature, errors);
+    check_generics(kind, &signature.generics, errors);
+    check_variadic(kind, signature, errors);
+    check_body(kind, function, errors);
+}
+
+/// Calls come from the tool plane only, which is safe Rust at run time.
+fn check_qualifiers(kind: Kind, signature: &Signature, errors: &mut Errors) {
+    if let Some(constness) = &signature.constness {
+        errors.push(constness, format!("{kind} runs when it is called: take `const` away"));
+    }
+    if let Safety::Unsafe(unsafety) = &signature.safety {
+        errors.push(unsafety, format!("{kind} is called by models: make it safe, or wrap it in a safe function"));
+    }
+    if let Some(Abi { extern_token, .. }) = &signature.abi {
+        errors.push(extern_token, format!("{kind} is called from Rust only: take `extern` away"));
+    }
+}
+
+fn check_asyncness(kind: Kind, signature: &Signature, errors: &mut Errors) {
+    if kind == Kind::Worker && signature.asyncness.is_none() {
+        errors.push(signature.fn_token, "a worker waits for a model: write `async fn`");
+    }
+}
+
+/// A schema is of one type, and is the same for every caller.
+fn check_generics(kind: Kind, generics: &Generics, errors: &mut Errors) {
+    for param in &generics.params {
+        errors.push(param, generic_fault(kind, param));
+    }
+    if let Some(clause) = &generics.where_clause {
+        errors.push(clause, format!("{kind} has nothing to put bounds on: take the `where` clause away"));
+    }
+}
+
+fn generic_fault(kind: Kind, param: &GenericParam) -> String {
+    match param {
+        GenericParam::Lifetime(_) => format!("{kind} owns what it is called with: take the lifetime away"),
+        GenericParam::Type(_) | GenericParam::Const(_) => {
+            format!("{kind} cannot be generic: its schema is of one type; name a concrete one")
+        }
+    }
+}
+
+fn check_variadic(kind: Kind, signature: &Signature, errors: &mut Errors) {
+    if let Some(variadic) = &signature.variadic {
+        errors.push(variadic.dots, format!("{kind} cannot be variadic: take a `Vec`"));
+    }
+}
+
+fn check_body(kind: Kind, function: &Function, errors: &mut Errors) {
+    match (&function.body, kind) {
+        (Some(body), Kind::Worker) => {
+            errors.push_at(body.span_open(), "a worker has no body, a model implements it: end the signature with `;`");
+        }
+        (None, Kind::Tool | Kind::Entry) => {
+            errors.push(&function.signature.ident, format!("{kind} needs a body"));
+        }
+        _ => {}
+    }
+}
+
+/// Notes a `self`.
+pub(super) fn check_receiver(kind: Kind, receiver: &Receiver, errors: &mut Errors) {
+    let way_out = "make it a free function that takes `State<T>`";
+    errors.push(receiver, format!("{kind} cannot be a method: {way_out}"));
+}

@@ -1,0 +1,57 @@
+//! `toolset!`: named groups of tools.
+
+use proc_macro2::{Span, TokenStream};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Ident, Path, Visibility};
+
+use super::{cfgs, docs, name};
+use crate::args::toolset::{Group, skip_group};
+use crate::errors::Errors;
+
+/// One group of `toolset!`.
+pub(crate) struct Toolset {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) cfgs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) ident: Ident,
+    /// The registered name.
+    pub(crate) name: String,
+    /// A `&'static str` expression.
+    pub(crate) description: TokenStream,
+    /// The whole list of members.
+    pub(crate) span: Span,
+    pub(crate) members: Vec<Path>,
+}
+
+impl Toolset {
+    /// Reads all groups in the macro; those that cannot be read are noted and left out.
+    pub(crate) fn read_all(tokens: TokenStream, errors: &mut Errors) -> Vec<Self> {
+        let mut toolsets = Vec::new();
+        let groups = |input: ParseStream| {
+            while !input.is_empty() {
+                let group = Group::parse(input, errors);
+                match errors.take(group) {
+                    Some(group) => toolsets.push(Self::read(group, errors)),
+                    None => skip_group(input),
+                }
+            }
+            Ok(())
+        };
+        let parsed = groups.parse2(tokens);
+        errors.take(parsed);
+        toolsets
+    }
+
+    fn read(group: Group, errors: &mut Errors) -> Self {
+        Self {
+            name: name::read(&group.ident, None, errors),
+            description: docs::text(&group.attrs),
+            cfgs: cfgs(&group.attrs),
+            attrs: group.attrs,
+            vis: group.vis,
+            ident: group.ident,
+            span: group.span,
+            members: group.members,
+        }
+    }
+}

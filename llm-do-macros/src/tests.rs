@@ -1,0 +1,130 @@
+//! What the macros expand to, against `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` rewrites those.
+
+use expect_test::{ExpectFile, expect_file};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::expand;
+
+fn check(code: TokenStream, expected: &ExpectFile) {
+    let file = syn::parse2(code).expect("an expansion is a list of items");
+    expected.assert_eq(&prettyplease::unparse(&file));
+}
+
+#[test]
+fn a_tool_with_every_form_of_argument() {
+    let code = expand::tool(
+        quote!(effect = read_only),
+        &quote! {
+            /// Read a text file.
+            ///
+            /// Lines are numbered.
+            #[must_use]
+            pub fn read_file(
+                /// Path relative to the root.
+                path: &Path,
+                #[arg(default = 20_000)] mut max_chars: usize,
+                #[arg(default = "utf-8", rename = "charset")] encoding: String,
+                #[arg(description = "Only these lines.")]
+                #[schemars(length(max = 2))]
+                lines: Option<Vec<u32>>,
+                r#type: &str,
+                tags: &[String],
+            ) -> std::io::Result<String> {
+                body(path)
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/tool_arguments.rs"]);
+}
+
+#[test]
+fn a_tool_whose_arguments_may_all_be_absent() {
+    let code = expand::tool(
+        quote!(inline, name = "list-files", args = ListFiles),
+        &quote! {
+            /// List files.
+            #[cfg(unix)]
+            fn list_files(#[arg(default = ".")] root: PathBuf, limit: Option<u32>) {}
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/tool_defaults.rs"]);
+}
+
+#[test]
+fn an_async_tool_with_a_context_and_state() {
+    let code = expand::tool(
+        quote!(),
+        &quote! {
+            /// Count rows.
+            async fn count(
+                ctx: &dyn ToolContext,
+                table: String,
+                db: State<Database>,
+                #[ctx] clock: &Clock,
+            ) -> Result<u64> {
+                db.count(table).await
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/tool_injected.rs"]);
+}
+
+#[test]
+fn an_entry_with_toolsets() {
+    let code = expand::entry(
+        quote!(toolsets = [reviewer, files::read_file, "by_name"]),
+        &quote! {
+            async fn review_all(ctx: &CallContext<review_all>, paths: Vec<PathBuf>) -> Result<Vec<Review>> {
+                all(ctx, paths).await
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/entry.rs"]);
+}
+
+#[test]
+fn a_worker() {
+    let code = expand::worker(
+        quote!(
+            model = "anthropic:claude-sonnet-4-5",
+            compatible_models = ["anthropic:*"],
+            instructions = include_str!("reviewer.md"),
+            toolsets = [read_file],
+            max_turns = 8,
+            retries = 1
+        ),
+        &quote! {
+            /// Review one file.
+            pub async fn reviewer(
+                /// File to review.
+                path: PathBuf,
+            ) -> Review;
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/worker.rs"]);
+}
+
+#[test]
+fn toolsets() {
+    let code = expand::toolset(quote! {
+        /// Files of the project.
+        pub filesystem = [read_file, more::list_files];
+        everything = [filesystem];
+    });
+    check(code, &expect_file!["../tests/snapshots/toolsets.rs"]);
+}
+
+#[test]
+fn a_tool_with_faults() {
+    let code = expand::tool(
+        quote!(effects = read_only),
+        &quote! {
+            /// Greet.
+            fn greet(#[arg(default = "you")] name: String, (a, b): (u8, u8)) -> String {
+                name
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/tool_faults.rs"]);
+}

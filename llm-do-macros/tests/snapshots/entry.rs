@@ -1,0 +1,82 @@
+#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+async fn review_all(
+    ctx: &CallContext<review_all>,
+    paths: Vec<PathBuf>,
+) -> Result<Vec<Review>> {
+    all(ctx, paths).await
+}
+///Arguments of the entry `review_all`.
+///
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct review_all {
+    pub paths: Vec<PathBuf>,
+}
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    #[allow(unused_imports)]
+    use __llm_do::{NoSchema as _, NotResult as _};
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
+    impl __llm_do::Tool for review_all {
+        const NAME: &'static str = "review_all";
+        type Output = <Result<Vec<Review>> as __llm_do::Returns<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for review_all {
+        const NAMES: &'static [&'static str] = &["review_all"];
+    }
+    impl __llm_do::Includes<review_all, __llm_do::Here> for review_all {}
+    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for review_all
+    where
+        reviewer: __llm_do::Includes<__T, __I>,
+    {}
+    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<1usize, __I>> for review_all
+    where
+        files::read_file: __llm_do::Includes<__T, __I>,
+    {}
+    const __MEMBERS: &[&[&str]] = &[
+        <reviewer as __llm_do::Toolset>::NAMES,
+        <files::read_file as __llm_do::Toolset>::NAMES,
+    ];
+    const _: () = __llm_do::assert_unique("review_all", __MEMBERS);
+    const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
+        __MEMBERS,
+        &["by_name"],
+    );
+    impl __llm_do::Function for review_all {
+        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            let __injected_0 = match <CallContext<
+                review_all,
+            > as __llm_do::FromContext>::from_context(__ctx) {
+                ::core::result::Result::Ok(__value) => __value,
+                ::core::result::Result::Err(__error) => {
+                    return __llm_do::Running::failed(__error);
+                }
+            };
+            __llm_do::Running::future(async move {
+                __llm_do::returned::<
+                    Result<Vec<Review>>,
+                    __FALLIBLE,
+                >(review_all(&__injected_0, self.paths).await)
+            })
+        }
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::entry:: < review_all > ("",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),).declares(&
+        __DECLARATION).output(< __llm_do::SchemaProbe << review_all as __llm_do::Tool >
+        ::Output >> ::SCHEMA)
+    }
+};
