@@ -5,13 +5,13 @@
 
 mod catalog;
 mod error;
-#[cfg(feature = "http")]
+#[cfg(feature = "openai")]
 mod http;
 mod message;
 mod model;
 #[cfg(feature = "openai")]
 mod openai;
-#[cfg(feature = "http")]
+#[cfg(feature = "openai")]
 mod retry;
 mod secret;
 mod settings;

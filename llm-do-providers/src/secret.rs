@@ -33,7 +33,7 @@ impl ApiKey {
     }
 
     /// Shows the key, for a header.
-    #[cfg(feature = "http")]
+    #[cfg(feature = "openai")]
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
