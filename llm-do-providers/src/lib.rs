@@ -5,9 +5,18 @@
 
 mod catalog;
 mod error;
+#[cfg(feature = "openai")]
+mod http;
 mod message;
 mod model;
+#[cfg(feature = "openai")]
+mod openai;
+#[cfg(feature = "openai")]
+mod retry;
+mod secret;
 mod settings;
+#[cfg(feature = "testing")]
+mod testing;
 mod usage;
 
 pub use self::catalog::{ModelProvider, model};
@@ -16,7 +25,12 @@ pub use self::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResul
 pub use self::model::{
     Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
+#[cfg(feature = "openai")]
+pub use self::openai::{OpenAiBuilder, OpenAiModel};
+pub use self::secret::ApiKey;
 pub use self::settings::Settings;
+#[cfg(feature = "testing")]
+pub use self::testing::{FunctionModel, TestModel};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

@@ -37,5 +37,5 @@ pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, Returns, Tool};
 pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
 pub use self::usage::RunUsage;
-pub use llm_do_macros::{entry, tool, toolset, worker};
+pub use llm_do_macros::{data, entry, tool, toolset, worker};
 pub use async_trait::async_trait;
