@@ -41,8 +41,7 @@ fn docs(callable: &Callable) -> TokenStream {
 /// The derives of serde and schemars, by the runtime's own copies; `serde` says more to serde.
 pub(super) fn derives(serde: Option<TokenStream>) -> TokenStream {
     let private = runtime::private();
-    let [serde_path, schemars_path] =
-        ["serde", "schemars"].map(|name| format!("{private}::{name}").replace(' ', ""));
+    let [serde_path, schemars_path] = ["serde", "schemars"].map(|name| format!("{private}::{name}").replace(' ', ""));
     let serde = serde.into_iter();
     quote! {
         #[derive(#private::serde::Serialize, #private::serde::Deserialize, #private::schemars::JsonSchema)]
