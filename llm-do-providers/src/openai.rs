@@ -89,7 +89,7 @@ impl OpenAiModel {
             builder = builder.base_url(url);
         }
         if let Some(key) = set(API_KEY) {
-            let key = ApiKey::new(&key).map_err(|error| configuration(&format!("`{API_KEY}`: {error}")))?;
+            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{API_KEY}`: {fault}")))?;
             builder = builder.api_key(key);
         }
         builder.build()

@@ -76,7 +76,7 @@ impl OpenAiBuilder {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the default server is to be asked without a key, or
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key, or
     /// if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
         let mut endpoint = Endpoint::new(PROVIDER, &self.base_url, "/chat/completions")?;

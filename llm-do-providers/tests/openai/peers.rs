@@ -4,7 +4,7 @@ use llm_do_providers::{FinishReason, Response};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{answer_of, ending, model, piece, stream_answer_of, streamed};
+use crate::{answer_of, ending, events, model, piece, stream_answer_of, stream_of, streamed};
 
 fn calls(response: &Response) -> Vec<(&str, &str, &str)> {
     response.tool_calls().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect()
@@ -58,6 +58,17 @@ async fn an_id_that_changes_from_piece_to_piece_is_one_call() {
         json!({"tool_calls": [{"index": 0, "id": "x2", "function": {"name": null, "arguments": "}"}}]}),
     ];
     assert_eq!(calls(&stream_answer_of(deltas, "tool_calls").await), [("x1", "add", "{}")]);
+}
+
+#[tokio::test]
+async fn a_piece_that_brings_nothing_is_no_event() {
+    let delta = |arguments: &str| {
+        json!({"content": "", "reasoning": "",
+               "tool_calls": [{"index": 0, "id": "c1", "function": {"name": "add", "arguments": arguments}}]})
+    };
+    let server = Server::scripted([stream_of([delta(""), delta(""), delta("{}"), delta("")], "tool_calls")]).await;
+    let events = events(&model(&server).build().unwrap()).await;
+    assert_eq!(events.len(), 3, "the call's beginning, its arguments, the answer: {events:?}");
 }
 
 #[tokio::test]
