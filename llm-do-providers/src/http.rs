@@ -45,7 +45,7 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Returns the endpoint at `path` below `base`, with the timeouts `idle` and `whole`.
+    /// Returns the endpoint at `path` below `base`, without a key, and with long timeouts.
     pub(crate) fn new(provider: &'static str, base: &str, path: &str) -> Result<Self, ProviderError> {
         let whole = format!("{}{path}", base.trim_end_matches('/'));
         let url = Url::parse(&whole).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
@@ -195,7 +195,7 @@ fn broken(provider: &str, origin: &str, status: u16, error: reqwest::Error) -> P
 }
 
 fn late(provider: &str, origin: &str, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
-    let text = format!("{origin} sent nothing more for too long; try again, or raise the {name} of {limit:?}");
+    let text = format!("{origin} did not answer in time; try again, or raise the {name} of {limit:?}");
     let error = ProviderError::new(provider, ErrorKind::Timeout, text);
     match status {
         Some(status) => error.with_status(status),

@@ -2,6 +2,11 @@
 //!
 //! This crate knows nothing of Rust functions as tools, nor of the runtime; applications depend on `llm-do`, which
 //! re-exports what they need of it.
+//!
+//! | Models | Feature | Environment |
+//! | --- | --- | --- |
+//! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 mod catalog;
 mod error;

@@ -1,6 +1,7 @@
 //! Models behind the OpenAI chat completions API, at its home or on any compatible server.
 
 mod answer;
+mod builder;
 mod convert;
 mod stream;
 mod strict;
@@ -8,10 +9,10 @@ mod wire;
 
 use std::env;
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use self::builder::OpenAiBuilder;
 use self::convert::Dialect;
 use self::stream::Exchange;
 use crate::catalog::ModelProvider;
@@ -66,15 +67,7 @@ pub struct OpenAiModel {
 impl OpenAiModel {
     /// Sets up the model that the server calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> OpenAiBuilder {
-        OpenAiBuilder {
-            model: model.into(),
-            base_url: HOME.to_owned(),
-            api_key: None,
-            profile: Profile::NATIVE_OUTPUT,
-            retries: 2,
-            idle_timeout: Duration::from_secs(120),
-            timeout: Duration::from_secs(600),
-        }
+        OpenAiBuilder::new(model.into())
     }
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
@@ -96,7 +89,7 @@ impl OpenAiModel {
             builder = builder.base_url(url);
         }
         if let Some(key) = set(API_KEY) {
-            let key = ApiKey::new(&key).map_err(|error| configuration(&format!("`{API_KEY}`: {error}")))?;
+            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{API_KEY}`: {fault}")))?;
             builder = builder.api_key(key);
         }
         builder.build()
@@ -112,6 +105,7 @@ impl OpenAiModel {
             endpoint: Arc::clone(&self.endpoint),
             body: body.into(),
             model: Arc::clone(&self.model),
+            turn: request.messages.len(),
             tries: Tries::new(self.retries),
         })
     }
@@ -133,88 +127,6 @@ impl Model for OpenAiModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&request, true)?.stream())
-    }
-}
-
-/// Sets up an [`OpenAiModel`]; start with [`OpenAiModel::builder`].
-#[derive(Clone, Debug)]
-#[must_use = "a builder does nothing until `build` is called"]
-pub struct OpenAiBuilder {
-    model: String,
-    base_url: String,
-    api_key: Option<ApiKey>,
-    profile: Profile,
-    retries: u32,
-    idle_timeout: Duration,
-    timeout: Duration,
-}
-
-impl OpenAiBuilder {
-    /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: `https://api.openai.com/v1`.
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.base_url = base_url.into();
-        self
-    }
-
-    /// Sends `key` along. Default: none, which the default server does not accept.
-    pub fn api_key(mut self, key: ApiKey) -> Self {
-        self.api_key = Some(key);
-        self
-    }
-
-    /// Says what the model, with this server, can do. Default: [`Profile::NATIVE_OUTPUT`].
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
-        self
-    }
-
-    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
-
-    /// Returns the model; nothing is sent yet.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the default server is to be asked without a key, or
-    /// if the base URL is not an `http` or `https` URL.
-    pub fn build(self) -> Result<OpenAiModel, ProviderError> {
-        let mut endpoint = Endpoint::new(PROVIDER, &self.base_url, "/chat/completions")?;
-        let at_home = endpoint.is_at(HOME_HOST);
-        match &self.api_key {
-            Some(key) => endpoint.authorize(key),
-            None if at_home => {
-                return Err(configuration(&format!(
-                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
-                )));
-            }
-            None => {}
-        }
-        endpoint.key_hint = "`OPENAI_API_KEY` or the key given in code";
-        endpoint.idle = self.idle_timeout;
-        endpoint.whole = self.timeout;
-        Ok(OpenAiModel {
-            name: format!("{PROVIDER}:{}", self.model),
-            model: self.model.into(),
-            endpoint: Arc::new(endpoint),
-            dialect: Dialect { completion_limit: at_home },
-            profile: self.profile,
-            retries: self.retries,
-        })
     }
 }
 

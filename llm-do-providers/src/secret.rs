@@ -19,16 +19,21 @@ impl ApiKey {
     /// Returns an error of kind [`ErrorKind::Configuration`], which does not show the key, if it is empty or holds
     /// another character, such as the line break that a file often ends with.
     pub fn new(key: &str) -> Result<Self, ProviderError> {
+        Self::checked(key).map_err(|fault| ProviderError::new("llm-do", ErrorKind::Configuration, fault))
+    }
+
+    /// Returns the key `key`, or what is wrong with it and what to do.
+    pub(crate) fn checked(key: &str) -> Result<Self, String> {
         if key.is_empty() {
-            return Err(refused("the key is empty; give one, or none at all"));
+            return Err("the key is empty; give one, or none at all".to_owned());
         }
         match key.bytes().position(|byte| !byte.is_ascii_graphic()) {
             None => Ok(Self(key.into())),
-            Some(place) => Err(refused(&format!(
+            Some(place) => Err(format!(
                 "the key cannot be sent: byte {} of {} is not a visible ASCII character; remove spaces and line breaks",
                 place + 1,
                 key.len()
-            ))),
+            )),
         }
     }
 
@@ -43,10 +48,6 @@ impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ApiKey(..)")
     }
-}
-
-fn refused(why: &str) -> ProviderError {
-    ProviderError::new("llm-do", ErrorKind::Configuration, why)
 }
 
 #[cfg(test)]

@@ -52,12 +52,13 @@ impl Answer {
         self.finish.is_some()
     }
 
-    /// Returns the whole answer, by the model `asked` unless the server named it.
+    /// Returns the whole answer, by the model `asked` unless the server named it; calls without ids get some that are
+    /// unique in a conversation as long as `turn` grows.
     ///
     /// # Errors
     ///
     /// Returns what is wrong with it.
-    pub(super) fn complete(self, asked: &str) -> Result<Response, &'static str> {
+    pub(super) fn complete(self, asked: &str, turn: usize) -> Result<Response, &'static str> {
         if !self.begun {
             return Err("the answer is empty");
         }
@@ -68,7 +69,7 @@ impl Answer {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
         parts.extend((!self.thinking.is_empty()).then_some(ResponsePart::Thinking { text: self.thinking }));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
-        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(place)));
+        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
         let response = Response::new(self.model.unwrap_or_else(|| asked.to_owned()), parts, usage);
         Ok(match finish {
@@ -176,8 +177,8 @@ impl GrowingCall {
         is_whole || (!name.is_empty() && !id.is_empty() && !self.id.is_empty() && id != self.id)
     }
 
-    fn complete(self, place: usize) -> ResponsePart {
-        let id = if self.id.is_empty() { format!("call_{place}") } else { self.id };
+    fn complete(self, turn: usize, place: usize) -> ResponsePart {
+        let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
         ResponsePart::ToolCall(ToolCall { id, name: self.name, arguments: self.arguments })
     }
 }

@@ -25,6 +25,8 @@ pub(super) struct Exchange {
     pub(super) body: Bytes,
     /// The model asked, should the server not name it.
     pub(super) model: Arc<str>,
+    /// The length of the history, for the ids of calls that the server gives none.
+    pub(super) turn: usize,
     pub(super) tries: Tries,
 }
 
@@ -49,7 +51,7 @@ impl Exchange {
         let body = self.endpoint.fetch(self.body.clone()).await?;
         let mut answer = Answer::default();
         answer.absorb(read(&self.endpoint, &body)?, &mut VecDeque::new());
-        answer.complete(&self.model).map_err(|why| odd(&self.endpoint, why))
+        answer.complete(&self.model, self.turn).map_err(|why| odd(&self.endpoint, why))
     }
 
     fn after(&mut self, error: ProviderError) -> Result<Pause, ProviderError> {
@@ -129,6 +131,7 @@ impl Streaming {
 struct Reading {
     endpoint: Arc<Endpoint>,
     model: Arc<str>,
+    turn: usize,
     events: Events,
     answer: Answer,
 }
@@ -136,7 +139,7 @@ struct Reading {
 impl Reading {
     fn new(exchange: &Exchange, events: Events) -> Self {
         let (endpoint, model) = (Arc::clone(&exchange.endpoint), Arc::clone(&exchange.model));
-        Self { endpoint, model, events, answer: Answer::default() }
+        Self { endpoint, model, turn: exchange.turn, events, answer: Answer::default() }
     }
 
     /// Reads one event, adds what it brought to `ready`, and returns whether more is to come.
@@ -152,7 +155,7 @@ impl Reading {
             Ok(None) => return Err(odd(&self.endpoint, "the stream broke off")),
             Err(error) => return Err(error),
         }
-        let response = std::mem::take(&mut self.answer).complete(&self.model);
+        let response = std::mem::take(&mut self.answer).complete(&self.model, self.turn);
         ready.push_back(StreamEvent::Done(response.map_err(|why| odd(&self.endpoint, why))?));
         Ok(false)
     }

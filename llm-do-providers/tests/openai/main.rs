@@ -4,6 +4,7 @@
 
 mod answers;
 mod asking;
+mod connections;
 mod failures;
 mod peers;
 mod server;

@@ -4,7 +4,7 @@ use llm_do_providers::{FinishReason, Response};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{answer_of, ending, model, piece, stream_answer_of, streamed};
+use crate::{answer_of, ending, events, model, piece, stream_answer_of, stream_of, streamed};
 
 fn calls(response: &Response) -> Vec<(&str, &str, &str)> {
     response.tool_calls().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect()
@@ -28,7 +28,7 @@ async fn id_and_name_may_come_with_every_piece_beside_the_older_form() {
 async fn the_older_form_alone_is_a_tool_call() {
     let function = json!({"name": "add", "arguments": "{}"});
     let response = answer_of(json!({"content": null, "function_call": function}), "function_call").await;
-    assert_eq!(calls(&response), [("call_0", "add", "{}")]);
+    assert_eq!(calls(&response), [("call_1_0", "add", "{}")]);
     let deltas =
         [json!({"function_call": {"name": "add", "arguments": ""}}), json!({"function_call": {"arguments": "{}"}})];
     assert_eq!(stream_answer_of(deltas, "function_call").await, response);
@@ -47,7 +47,7 @@ async fn calls_may_come_without_numbers_or_all_with_the_same() {
 async fn calls_may_come_without_ids() {
     let call = |name: &str| json!({"tool_calls": [{"function": {"name": name, "arguments": {"a": 1}}}]});
     let response = stream_answer_of([call("add"), call("add")], "stop").await;
-    assert_eq!(calls(&response), [("call_0", "add", "{\"a\":1}"), ("call_1", "add", "{\"a\":1}")]);
+    assert_eq!(calls(&response), [("call_1_0", "add", "{\"a\":1}"), ("call_1_1", "add", "{\"a\":1}")]);
     assert_eq!(response.finish, FinishReason::ToolCalls, "whatever the server says");
 }
 
@@ -58,6 +58,17 @@ async fn an_id_that_changes_from_piece_to_piece_is_one_call() {
         json!({"tool_calls": [{"index": 0, "id": "x2", "function": {"name": null, "arguments": "}"}}]}),
     ];
     assert_eq!(calls(&stream_answer_of(deltas, "tool_calls").await), [("x1", "add", "{}")]);
+}
+
+#[tokio::test]
+async fn a_piece_that_brings_nothing_is_no_event() {
+    let delta = |arguments: &str| {
+        json!({"content": "", "reasoning": "",
+               "tool_calls": [{"index": 0, "id": "c1", "function": {"name": "add", "arguments": arguments}}]})
+    };
+    let server = Server::scripted([stream_of([delta(""), delta(""), delta("{}"), delta("")], "tool_calls")]).await;
+    let events = events(&model(&server).build().unwrap()).await;
+    assert_eq!(events.len(), 3, "the call's beginning, its arguments, the answer: {events:?}");
 }
 
 #[tokio::test]
@@ -96,7 +107,7 @@ async fn nulls_may_stand_everywhere() {
     assert_eq!((response.text().as_str(), response.usage.output_tokens), ("hi", 0));
     let response =
         answer_of(json!({"content": "hi", "tool_calls": [call, {"function": {"name": "add"}}]}), "stop").await;
-    assert_eq!(calls(&response), [("call_0", "add", "")]);
+    assert_eq!(calls(&response), [("call_1_0", "add", "")]);
 }
 
 #[tokio::test]

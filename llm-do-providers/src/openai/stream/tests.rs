@@ -29,6 +29,7 @@ fn events(pieces: Vec<Bytes>) -> (Vec<StreamEvent>, Option<ProviderError>) {
     let mut reading = Reading {
         endpoint: Arc::new(Endpoint::new("openai", "http://localhost", "").unwrap()),
         model: "m".into(),
+        turn: 0,
         events: Events::new("openai", chunks),
         answer: Answer::default(),
     };
