@@ -5,6 +5,8 @@
 
 mod catalog;
 mod error;
+#[cfg(feature = "local")]
+mod local;
 mod message;
 mod model;
 mod settings;
@@ -12,6 +14,8 @@ mod usage;
 
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+#[cfg(feature = "local")]
+pub use self::local::LocalModel;
 pub use self::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult, UserPart};
 pub use self::model::{
     Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
