@@ -57,7 +57,7 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// # Settings
 ///
-/// The likeliest token is chosen unless a temperature is set. `max_tokens` is 512 unless set. `stop` is heeded in plain
+/// The likeliest token is chosen unless a temperature is set; in plain text, words just written count as less likely. `max_tokens` is 512 unless set. `stop` is heeded in plain
 /// text, not in JSON. Strings, arrays and integers without a bound in their schema get one, so that they end: 200
 /// characters, 16 items and 32 bits. Keywords that the grammar does not know, such as `not` or `uniqueItems`, are let
 /// pass.

@@ -21,9 +21,14 @@ pub(super) enum Grammar {
     Text,
     /// JSON of a schema.
     Json(Value),
-    /// JSON of a schema, or a text that does not begin like an object.
-    JsonOrText(Value),
+    /// A text that does not begin like an object.
+    Prose,
+    /// JSON of a schema, or prose.
+    JsonOrProse(Value),
 }
+
+/// The rule for a text that does not begin like an object.
+const PROSE: &str = r"PROSE: /[^{\s](.|\n)*/";
 
 impl Grammar {
     /// Returns the grammar in the terms of the library; `None` if anything goes.
@@ -31,9 +36,10 @@ impl Grammar {
         match self {
             Self::Text => None,
             Self::Json(schema) => Some(TopLevelGrammar::from_json_schema(with_options(schema))),
-            Self::JsonOrText(schema) => {
-                let lark = format!("start: json | TEXT\njson: %json {}\nTEXT: /[^{{](.|\\n)*/\n", with_options(schema));
-                Some(TopLevelGrammar::from_lark(lark))
+            Self::Prose => Some(TopLevelGrammar::from_lark(format!("start: PROSE\n{PROSE}\n"))),
+            Self::JsonOrProse(schema) => {
+                let json = with_options(schema);
+                Some(TopLevelGrammar::from_lark(format!("start: json | PROSE\njson: %json {json}\n{PROSE}\n")))
             }
         }
     }

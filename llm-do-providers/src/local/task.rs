@@ -29,15 +29,18 @@ pub(super) struct Task {
 impl Task {
     /// Returns what `request` asks.
     pub(super) fn new(request: &Request<'_>) -> Result<Self, ProviderError> {
-        let offered = offered(request)?;
-        let callable = if is_answering(request) { &[] } else { offered.as_slice() };
+        let answering = is_answering(request);
+        let tools = if answering { Vec::new() } else { offered(request)? };
         let forced = matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let request = if forced { request.output(None) } else { *request };
         Ok(Self {
-            turns: chat::turns(&request, &offered),
-            grammar: grammar(callable, forced, request.output),
+            turns: chat::turns(&request, &tools),
+            grammar: match grammar(&tools, forced, request.output) {
+                Grammar::Text if answering => Grammar::Prose,
+                grammar => grammar,
+            },
             settings: request.settings.clone(),
-            tools: callable.iter().map(|tool| tool.name.clone()).collect(),
+            tools: tools.iter().map(|tool| tool.name.clone()).collect(),
             calls_before: request.messages.iter().map(calls).sum(),
         })
     }
@@ -45,10 +48,15 @@ impl Task {
     /// Whether a text that begins like `text` may be shown: it is no call.
     pub(super) fn is_shown(&self, text: &str) -> bool {
         match self.grammar {
-            Grammar::Text => true,
+            Grammar::Text | Grammar::Prose => true,
             Grammar::Json(_) => self.tools.is_empty(),
-            Grammar::JsonOrText(_) => !text.starts_with('{'),
+            Grammar::JsonOrProse(_) => !text.starts_with('{'),
         }
+    }
+
+    /// Whether a text that begins like `text` is prose, in which the model would repeat itself.
+    pub(super) fn is_prose(&self, text: &str) -> bool {
+        !matches!(self.grammar, Grammar::Json(_)) && self.is_shown(text)
     }
 
     /// Returns the texts before which the answer ends: none if it must become whole JSON.
@@ -66,12 +74,12 @@ impl Task {
     }
 }
 
-/// Whether a tool's result is to be answered: left to itself, the model would make the same call again and again.
+/// Whether a tool's result is to be answered: told of its tools, the model would make the same call again and again.
 fn is_answering(request: &Request<'_>) -> bool {
     request.tool_choice == ToolChoice::Auto && matches!(request.messages.last(), Some(Message::Tool { .. }))
 }
 
-/// Returns the tools that the model is told of.
+/// Returns the tools that may be called.
 fn offered<'a>(request: &Request<'a>) -> Result<Vec<&'a ToolSpec>, ProviderError> {
     let tools: Vec<_> = match request.tool_choice {
         ToolChoice::None => return Ok(Vec::new()),
@@ -94,7 +102,7 @@ fn grammar(tools: &[&ToolSpec], forced: bool, output: Option<&OutputSchema>) -> 
     match (tools, output) {
         ([], None) => Grammar::Text,
         ([], Some(output)) => Grammar::Json(schema::bounded(&output.schema)),
-        (tools, None) if !forced => Grammar::JsonOrText(one_of(tools, None)),
+        (tools, None) if !forced => Grammar::JsonOrProse(one_of(tools, None)),
         (tools, output) => Grammar::Json(one_of(tools, output)),
     }
 }

@@ -3,6 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use candle_transformers::generation::LogitsProcessor;
+use candle_transformers::utils::apply_repeat_penalty;
 
 use super::chat;
 use super::engine::{CONTEXT, Engine, Reading};
@@ -21,6 +22,12 @@ use crate::usage::Usage;
 /// How many tokens an answer may have where the settings do not say.
 const ROOM: usize = 512;
 
+/// How much less likely a token of prose is that was written a moment ago: small models go in circles otherwise.
+const REPETITION: f32 = 1.1;
+
+/// How many tokens that moment has.
+const MOMENT: usize = 64;
+
 /// Answers `task` as `model`; the answer's pieces go to `outlet`.
 pub(super) fn answer(
     engine: &mut Engine,
@@ -37,12 +44,15 @@ pub(super) fn answer(
     let text = Text::new(task.stops());
     let sampler = sampler(&task.settings);
     let vocabulary = &engine.vocabulary;
-    let mut writer = Writer { vocabulary, task, outlet, constraint, reading, unread, sampler, text, written: 0, room };
+    let mut writer =
+        Writer { vocabulary, task, outlet, constraint, reading, unread, sampler, text, written: Vec::new(), room };
     let finish = writer.write()?;
     let Writer { reading, text, written, .. } = writer;
     engine.remember(reading);
-    let usage =
-        Usage { cached_tokens: remembered as u64, ..Usage::of_request(prompt.tokens.len() as u64, written as u64) };
+    let usage = Usage {
+        cached_tokens: remembered as u64,
+        ..Usage::of_request(prompt.tokens.len() as u64, written.len() as u64)
+    };
     Ok(response(task, outlet, model, text, finish, usage))
 }
 
@@ -84,7 +94,7 @@ struct Writer<'e, 'a> {
     unread: Vec<u32>,
     sampler: LogitsProcessor,
     text: Text<'a>,
-    written: usize,
+    written: Vec<u32>,
     room: usize,
 }
 
@@ -95,7 +105,7 @@ impl Writer<'_, '_> {
             if let Some(finish) = self.write_forced()? {
                 return Ok(finish);
             }
-            if self.written >= self.room {
+            if self.written.len() >= self.room {
                 return Ok(FinishReason::Length);
             }
             let token = self.choose()?;
@@ -117,7 +127,7 @@ impl Writer<'_, '_> {
         let Some(constraint) = &mut self.constraint else { return Ok(None) };
         let forced = constraint.forced();
         let complete = constraint.is_complete()?;
-        let fitting = forced.len().min(self.room - self.written);
+        let fitting = forced.len().min(self.room - self.written.len());
         let stopped = self.put(&forced[..fitting]);
         if fitting < forced.len() {
             return Ok(Some(FinishReason::Length));
@@ -132,13 +142,17 @@ impl Writer<'_, '_> {
         if let Some(constraint) = &mut self.constraint {
             logits = constraint.filter(&logits)?;
         }
+        if self.task.is_prose(self.text.as_str()) {
+            let recent = &self.written[self.written.len().saturating_sub(MOMENT)..];
+            logits = apply_repeat_penalty(&logits, REPETITION, recent).map_err(fault::arithmetic)?;
+        }
         self.sampler.sample(&logits).map_err(fault::arithmetic)
     }
 
     /// Adds tokens to the answer; returns whether it has come to a stop text.
     fn put(&mut self, tokens: &[u32]) -> bool {
         self.unread.extend_from_slice(tokens);
-        self.written += tokens.len();
+        self.written.extend_from_slice(tokens);
         let stopped = tokens.iter().any(|token| self.text.push(self.vocabulary.bytes(*token)));
         if self.task.is_shown(self.text.as_str()) {
             self.outlet.send_text(self.text.fresh());
