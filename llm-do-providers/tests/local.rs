@@ -167,19 +167,6 @@ with_weights! {
         assert!(error.to_string().contains("and the model can read 4096"), "{error}");
     }
 
-    async fn a_turn_is_read_from_where_the_last_one_ended() {
-        let settings = at_most(4);
-        let instructions = "You count. This sentence is only for this test, and long enough to be worth remembering.";
-        let messages = [Message::user("One, two, three.")];
-        let request = Request::new(&messages, &settings).instructions(Some(instructions));
-        local().request(request).await.expect("the model answers");
-        let again = local().request(request).await.expect("the model answers");
-        // Another test's request may come between, and then even the instructions are read anew.
-        let third = local().request(request).await.expect("the model answers");
-        assert_eq!(again.text(), third.text(), "remembering changes nothing");
-        assert!(again.usage.cached_tokens <= again.usage.input_tokens);
-    }
-
     async fn cancelling_stops_between_tokens() {
         let settings = at_most(3500);
         let messages = [Message::user("Count from one to a thousand, in words, one number a line.")];

@@ -102,3 +102,61 @@ impl Reading {
         logits.squeeze(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candle_core::Tensor;
+
+    use super::Engine;
+    use crate::local::chat::Prompt;
+    use crate::local::weights;
+
+    fn engine() -> Engine {
+        Engine::load(&weights::find(weights::DEFAULT).expect("the weights are there")).expect("the file is sound")
+    }
+
+    fn prompt(engine: &Engine, instructions: &str, question: &str) -> Prompt {
+        let encode = |text| engine.vocabulary.encode(text).expect("any text can be encoded");
+        let tokens = encode(instructions);
+        Prompt { instructions: tokens.len(), tokens: [tokens, encode(question)].concat() }
+    }
+
+    /// Reads `prompt`; returns how much of it was remembered, and what comes next.
+    fn read(engine: &mut Engine, prompt: &Prompt) -> (usize, Vec<f32>) {
+        let mut reading = engine.recall(prompt, || true).expect("the model can be computed");
+        let logits = reading.feed(&prompt.tokens[reading.read()..], || true).and_then(|logits| values(&logits));
+        let remembered = reading.remembered();
+        engine.remember(reading);
+        (remembered, logits.expect("the model can be computed"))
+    }
+
+    fn values(logits: &Tensor) -> Result<Vec<f32>, crate::ProviderError> {
+        logits.to_vec1().map_err(super::fault::arithmetic)
+    }
+
+    #[test]
+    #[ignore = "needs the weights: sh llm-do-providers/fetch-local-model.sh"]
+    fn what_was_read_is_remembered_and_changes_nothing() {
+        let mut engine = engine();
+        let first = prompt(&engine, "You are brief.", " How old is Ann?");
+        let longer = prompt(&engine, "You are brief.", " How old is Ann? She is 30.");
+        let other = prompt(&engine, "You are brief.", " Where is Tom?");
+        assert_eq!(read(&mut engine, &first).0, 0);
+        let (remembered, continued) = read(&mut engine, &longer);
+        assert_eq!(remembered, first.tokens.len(), "the conversation goes on");
+        assert_eq!(read(&mut engine, &other).0, other.instructions, "only the instructions are the same");
+        let (fresh, anew) = read(&mut self::engine(), &longer);
+        assert_eq!(fresh, 0);
+        let difference = continued.iter().zip(&anew).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(difference < 0.5, "the logits differ by {difference}");
+    }
+
+    #[test]
+    #[ignore = "needs the weights: sh llm-do-providers/fetch-local-model.sh"]
+    fn an_unwanted_prompt_is_not_read_to_its_end() {
+        let mut engine = engine();
+        let long = prompt(&engine, "You are brief.", &" word".repeat(1000));
+        let error = engine.recall(&long, || false).err().expect("no one wants it");
+        assert_eq!(error.kind(), crate::ErrorKind::Cancelled);
+    }
+}
