@@ -12,6 +12,8 @@ mod catalog;
 mod error;
 #[cfg(feature = "openai")]
 mod http;
+#[cfg(feature = "local")]
+mod local;
 mod message;
 mod model;
 #[cfg(feature = "openai")]
@@ -26,6 +28,8 @@ mod usage;
 
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+#[cfg(feature = "local")]
+pub use self::local::LocalModel;
 pub use self::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult, UserPart};
 pub use self::model::{
     Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
