@@ -8,8 +8,8 @@ use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 use crate::model::{Request, ToolSpec};
 
-/// The instructions that the model was trained with where there were no others.
-const INSTRUCTIONS: &str = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
+/// What stands in for missing instructions, much as in the model's training.
+const INSTRUCTIONS: &str = "You are a helpful AI assistant named SmolLM.";
 
 /// One message: who says what.
 #[derive(Debug, PartialEq)]

@@ -14,8 +14,8 @@ use super::fault;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 
-/// What a header may say at most of any size: far above models that fit here, far below what exhausts memory.
-const LARGEST: u32 = 1 << 18;
+/// What a header may say at most of any size: above any model that fits here, below what exhausts memory.
+const LARGEST: u32 = 1 << 14;
 
 /// The header's sizes that candle allocates by before it looks at any tensor.
 const SIZES: [&str; 5] = [

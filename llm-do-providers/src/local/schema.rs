@@ -5,8 +5,11 @@ use serde_json::{Map, Value, json};
 /// How long a string may be where its schema does not say.
 const LONGEST: u64 = 200;
 
-/// How many items an array, or entries a map, may have where its schema does not say.
-const MOST: u64 = 16;
+/// How long a string of a format, such as a date or an address, may be where its schema does not say.
+const LONGEST_FORMATTED: u64 = 60;
+
+/// How many items an array, or entries a map, may have where its schema does not say: the model seldom stops before.
+const MOST: u64 = 8;
 
 /// How large an integer may be where its schema does not say: it fits 32 bits.
 const GREATEST: i64 = 2_000_000_000;
@@ -108,13 +111,15 @@ fn default(fields: &mut Map<String, Value>, key: &str, value: impl Into<Value>) 
     fields.entry(key).or_insert_with(|| value.into());
 }
 
-/// A pattern or a format has its own bounds, or none that could be added to it without making the grammar slow.
+/// Bounds a string's length, whatever its pattern or format: these go on forever too.
 fn bound_string(fields: &mut Map<String, Value>) {
-    if !fields.contains_key("pattern") && !fields.contains_key("format") {
-        default(fields, "maxLength", LONGEST.max(count(fields, "minLength")));
-        // Most words are known to the model with the space before them, and it would write that too.
-        default(fields, "pattern", r"^(\S[\s\S]*)?$");
+    let least = count(fields, "minLength");
+    if fields.contains_key("format") {
+        return default(fields, "maxLength", LONGEST_FORMATTED.max(least));
     }
+    default(fields, "maxLength", LONGEST.max(least));
+    // Most words are known to the model with the space before them, and it would write that too.
+    default(fields, "pattern", r"^(\S[\s\S]*)?$");
 }
 
 fn bound_array(fields: &mut Map<String, Value>) {
@@ -226,7 +231,7 @@ mod tests {
         }});
         let expected = json!({"type": "object", "additionalProperties": false, "properties": {
             "name": {"type": "string", "maxLength": 200, "pattern": r"^(\S[\s\S]*)?$"},
-            "tags": {"type": "array", "maxItems": 16, "items": {"type": ["string", "null"], "maxLength": 200, "pattern": r"^(\S[\s\S]*)?$"}},
+            "tags": {"type": "array", "maxItems": 8, "items": {"type": ["string", "null"], "maxLength": 200, "pattern": r"^(\S[\s\S]*)?$"}},
             "age": {"type": "integer", "minimum": 0, "maximum": 255},
         }});
         assert_eq!(bounded(&schema), expected);

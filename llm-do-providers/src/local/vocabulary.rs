@@ -21,7 +21,10 @@ pub(super) struct Vocabulary {
 impl Vocabulary {
     /// Reads the vocabulary that a model's file carries.
     pub(super) fn read(content: &Content) -> Result<Self, ProviderError> {
-        let mut tokenizer = Tokenizer::from_gguf(content).map_err(fault::arithmetic)?;
+        let mut tokenizer = Tokenizer::from_gguf(content).map_err(|source| {
+            let text = "the model's file has no vocabulary that can be read; take a model that speaks ChatML";
+            fault::configuration(text).with_source(source)
+        })?;
         if named(content, "tokenizer.ggml.pre") == Some("smollm") {
             split_like_smollm(&mut tokenizer);
         }
