@@ -97,8 +97,7 @@ impl Approvals {
         };
         // The semaphore is never closed; an error would only mean that questions may overlap.
         let _turn = self.turn.acquire().await.ok();
-        // `serde_json` keeps object keys sorted, so that equal arguments have equal texts.
-        let key = (Arc::clone(&request.tool), request.arguments.to_string());
+        let key = (Arc::clone(&request.tool), canonical(&request.arguments).to_string());
         if self.remembered().contains(&key) {
             return (Ok(()), Judge::Memory);
         }
@@ -114,6 +113,19 @@ impl Approvals {
 
     fn remembered(&self) -> std::sync::MutexGuard<'_, HashSet<(Arc<str>, String)>> {
         self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Sorts the keys of all objects, so that equal arguments have equal texts.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().map(|(key, value)| (key.clone(), canonical(value))).collect();
+            fields.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+            fields.into_iter().collect()
+        }
+        other => other.clone(),
     }
 }
 

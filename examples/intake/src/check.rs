@@ -389,24 +389,7 @@ fn closest(value: &str, spans: Vec<&str>) -> Option<String> {
 
 /// Returns how alike two texts are, case aside: 1 for the same, 0 for nothing in common.
 fn likeness(a: &str, b: &str) -> f64 {
-    let (a, b): (Vec<_>, Vec<_>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
-    let longer = u32::try_from(a.len().max(b.len()).max(1)).unwrap_or(u32::MAX);
-    1.0 - f64::from(edits(&a, &b)) / f64::from(longer)
-}
-
-/// Counts the insertions, deletions and replacements that turn `a` into `b`.
-fn edits(a: &[char], b: &[char]) -> u32 {
-    let mut row: Vec<u32> = (0..).take(b.len() + 1).collect();
-    for left in a {
-        let mut diagonal = row[0];
-        row[0] += 1;
-        for (column, right) in b.iter().enumerate() {
-            let replaced = diagonal + u32::from(left != right);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[b.len()]
+    strsim::normalized_levenshtein(&a.to_lowercase(), &b.to_lowercase())
 }
 
 #[cfg(test)]

@@ -1,0 +1,163 @@
+//! Turns a folder of short notes (`*.txt`) into records of name, age and city.
+//!
+//! A worker reads a note, code checks what it read, mends what it can, and asks again with the fault named. The model
+//! is the one inside the process, unless `LLM_DO_MODEL` names another.
+//!
+//! What counts as right: `name` as the note writes it, without title; `age` in years now, as a number; `city` where the
+//! person lives now, as written. A note is about one person, in plain English.
+
+mod check;
+mod score;
+
+use std::fmt;
+use std::path::Path;
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use llm_do::prelude::*;
+use walkdir::WalkDir;
+
+use crate::score::Score;
+
+/// A person as a note describes them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Person {
+    /// Full name, without title.
+    #[schemars(length(max = 60))]
+    name: String,
+    /// Age in years.
+    #[schemars(range(max = 120))]
+    age: u8,
+    /// City where the person lives now.
+    #[schemars(length(max = 40))]
+    city: String,
+}
+
+/// What was read from one file; nothing where a note could not be read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Record {
+    file: String,
+    name: Option<String>,
+    age: Option<u8>,
+    city: Option<String>,
+}
+
+/// List the notes in a folder: the paths, below it, of all its `*.txt` files.
+#[tool(effect = read_only)]
+fn list_notes(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut notes = Vec::new();
+    for entry in WalkDir::new(folder).sort_by_file_name() {
+        let path = entry?.into_path();
+        let is_text = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("txt"));
+        if is_text && path.is_file() {
+            notes.push(path.strip_prefix(folder)?.to_owned());
+        }
+    }
+    Ok(notes)
+}
+
+/// Read one note of a folder.
+#[tool(effect = read_only)]
+fn read_note(
+    folder: &Path,
+    /// Its path below the folder.
+    file: &Path,
+) -> std::io::Result<String> {
+    Dir::open_ambient_dir(folder, ambient_authority())?.read_to_string(file)
+}
+
+/// Extract the person that a note is about.
+#[worker(
+    instructions = "You are a helpful assistant that extracts the name, age and city of a person from a note as JSON."
+)]
+async fn extract_person(input: String) -> Person;
+
+/// Write records to a CSV file; one that is there is replaced.
+#[tool(effect = idempotent)]
+fn write_records(path: &Path, records: &[Record]) -> Result<()> {
+    let mut writer = csv::Writer::from_path(path)?;
+    for record in records {
+        writer.serialize(record)?;
+    }
+    Ok(writer.flush()?)
+}
+
+/// Turn every note of a folder into a record, and write them to `records.csv` in it.
+#[entry(toolsets = [list_notes, read_note, extract_person, write_records])]
+async fn intake(
+    ctx: &CallContext<intake>,
+    /// The folder; default: the notes that come with this example.
+    #[arg(default = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/notes")))]
+    folder: PathBuf,
+) -> Result<String> {
+    let notes = ctx.call(list_notes { folder: folder.clone() }).await?;
+    if notes.is_empty() {
+        return Err(format!("no notes (*.txt) in {}", folder.display()).into());
+    }
+    let mut records = Vec::with_capacity(notes.len());
+    for (place, file) in notes.iter().enumerate() {
+        ctx.progress(format!("{} of {}: {}", place + 1, notes.len(), file.display()));
+        records.push(record(ctx, &folder, file).await?);
+    }
+    let path = folder.join("records.csv");
+    ctx.call(write_records { path: path.clone(), records: records.clone() }).await?;
+    report(&folder, &path, &records)
+}
+
+/// Makes the record of one note. A note that cannot be read is said and left empty: the others are still of use.
+async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Record, CallError> {
+    let person = match person(ctx, folder, file).await {
+        Ok(person) => Some(person),
+        Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_mendable() => {
+            ctx.progress(format!("{}: left empty, since {}", file.display(), llm_do::chain(&error)));
+            None
+        }
+        Err(error) => return Err(error),
+    };
+    let (name, age, city) =
+        person.map_or((None, None, None), |Person { name, age, city }| (Some(name), Some(age), Some(city)));
+    Ok(Record { file: file.display().to_string(), name, age, city })
+}
+
+/// Reads the person off a note: what code can mend it mends, and what it cannot it asks about again, once.
+async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Person, CallError> {
+    let note = ctx.call(read_note { folder: folder.to_owned(), file: file.to_owned() }).await?;
+    let note = note.trim();
+    let reply = ctx.call(extract_person { input: check::digits(note) }).await?;
+    let first = check::repair(note, &reply);
+    let faults = check::faults(note, &first);
+    if faults.is_empty() {
+        return Ok(first);
+    }
+    let reply = ctx.call(extract_person { input: check::again(note, &faults) }).await?;
+    let second = check::repair(note, &reply);
+    // A small model may do worse when asked again.
+    let best = if check::faults(note, &second).len() <= faults.len() { second } else { first };
+    Ok(check::settle(note, best))
+}
+
+/// Lists the records, and says how many are right where the folder knows the answers.
+fn report(folder: &Path, path: &Path, records: &[Record]) -> Result<String> {
+    let mut lines: Vec<String> = records.iter().map(ToString::to_string).collect();
+    lines.push(format!("written to {}", path.display()));
+    let answers = folder.join("answers.csv");
+    if answers.is_file() {
+        lines.push(Score::of(records, &answers)?.to_string());
+    }
+    Ok(lines.join("\n"))
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self { file, name: Some(name), age: Some(age), city: Some(city) } => {
+                write!(f, "{file}: {name}, {age}, {city}")
+            }
+            Self { file, .. } => write!(f, "{file}: not read"),
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    llm_do::cli::Cli::new().default_model("local:smollm2-135m-instruct").main()
+}
