@@ -70,7 +70,7 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
             quote!(#function #arguments #registration)
         }
         Err(error) => {
-            let stub = stub::definition(&callable);
+            let stub = (!callable.is_member).then(|| stub::definition(&callable));
             fallback::expand(&quote!(#function #stub), &error)
         }
     }

@@ -24,3 +24,4 @@ pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::tool::{Effect, Returns, Tool};
 pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
 pub use self::usage::RunUsage;
+pub use llm_do_macros::{entry, tool, toolset, worker};

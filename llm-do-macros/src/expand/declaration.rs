@@ -43,6 +43,8 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 pub(super) fn members(item: &Ident, trait_path: &TokenStream, members: &[Path]) -> TokenStream {
     let implementations = members.iter().enumerate().map(|(index, member)| {
         quote! {
+            // A call outside the declaration is told in the declaration's words, not in this member's.
+            #[diagnostic::do_not_recommend]
             impl<__T, __I> #trait_path<__T, __llm_do::In<#index, __I>> for #item
             where
                 #member: __llm_do::Includes<__T, __I>,

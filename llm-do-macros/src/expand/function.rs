@@ -59,7 +59,7 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
         const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
         impl __llm_do::Tool for #arguments {
             const NAME: &'static str = #name;
-            type Output = <#output as __llm_do::Returns<__FALLIBLE>>::Output;
+            type Output = <#output as __llm_do::Yields<__FALLIBLE>>::Output;
         }
     }
 }
