@@ -63,6 +63,11 @@ impl CallContext {
     pub(crate) fn new(host: Arc<dyn Host>, frame: CallFrame) -> Self {
         Self { scope: Arc::new(Scope { host, frame }), declaration: PhantomData }
     }
+
+    /// Returns the context of a call that this one makes.
+    pub(crate) fn child(&self, frame: CallFrame) -> Self {
+        Self::new(Arc::clone(&self.scope.host), frame)
+    }
 }
 
 impl<S> CallContext<S> {
@@ -121,6 +126,11 @@ impl<S> CallContext<S> {
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         let state = self.scope.host.state(TypeId::of::<T>())?;
         state.downcast().ok().map(State)
+    }
+
+    /// Tells the user how far the call is, as an event; the command line shows it at once.
+    pub fn progress(&self, text: impl Into<String>) {
+        self.emit(EventKind::Progress { text: text.into() });
     }
 
     /// Waits until the run is cancelled.

@@ -71,8 +71,7 @@ impl ToolDef {
     where
         T: Tool<Output: Serialize + DeserializeOwned + JsonSchema>,
     {
-        let implementation =
-            Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<T::Output> };
+        let implementation = Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<T::Output> };
         let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
         def.output = Some(schema::of::<T::Output>);
         def

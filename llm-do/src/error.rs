@@ -134,10 +134,9 @@ impl CallError {
     #[must_use]
     pub fn is_mendable(&self) -> bool {
         match self {
-            Self::InvalidArguments { .. } | Self::NotFound { .. } | Self::NotDeclared { .. } => true,
-            Self::Panicked { .. } | Self::Model { .. } | Self::GaveUp { .. } | Self::Result { .. } => true,
             Self::Failed { source, .. } => cause(source.as_ref()).is_none_or(Self::is_mendable),
             Self::Denied { .. } | Self::Depth { .. } | Self::Cancelled { .. } | Self::NoModel { .. } => false,
+            _ => true,
         }
     }
 

@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use self::json_lines::JsonLines;
+#[cfg(feature = "cli")]
+pub(crate) use self::terminal::printable;
 pub use self::terminal::{Terminal, Verbosity};
 use crate::usage::RunUsage;
 
@@ -56,6 +58,11 @@ pub enum EventKind {
         by: Caller,
         /// The arguments.
         arguments: Value,
+    },
+    /// The call says how far it is: `ctx.progress(..)`.
+    Progress {
+        /// What it says.
+        text: String,
     },
     /// The call ended.
     CallFinished {

@@ -9,8 +9,9 @@ use llm_do_providers::ToolSpec;
 use serde_json::Value;
 
 use crate::context::StateKey;
-use crate::definition::{Declaration, Implementation, ToolDef, ToolsetDef, WorkerDef};
+use crate::definition::{Declaration, ToolDef, ToolsetDef};
 use crate::event::Kind;
+use crate::schema::OutputShape;
 use crate::tool::Effect;
 
 /// The tools, workers, entries and toolsets that are linked into the program.
@@ -30,6 +31,7 @@ pub struct Registered {
     /// The names that it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<[Arc<str>]>>,
     validator: OnceLock<Validator>,
+    output_shape: OnceLock<OutputShape>,
 }
 
 impl Registry {
@@ -137,7 +139,9 @@ fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
         places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
     }
     let twice = places.into_iter().filter(|(_, places)| places.len() > 1);
-    twice.map(|(name, places)| format!("`{name}` is registered {} times: {}", places.len(), places.join(", "))).collect()
+    twice
+        .map(|(name, places)| format!("`{name}` is registered {} times: {}", places.len(), places.join(", ")))
+        .collect()
 }
 
 /// Returns "; did you mean `x`?" if a name is near, or nothing.
@@ -154,7 +158,7 @@ impl Registered {
             description: def.description.into(),
             parameters: Arc::new((def.parameters)()),
         };
-        Self { def, spec, declared, validator: OnceLock::new() }
+        Self { def, spec, declared, validator: OnceLock::new(), output_shape: OnceLock::new() }
     }
 
     /// Returns the registered name.
@@ -204,20 +208,17 @@ impl Registered {
         self.declared.as_deref().map(|names| names.iter().map(AsRef::as_ref))
     }
 
-    pub(crate) fn worker(&self) -> Option<&WorkerDef> {
-        match &self.def.implementation {
-            Implementation::Worker { worker, .. } => Some(worker),
-            Implementation::Function(_) => None,
-        }
+    /// Returns the shape of a worker's output, built once.
+    pub(crate) fn output_shape(&self) -> &OutputShape {
+        self.output_shape.get_or_init(|| OutputShape::new(self.output().unwrap_or(Value::Bool(true))))
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.
     pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
         let schema = &self.spec.parameters;
         // A schema that the validator does not take is the type's own affair: decoding judges the arguments then.
-        let validator = self.validator.get_or_init(|| {
-            jsonschema::draft202012::new(schema).unwrap_or_else(|_| accept_all())
-        });
+        let validator =
+            self.validator.get_or_init(|| jsonschema::draft202012::new(schema).unwrap_or_else(|_| accept_all()));
         let faults: Vec<_> = validator.iter_errors(arguments).map(|error| fault(&error)).collect();
         if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
     }

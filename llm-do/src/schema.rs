@@ -1,9 +1,11 @@
 //! JSON schemas of Rust types, in the one shape that models are shown.
 
+use std::sync::Arc;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Returns the schema of `T`: draft 2020-12, no titles, no `$schema`, no description of the whole.
 ///
@@ -23,4 +25,38 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
         schema.entry("properties").or_insert_with(|| Value::Object(serde_json::Map::new()));
     }
     schema
+}
+
+/// The property that holds an output whose schema is no object: providers only take objects.
+pub(crate) const WRAPPER: &str = "result";
+
+/// The schema of a worker's output, as a model is asked for it.
+#[derive(Debug)]
+pub(crate) struct OutputShape {
+    pub(crate) schema: Arc<Value>,
+    /// Whether it is plain text.
+    pub(crate) is_text: bool,
+    /// Whether it stands in the property [`WRAPPER`] of an object.
+    pub(crate) is_wrapped: bool,
+}
+
+impl OutputShape {
+    pub(crate) fn new(schema: Value) -> Self {
+        let kind = schema.get("type").and_then(Value::as_str);
+        let is_text = kind == Some("string") && schema.get("enum").is_none();
+        let is_wrapped = kind != Some("object") && !is_text;
+        Self { schema: Arc::new(if is_wrapped { wrap(schema) } else { schema }), is_text, is_wrapped }
+    }
+}
+
+/// Puts a schema that is no object into one; its definitions stay at the root, where references look for them.
+fn wrap(mut schema: Value) -> Value {
+    let definitions = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));
+    let mut wrapped = json!({
+        "type": "object", "properties": { WRAPPER: schema }, "required": [WRAPPER], "additionalProperties": false
+    });
+    if let Some(definitions) = definitions {
+        wrapped["$defs"] = definitions;
+    }
+    wrapped
 }

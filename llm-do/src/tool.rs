@@ -81,7 +81,6 @@ impl<T: Serialize, E: Into<BoxError>> Returns<true> for Result<T, E> {
 
 /// Turns what a function returned into what the plane passes on.
 #[doc(hidden)]
-#[expect(clippy::missing_errors_doc, reason = "called by generated code only")]
 pub fn returned<R: Returns<FALLIBLE>, const FALLIBLE: bool>(value: R) -> Result<Value, Failure> {
     value.into_value()
 }

@@ -1,0 +1,26 @@
+//! The smallest llm-do program worth showing: a tool, a worker and an entry that calls both.
+
+use llm_do::prelude::*;
+
+/// Tidy up a name as somebody typed it.
+#[tool(effect = read_only)]
+fn tidy(name: &str) -> String {
+    let name = name.trim();
+    let (first, rest) = name.split_at(name.chars().next().map_or(0, char::len_utf8));
+    first.to_uppercase() + rest
+}
+
+/// Greet somebody warmly, in one short sentence.
+#[worker]
+async fn greet(input: String) -> String;
+
+/// Greets whoever is named.
+#[entry(toolsets = [tidy, greet])]
+async fn hello(ctx: &CallContext<hello>, name: String) -> Result<String> {
+    let name = ctx.call(tidy { name }).await?;
+    Ok(ctx.call(greet { input: format!("My name is {name}.") }).await?)
+}
+
+fn main() -> ExitCode {
+    llm_do::cli::Cli::new().default_model("local:smollm2-135m-instruct").main()
+}

@@ -1,0 +1,65 @@
+//! The grammar of the command line.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+
+/// Runs tools, workers and entries of this program.
+#[derive(Debug, Parser)]
+#[command(version, arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run an entry, or any tool or worker, and print its result.
+    Run(RunOptions),
+    /// List tools, workers and entries.
+    Tools(ToolsOptions),
+    /// Check that the program could run: names, toolsets, state.
+    Check,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunOptions {
+    /// The entry; default: `main`, or the only one. A single word that is no entry's name is the prompt.
+    pub(super) name: Option<String>,
+    /// The input, as text; default: standard input, if it is no terminal and input is needed.
+    pub(super) prompt: Option<String>,
+    /// The input, as a JSON object of arguments.
+    #[arg(long, value_name = "JSON", conflicts_with = "prompt")]
+    pub(super) input_json: Option<String>,
+    /// Run this tool or worker instead of an entry.
+    #[arg(long, value_name = "NAME")]
+    pub(super) tool: Option<String>,
+    /// The model, `provider:model`, of workers that name none; default: `LLM_DO_MODEL`.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
+    /// Approve every call that needs approval.
+    #[arg(long, conflicts_with = "reject_all")]
+    pub(super) approve_all: bool,
+    /// Deny every call that needs approval.
+    #[arg(long)]
+    pub(super) reject_all: bool,
+    /// Tell a worker's model of a denied call, instead of ending the run.
+    #[arg(long)]
+    pub(super) return_permission_errors: bool,
+    /// At most this many workers in one another.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(super) max_depth: u32,
+    /// Show calls (-v), and what models write (-vv).
+    #[arg(short, long, action = ArgAction::Count)]
+    pub(super) verbose: u8,
+    /// Write every event to this file, as JSON Lines.
+    #[arg(long, value_name = "FILE")]
+    pub(super) events: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ToolsOptions {
+    /// Print JSON, with schemas.
+    #[arg(long)]
+    pub(super) json: bool,
+}

@@ -1,0 +1,122 @@
+//! `run`: one root call, its events, its result.
+
+use std::future::Future;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+
+use futures_util::future::poll_immediate;
+use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::approve::AtTerminal;
+use super::args::RunOptions;
+use super::input::root;
+use super::progress::Progress;
+use super::{Failure, print};
+use crate::approval::ApprovalMode;
+use crate::error::{CallError, chain};
+use crate::event::{JsonLines, Terminal, Verbosity, printable};
+use crate::registry::Registry;
+use crate::runtime::RuntimeBuilder;
+
+/// Runs what the options say and prints its result.
+pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), Failure> {
+    let registry = Registry::collect().map_err(Failure::error)?;
+    let root = root(&registry, options)?;
+    let file = options.events.as_deref().map(create).transpose()?;
+    let progress = Progress::new();
+    let token = CancellationToken::new();
+    let mut builder = configure(builder, options, &progress).cancellation(token.clone());
+    if let Some(file) = &file {
+        builder = builder.shared_sink(Arc::clone(file) as _);
+    }
+    let runtime = builder.build().map_err(Failure::error)?;
+    let result = block_on(&token, runtime.run_named(root.name, root.arguments))?;
+    progress.clear();
+    if let Some(file) = file {
+        file.finish().map_err(|error| Failure::Error(format!("the events are not all written: {error}")))?;
+    }
+    show(&result.map_err(|error| failure(&error))?)
+}
+
+fn create(path: &Path) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, Failure> {
+    let fault = |error| Failure::Usage(format!("cannot write --events {}: {error}", path.display()));
+    JsonLines::create(path).map(Arc::new).map_err(fault)
+}
+
+fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progress) -> RuntimeBuilder {
+    let verbosity = match options.verbose {
+        0 => Verbosity::Quiet,
+        1 => Verbosity::Calls,
+        _ => Verbosity::Stream,
+    };
+    let mode = match (options.approve_all, options.reject_all) {
+        (true, _) => ApprovalMode::ApproveAll,
+        (_, true) => ApprovalMode::RejectAll,
+        _ => ApprovalMode::Prompt,
+    };
+    if let Some(model) = &options.model {
+        builder = builder.model(model);
+    }
+    builder
+        .approval_mode(mode)
+        .approver(AtTerminal::new(progress.clone()))
+        .return_permission_errors(options.return_permission_errors)
+        .max_depth(options.max_depth)
+        .streaming(true)
+        .sink(Terminal::new(progress.writer(), verbosity))
+        .sink(progress.clone())
+}
+
+/// Waits for the run on an async runtime of its own; Ctrl+C cancels it, a second one ends the process.
+fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::error)?;
+    let (ready, listening) = oneshot::channel();
+    runtime.spawn(interrupts(token.clone(), ready));
+    let result = runtime.block_on(async {
+        // A listener that failed to begin has dropped its end: the run goes on without.
+        let _ = listening.await;
+        run.await
+    });
+    // A sync tool that is still running cannot be stopped, and need not be waited for.
+    runtime.shutdown_background();
+    Ok(result)
+}
+
+async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
+    let mut first = pin!(tokio::signal::ctrl_c());
+    // The first poll installs the handler.
+    let early = poll_immediate(&mut first).await;
+    let _ = ready.send(());
+    let interrupted = match early {
+        Some(result) => result,
+        None => first.await,
+    };
+    if interrupted.is_ok() {
+        token.cancel();
+        if tokio::signal::ctrl_c().await.is_ok() {
+            std::process::exit(1);
+        }
+    }
+}
+
+fn failure(error: &CallError) -> Failure {
+    if error.is_cancelled() {
+        return Failure::Error("aborted by user".to_owned());
+    }
+    let hint = if error.is_denied() { "\nrun with --approve-all to approve every call" } else { "" };
+    Failure::Error(chain(error) + hint)
+}
+
+/// Prints text as it is, nothing for no result, anything else as JSON.
+fn show(result: &Value) -> Result<(), Failure> {
+    match result {
+        Value::Null => Ok(()),
+        Value::String(text) if io::stdout().is_terminal() => print(&printable(text)),
+        Value::String(text) => print(text),
+        other => print(&format!("{other:#}")),
+    }
+}

@@ -1,0 +1,61 @@
+//! Which model a worker runs on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use llm_do_providers::Model;
+use wildmatch::WildMatch;
+
+use crate::definition::WorkerDef;
+use crate::error::{CallError, chain};
+
+/// The choice of models of a session; each is built when first needed, once.
+#[derive(Debug, Default)]
+pub(crate) struct ModelChoice {
+    /// The model of every worker, whatever it declares.
+    pub(crate) forced: Option<Arc<dyn Model>>,
+    /// The model of workers that declare none.
+    pub(crate) name: Option<String>,
+    built: Mutex<HashMap<String, Arc<dyn Model>>>,
+}
+
+impl ModelChoice {
+    pub(crate) fn new(forced: Option<Arc<dyn Model>>, name: Option<String>) -> Self {
+        Self { forced, name, built: Mutex::default() }
+    }
+
+    /// Returns the model of the worker `name`: its own, else the session's.
+    pub(crate) fn choose(&self, name: &str, worker: &WorkerDef) -> Result<Arc<dyn Model>, CallError> {
+        if let Some(model) = &self.forced {
+            return Ok(Arc::clone(model));
+        }
+        let no_model = |message| CallError::NoModel { worker: name.to_owned(), message };
+        let model = self.named(worker).map_err(no_model)?;
+        self.build(model).map_err(no_model)
+    }
+
+    fn named<'a>(&'a self, worker: &'a WorkerDef) -> Result<&'a str, String> {
+        if let Some(model) = worker.model {
+            return Ok(model);
+        }
+        let Some(model) = self.name.as_deref() else {
+            return Err("set `LLM_DO_MODEL` to `provider:model`, or `model = \"..\"` of the worker".to_owned());
+        };
+        let globs = worker.compatible_models;
+        let fits = |glob: &&str| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
+        if globs.is_empty() || globs.iter().any(fits) {
+            return Ok(model);
+        }
+        Err(format!("`{model}` is none of its `compatible_models`: {}", globs.join(", ")))
+    }
+
+    fn build(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = built.get(name) {
+            return Ok(Arc::clone(model));
+        }
+        let model = llm_do_providers::model(name).map_err(|error| chain(&error))?;
+        built.insert(name.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+}

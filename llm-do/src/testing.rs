@@ -1,0 +1,37 @@
+//! For tests of what is built on llm-do: models that need no network, and a record of events.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use llm_do_providers::testing::{FunctionModel, TestModel};
+
+use crate::event::{Event, EventKind, EventSink};
+
+/// Keeps every event of its runs, in order. Clones keep the same events.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder(Arc<Mutex<Vec<Event>>>);
+
+impl Recorder {
+    /// Returns a recorder without events.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the events so far.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns what happened, without when and where.
+    #[must_use]
+    pub fn kinds(&self) -> Vec<EventKind> {
+        self.events().into_iter().map(|event| event.kind).collect()
+    }
+}
+
+impl EventSink for Recorder {
+    fn emit(&self, event: &Event) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+    }
+}

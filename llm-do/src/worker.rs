@@ -1,0 +1,170 @@
+//! Runs a worker: asks its model, turn by turn, until it has given its output.
+
+mod output;
+mod prompt;
+mod turn;
+
+use std::sync::Arc;
+
+use futures_util::StreamExt;
+use llm_do_providers::{
+    ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, Settings, StreamEvent, ToolCall,
+    ToolChoice, ToolResult, ToolSpec, replay,
+};
+use serde_json::Value;
+
+pub(crate) use self::output::Output;
+pub(crate) use self::prompt::prompt;
+pub(crate) use self::turn::{Limits, Step, Turns};
+use crate::context::CallContext;
+use crate::error::{CallError, chain};
+use crate::event::{Caller, Delta, EventKind};
+
+/// One call of a worker: what stays the same over its turns.
+pub(crate) struct WorkerRun {
+    pub(crate) ctx: CallContext,
+    pub(crate) model: Arc<dyn Model>,
+    pub(crate) instructions: Arc<str>,
+    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) output: Output,
+    pub(crate) settings: Settings,
+    pub(crate) streaming: bool,
+    /// Whether a denied call is told to the model instead of ending the run.
+    pub(crate) return_denials: bool,
+}
+
+impl WorkerRun {
+    /// Runs the turns from `prompt` to the output.
+    pub(crate) async fn run(mut self, prompt: String, limits: Limits) -> Result<Value, CallError> {
+        self.tools.extend(self.output.tool());
+        let mut turns = Turns::new(Message::user(prompt), limits);
+        loop {
+            match turns.step() {
+                Step::Request(messages) => {
+                    let response = self.request(messages, turns.turn() + 1).await?;
+                    self.answered(&mut turns, response);
+                }
+                Step::Call(calls) => {
+                    let results = self.call_all(calls).await?;
+                    turns.called(results);
+                }
+                Step::Done(value) => return Ok(value.clone()),
+                Step::Failed(message) => {
+                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
+                }
+            }
+        }
+    }
+
+    /// Reports `response` and hands it to the turns.
+    fn answered(&self, turns: &mut Turns, response: Response) {
+        let usage = response.usage;
+        self.ctx.frame().meter.add_request(usage);
+        let (model, parts) = (response.model.clone(), response.parts.clone());
+        self.ctx.emit(EventKind::ModelResponse { model, parts, usage });
+        self.ctx.emit(EventKind::Usage { used: self.ctx.usage() });
+        if let Some(reason) = turns.answered(response, &self.output) {
+            self.ctx.emit(EventKind::ModelRetry { reason });
+        }
+    }
+
+    /// Asks the model once, until it has answered or the run is cancelled.
+    async fn request(&self, messages: &[Message], turn: u32) -> Result<Response, CallError> {
+        self.ctx.emit(EventKind::ModelRequest {
+            model: self.model.name().into(),
+            turn,
+            messages: messages.len(),
+            tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
+        });
+        let request = Request::new(messages, &self.settings)
+            .instructions(Some(&*self.instructions).filter(|text| !text.is_empty()))
+            .tools(&self.tools)
+            .tool_choice(self.tool_choice())
+            .output(self.output.schema());
+        let worker = || self.ctx.name().to_owned();
+        tokio::select! {
+            biased;
+            () = self.ctx.cancelled() => Err(CallError::Cancelled { tool: worker() }),
+            answer = self.answer(request) => answer.map_err(|source| CallError::Model { worker: worker(), source }),
+        }
+    }
+
+    /// A worker whose only tool is its output tool is told to use it; one that has others may say so in its own time.
+    fn tool_choice(&self) -> ToolChoice<'_> {
+        match (self.output.tool(), self.tools.len()) {
+            (Some(_), 1) => ToolChoice::Tool(output::TOOL),
+            (Some(_), _) => ToolChoice::Required,
+            (None, _) => ToolChoice::Auto,
+        }
+    }
+
+    async fn answer(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        let stream =
+            if self.streaming { self.model.stream(request).await? } else { replay(self.model.request(request).await?) };
+        self.collect(stream).await
+    }
+
+    /// Reports the pieces of an answer and returns the whole.
+    async fn collect(&self, mut stream: ResponseStream) -> Result<Response, ProviderError> {
+        while let Some(event) = stream.next().await {
+            let delta = match event? {
+                StreamEvent::Done(response) => return Ok(response),
+                StreamEvent::Waiting { on } => {
+                    self.ctx.emit(EventKind::ModelWaiting { on });
+                    continue;
+                }
+                StreamEvent::Text(text) => Delta::Text(text),
+                StreamEvent::Thinking(text) => Delta::Thinking(text),
+                StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
+                _ => continue,
+            };
+            self.ctx.emit(EventKind::ModelDelta { delta });
+        }
+        let text = "the stream broke off before the answer was complete; ask again";
+        Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))
+    }
+
+    /// Makes the calls of one turn, in order.
+    async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolResult>, CallError> {
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
+            results.push(self.call(call).await?);
+        }
+        Ok(results)
+    }
+
+    /// Makes one call; an error that the model may mend becomes its result.
+    async fn call(&self, call: &ToolCall) -> Result<ToolResult, CallError> {
+        let outcome = match parse(&call.arguments) {
+            Ok(arguments) => self.ctx.dispatch(&call.name, arguments, Caller::Model).await,
+            Err(message) => Err(CallError::InvalidArguments { tool: call.name.clone(), message }),
+        };
+        let (content, is_error) = match outcome {
+            Ok(value) => (text_of(value), false),
+            Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true),
+            Err(error) if error.is_mendable() => (chain(&error), true),
+            Err(error) => return Err(error),
+        };
+        Ok(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error })
+    }
+}
+
+/// Reads arguments as a model wrote them; nothing at all stands for no arguments.
+fn parse(arguments: &str) -> Result<Value, String> {
+    if arguments.trim().is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_str(arguments).map_err(|error| format!("not JSON: {error}"))
+}
+
+/// Writes a result as a model reads it: text as it is, anything else as JSON.
+fn text_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+fn denial(error: &CallError, tool: &str) -> String {
+    serde_json::json!({ "error": chain(error), "tool_name": tool, "error_type": "permission" }).to_string()
+}

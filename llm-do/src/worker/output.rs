@@ -1,0 +1,99 @@
+//! How a worker's model is asked for its output, and how the answer is read.
+
+use std::sync::Arc;
+
+use llm_do_providers::{OutputSchema, Profile, ToolSpec};
+use serde_json::Value;
+
+use crate::schema::{OutputShape, WRAPPER};
+
+/// The name of the tool through which a model without native output gives it.
+pub(crate) const TOOL: &str = "final_result";
+
+/// What a worker's output must be, and the way its model gives it.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    way: Way,
+    wrapped: bool,
+    check: fn(&Value) -> Result<(), String>,
+}
+
+#[derive(Clone, Debug)]
+enum Way {
+    /// Plain text.
+    Text,
+    /// The answer's text is JSON of this schema: the provider sees to it.
+    Native(OutputSchema),
+    /// The arguments of a call of this tool.
+    Tool(ToolSpec),
+}
+
+impl Output {
+    /// Chooses the way for an output of `shape` from what the model can do.
+    ///
+    /// `check` says whether a value is one of the worker's output type.
+    pub(crate) fn new(
+        shape: &OutputShape,
+        check: fn(&Value) -> Result<(), String>,
+        profile: Profile,
+        has_tools: bool,
+    ) -> Self {
+        let native = profile.native_output && (!has_tools || profile.native_output_with_tools);
+        let schema = Arc::clone(&shape.schema);
+        let way = if shape.is_text {
+            Way::Text
+        } else if native {
+            Way::Native(OutputSchema { name: TOOL.into(), schema })
+        } else {
+            let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
+            Way::Tool(ToolSpec { name: TOOL.into(), description: description.into(), parameters: schema })
+        };
+        Self { way, wrapped: shape.is_wrapped, check }
+    }
+
+    /// Returns the schema for models with native output.
+    pub(crate) fn schema(&self) -> Option<&OutputSchema> {
+        match &self.way {
+            Way::Native(schema) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// Returns the output tool for models without.
+    pub(crate) fn tool(&self) -> Option<ToolSpec> {
+        match &self.way {
+            Way::Tool(spec) => Some(spec.clone()),
+            _ => None,
+        }
+    }
+
+    /// Reads an answer without tool calls.
+    pub(crate) fn read_text(&self, text: &str) -> Result<Value, String> {
+        match &self.way {
+            Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".to_owned()),
+            Way::Text => self.checked(Value::String(text.to_owned())),
+            Way::Native(_) => self.read_json(text),
+            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{TOOL}`")),
+        }
+    }
+
+    /// Reads the arguments of a call of the output tool, or the text of a native output.
+    pub(crate) fn read_json(&self, json: &str) -> Result<Value, String> {
+        let value = serde_json::from_str(json).map_err(|error| format!("the result is not JSON: {error}"))?;
+        self.checked(self.unwrap(value)?)
+    }
+
+    fn unwrap(&self, value: Value) -> Result<Value, String> {
+        match value {
+            Value::Object(mut fields) if self.wrapped => {
+                fields.remove(WRAPPER).ok_or_else(|| format!("the result lacks the property `{WRAPPER}`"))
+            }
+            other => Ok(other),
+        }
+    }
+
+    fn checked(&self, value: Value) -> Result<Value, String> {
+        (self.check)(&value).map_err(|error| format!("the result does not follow its schema: {error}"))?;
+        Ok(value)
+    }
+}

@@ -1,0 +1,38 @@
+//! An application for the tests of the command line.
+
+use llm_do::prelude::*;
+
+/// Greet somebody.
+#[worker(instructions = "Greet.")]
+async fn greet(input: String) -> String;
+
+/// Write something down.
+#[tool(effect = destructive)]
+fn write(text: String) -> String {
+    format!("wrote {text}")
+}
+
+/// Add two numbers.
+#[tool(effect = read_only, inline)]
+fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+/// Wait until the run is cancelled.
+#[tool(effect = read_only)]
+async fn wait(ctx: &CallContext) {
+    ctx.progress("waiting");
+    ctx.cancelled().await;
+}
+
+/// Greets and writes it down.
+#[entry(toolsets = [greet, write])]
+async fn main_entry(ctx: &CallContext<main_entry>, name: String) -> Result<String> {
+    let greeting = ctx.call(greet { input: name }).await?;
+    Ok(ctx.call(write { text: greeting }).await?)
+}
+
+fn main() -> ExitCode {
+    let model = llm_do::testing::TestModel::new().text("Hello!");
+    llm_do::cli::Cli::new().configure(|builder| builder.force_model(model)).main()
+}

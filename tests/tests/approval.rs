@@ -1,0 +1,132 @@
+//! Who is asked before a call, and what is remembered.
+
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::Recorder;
+use llm_do::{ApprovalMode, ApprovalRequest, Approver, Decision, EventKind, Judge};
+use serde_json::json;
+
+/// Look.
+#[tool(effect = read_only)]
+fn look() -> u8 {
+    1
+}
+
+/// Write, and say nothing of it.
+#[tool]
+fn write(text: String) -> usize {
+    text.len()
+}
+
+/// Writes the same twice and something else once.
+#[entry(toolsets = [look, write])]
+async fn writes(ctx: &CallContext<writes>) -> Result<usize> {
+    ctx.call(look {}).await?;
+    let mut sum = 0;
+    for text in ["a", "a", "bb"] {
+        sum += ctx.call(write { text: text.into() }).await?;
+    }
+    Ok(sum)
+}
+
+#[derive(Clone, Debug)]
+struct Scripted {
+    answer: Decision,
+    asked: Arc<Mutex<Vec<ApprovalRequest>>>,
+}
+
+#[llm_do::async_trait]
+impl Approver for Scripted {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        self.asked.lock().unwrap().push(request.clone());
+        self.answer.clone()
+    }
+}
+
+async fn run(answer: Decision) -> (Result<usize, CallError>, Vec<ApprovalRequest>) {
+    let approver = Scripted { answer, asked: Arc::default() };
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    let result = runtime.run(writes {}).await;
+    let asked = approver.asked.lock().unwrap().clone();
+    (result, asked)
+}
+
+#[tokio::test]
+async fn what_only_reads_is_not_asked_about_and_what_says_nothing_is() {
+    let (result, asked) = run(Decision::Approved).await;
+    assert_eq!(result.unwrap(), 4);
+    assert_eq!(asked.len(), 3);
+    assert_eq!((&*asked[0].tool, &*asked[0].caller, &asked[0].arguments), ("write", "writes", &json!({ "text": "a" })));
+}
+
+#[tokio::test]
+async fn a_decision_for_the_session_holds_for_the_same_arguments_only() {
+    let (result, asked) = run(Decision::ApprovedForSession).await;
+    assert_eq!(result.unwrap(), 4);
+    assert_eq!(asked.len(), 2);
+}
+
+#[tokio::test]
+async fn a_denied_call_ends_the_run_with_the_reason() {
+    let (result, asked) = run(Decision::Denied { reason: "not today".into() }).await;
+    let error = result.unwrap_err();
+    assert!(error.is_denied());
+    assert_eq!(llm_do::chain(&error), "`writes` failed: call to `write` denied: not today");
+    assert_eq!(asked.len(), 1);
+}
+
+#[tokio::test]
+async fn with_nobody_to_ask_the_call_is_denied_and_the_reason_says_what_to_do() {
+    let error = Runtime::builder().build().unwrap().run(writes {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("give the runtime an approver"), "{error}");
+}
+
+#[tokio::test]
+async fn the_modes_decide_without_asking() {
+    let run = |mode| async move {
+        let approver = Scripted { answer: Decision::Approved, asked: Arc::default() };
+        let runtime = Runtime::builder().approval_mode(mode).approver(approver.clone()).build().unwrap();
+        let result = runtime.run(writes {}).await;
+        assert_eq!(approver.asked.lock().unwrap().len(), 0);
+        result
+    };
+    assert_eq!(run(ApprovalMode::ApproveAll).await.unwrap(), 4);
+    assert!(run(ApprovalMode::RejectAll).await.unwrap_err().is_denied());
+}
+
+#[tokio::test]
+async fn the_users_own_root_call_is_not_asked_about() {
+    let runtime = Runtime::builder().approval_mode(ApprovalMode::RejectAll).build().unwrap();
+    assert_eq!(runtime.run(write { text: "abc".into() }).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn a_denied_call_never_starts() {
+    let recorder = Recorder::new();
+    let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
+    builder.sink(recorder.clone()).build().unwrap().run(writes {}).await.unwrap_err();
+    let events = recorder.events();
+    let write: Vec<_> = events.iter().filter(|event| &*event.name == "write").map(|event| &event.kind).collect();
+    let [asked, decided, refused] = write[..] else { panic!("{write:?}") };
+    assert!(matches!(asked, EventKind::ApprovalAsked { .. }));
+    assert!(matches!(decided, EventKind::ApprovalDecided { approved: false, by: Judge::Mode, .. }));
+    assert!(matches!(refused, EventKind::CallRefused { .. }));
+}
+
+#[tokio::test]
+async fn arguments_are_checked_before_anybody_is_asked() {
+    let (asked, approver) = {
+        let approver = Scripted { answer: Decision::Approved, asked: Arc::default() };
+        (Arc::clone(&approver.asked), approver)
+    };
+    let runtime = Runtime::builder().approver(approver).build().unwrap();
+    runtime.run(by_name {}).await.unwrap_err();
+    assert_eq!(asked.lock().unwrap().len(), 0);
+}
+
+/// Calls with arguments that do not fit.
+#[entry]
+async fn by_name(ctx: &CallContext) -> Result<serde_json::Value> {
+    Ok(ctx.call_tool("write", json!({ "text": 3 })).await?)
+}

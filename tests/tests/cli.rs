@@ -1,0 +1,123 @@
+//! The command line, as a user of an application has it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn app(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_app")).args(arguments).stdin(Stdio::null()).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Asserts the exit code, and that standard error holds `text`.
+fn fails(arguments: &[&str], code: i32, text: &str) {
+    let output = app(arguments);
+    assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
+    assert!(stderr(&output).contains(text), "`{text}` is not in: {}", stderr(&output));
+    assert_eq!(stdout(&output), "");
+}
+
+#[test]
+fn a_result_goes_to_standard_output_alone() {
+    let output = app(&["run", "--approve-all", "Ann"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "wrote Hello!\n"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_entry_may_be_named_and_its_input_given_as_json() {
+    let output = app(&["run", "main_entry", "--approve-all", "--input-json", r#"{"name":"Ann"}"#]);
+    assert_eq!(stdout(&output), "wrote Hello!\n", "{}", stderr(&output));
+}
+
+#[test]
+fn any_tool_may_be_the_root() {
+    let output = app(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":3}"#]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "5\n"));
+    assert_eq!(stdout(&app(&["run", "--tool", "greet", "Ann"])), "Hello!\n");
+}
+
+#[test]
+fn without_a_terminal_a_call_that_needs_approval_is_denied_and_the_error_says_what_to_do() {
+    fails(&["run", "Ann"], 1, "use --approve-all or --reject-all");
+    fails(&["run", "--reject-all", "Ann"], 1, "call to `write` denied");
+}
+
+#[test]
+fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
+    fails(&["run", "--input-json", "{"], 2, "invalid JSON in --input-json");
+    fails(&["run", "--input-json", "[]"], 2, "--input-json must be a JSON object");
+    fails(&["run", "main_entri", "Ann"], 2, "did you mean `main_entry`?");
+    fails(&["run", "--tool", "ad"], 2, "did you mean `add`?");
+    fails(&["run", "--tool", "add", "3"], 2, "give --input-json");
+    fails(&["run", "--approve-all", "--reject-all", "Ann"], 2, "cannot be used with");
+    fails(&["run", "--events", "/nowhere/events", "Ann"], 2, "cannot write --events");
+    fails(&["walk"], 2, "unrecognized subcommand");
+}
+
+#[test]
+fn a_failure_exits_with_1_and_says_which_argument_is_wrong() {
+    fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 1, "/b");
+}
+
+#[test]
+fn standard_input_is_the_prompt_where_input_is_needed() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_app"))
+        .args(["run", "--approve-all"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), b"Ann\n").unwrap();
+    assert_eq!(stdout(&child.wait_with_output().unwrap()), "wrote Hello!\n");
+}
+
+#[test]
+fn tools_lists_names_kinds_and_descriptions() {
+    let text = stdout(&app(&["tools"]));
+    assert!(text.contains("greet       worker  Greet somebody."), "{text}");
+}
+
+#[test]
+fn tools_as_json_has_the_schemas() {
+    let items: Value = serde_json::from_str(&stdout(&app(&["tools", "--json"]))).unwrap();
+    let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();
+    assert_eq!(add["parameters"]["required"], serde_json::json!(["a", "b"]));
+    assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
+}
+
+#[test]
+fn check_says_what_there_is() {
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 1 workers, 3 tools\n");
+}
+
+#[test]
+fn verbose_shows_calls_on_standard_error_and_events_go_to_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.jsonl");
+    let output = app(&["run", "-v", "--approve-all", "--events", file.to_str().unwrap(), "Ann"]);
+    assert!(stderr(&output).contains("→ tool write"), "{}", stderr(&output));
+    assert!(std::fs::read_to_string(&file).unwrap().lines().count() > 10);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_cancels_the_run_and_exits_with_1() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_app"))
+        .args(["run", "--tool", "wait"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "waiting");
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(lines.next().unwrap().unwrap(), "error: aborted by user");
+}

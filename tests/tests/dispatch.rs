@@ -1,0 +1,239 @@
+//! What happens to every call, whoever makes it.
+
+use std::time::Duration;
+
+use llm_do::prelude::*;
+use llm_do::{ApprovalMode, Kind, RunUsage};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Join two texts.
+#[tool(effect = read_only)]
+fn join(
+    /// The first.
+    left: String,
+    /// The second.
+    right: Option<String>,
+    /// What comes between.
+    #[arg(default = "-")]
+    by: String,
+) -> String {
+    right.map_or_else(|| left.clone(), |right| format!("{left}{by}{right}"))
+}
+
+/// A point.
+#[data]
+#[derive(Debug, PartialEq)]
+struct Point {
+    x: i32,
+    y: i32,
+}
+
+/// Move a point, as a library's own `Result` alias would have it.
+#[tool(effect = read_only, inline)]
+fn shift(point: Point, by: i32) -> std::io::Result<Point> {
+    if by == 0 {
+        return Err(std::io::Error::other("nothing to do"));
+    }
+    Ok(Point { x: point.x + by, y: point.y + by })
+}
+
+/// Do nothing.
+#[tool(effect = read_only)]
+async fn nothing() {}
+
+/// Panic on a thread for blocking work.
+#[tool(effect = read_only)]
+fn panic_blocking() -> String {
+    panic!("blocking {}", 1)
+}
+
+/// Panic in place.
+#[tool(effect = read_only, inline)]
+fn panic_inline() -> String {
+    panic!("inline")
+}
+
+/// Panic after an await.
+#[tool(effect = read_only)]
+async fn panic_async() -> String {
+    tokio::task::yield_now().await;
+    panic!("async")
+}
+
+/// Count words that the application knows.
+#[tool(effect = read_only)]
+fn count(words: State<Vec<&'static str>>, prefix: &str) -> usize {
+    words.iter().filter(|word| word.starts_with(prefix)).count()
+}
+
+/// Say who is called and how deep.
+#[tool(effect = read_only)]
+async fn whereabouts(ctx: &CallContext) -> (String, u32) {
+    (ctx.name().to_owned(), ctx.depth())
+}
+
+/// Wait for ever.
+#[tool(effect = read_only)]
+async fn wait(ctx: &CallContext) -> String {
+    ctx.cancelled().await;
+    std::future::pending().await
+}
+
+/// Call what a stub could answer.
+#[tool(effect = read_only)]
+async fn through_trait(ctx: &dyn ToolContext) -> Result<Value> {
+    Ok(ctx.call_tool("join", json!({ "left": "a" })).await?)
+}
+
+/// Uses some tools, and by name one that it did not declare.
+#[entry(toolsets = [join, shift])]
+async fn held(ctx: &CallContext<held>, name: String) -> Result<Value> {
+    Ok(ctx.call_tool(&name, Value::Null).await?)
+}
+
+/// Calls tools with types.
+#[entry(toolsets = [join, shift, whereabouts])]
+async fn typed(ctx: &CallContext<typed>) -> Result<(String, Point, RunUsage)> {
+    let text = ctx.call(join { left: "a".into(), right: Some("b".into()), by: "+".into() }).await?;
+    let point = ctx.call(shift { point: Point { x: 1, y: 2 }, by: 3 }).await?;
+    ctx.call(whereabouts {}).await?;
+    Ok((text, point, ctx.usage()))
+}
+
+fn runtime() -> Runtime {
+    let builder = Runtime::builder().state(vec!["alpha", "beta", "also"]);
+    builder.approval_mode(ApprovalMode::RejectAll).build().unwrap()
+}
+
+async fn error_of(name: &str, arguments: Value) -> String {
+    llm_do::chain(&runtime().run_named(name, arguments).await.unwrap_err())
+}
+
+#[tokio::test]
+async fn a_typed_call_decodes_what_the_function_returns() {
+    let (text, point, usage) = runtime().run(typed {}).await.unwrap();
+    assert_eq!((text.as_str(), point), ("a+b", Point { x: 4, y: 5 }));
+    assert_eq!(usage.tool_calls, 3);
+}
+
+#[tokio::test]
+async fn defaults_and_options_may_be_left_out() {
+    let run = |arguments| async { runtime().run_named("join", arguments).await.unwrap() };
+    assert_eq!(run(json!({ "left": "a" })).await, "a");
+    assert_eq!(run(json!({ "left": "a", "right": "b" })).await, "a-b");
+}
+
+#[tokio::test]
+async fn no_arguments_are_accepted_where_none_are_required() {
+    for arguments in [Value::Null, json!({})] {
+        assert_eq!(runtime().run_named("nothing", arguments).await.unwrap(), Value::Null);
+    }
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_named_all_at_once_with_their_place() {
+    let error = error_of("shift", json!({ "point": { "x": "one", "y": 2 }, "bye": 3 })).await;
+    for part in ["invalid arguments for `shift`", "/point/x", "bye", "\"by\""] {
+        assert!(error.contains(part), "`{part}` is not in: {error}");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_name_gets_the_near_one() {
+    assert_eq!(error_of("jion", Value::Null).await, "no tool `jion`: did you mean `join`?");
+}
+
+#[tokio::test]
+async fn an_error_of_any_alias_of_result_keeps_its_cause() {
+    let error = error_of("shift", json!({ "point": { "x": 1, "y": 1 }, "by": 0 })).await;
+    assert_eq!(error, "`shift` failed: nothing to do");
+}
+
+#[tokio::test]
+async fn a_panic_is_the_error_of_that_call() {
+    for (name, text) in [("panic_blocking", "blocking 1"), ("panic_inline", "inline"), ("panic_async", "async")] {
+        assert_eq!(error_of(name, Value::Null).await, format!("`{name}` panicked: {text}"));
+    }
+}
+
+#[tokio::test]
+async fn injected_parameters_are_not_in_the_schema() {
+    let runtime = runtime();
+    let schema = runtime.registry().get("count").unwrap().parameters().clone();
+    assert_eq!(schema["required"], json!(["prefix"]));
+    assert_eq!(schema["properties"].as_object().unwrap().len(), 1);
+    assert_eq!(runtime.run_named("count", json!({ "prefix": "al" })).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn a_schema_shows_descriptions_and_defaults_and_no_titles() {
+    let schema = runtime().registry().get("join").unwrap().parameters().clone();
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "left": { "type": "string", "description": "The first." },
+            "right": { "type": ["string", "null"], "description": "The second." },
+            "by": { "type": "string", "description": "What comes between.", "default": "-" }
+        },
+        "required": ["left"],
+        "additionalProperties": false
+    });
+    assert_eq!(schema, expected);
+}
+
+#[tokio::test]
+async fn missing_state_is_reported_for_all_tools_when_the_runtime_is_built() {
+    let error = Runtime::builder().build().unwrap_err().to_string();
+    assert!(error.contains("Vec<&") && error.contains("`count`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_tool_may_be_tested_with_a_stub_of_its_context() {
+    assert_eq!(runtime().run_named("through_trait", Value::Null).await.unwrap(), "a");
+}
+
+#[tokio::test]
+async fn a_call_by_name_is_held_to_the_declaration() {
+    let error = error_of("held", json!({ "name": "nothing" })).await;
+    assert!(error.contains("`held` may not call `nothing`: add it to the `toolsets` of `held`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_context_knows_its_callee_and_its_depth() {
+    assert_eq!(runtime().run(whereabouts {}).await.unwrap(), ("whereabouts".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn a_cancelled_run_ends_with_an_error_that_says_so() {
+    let token = CancellationToken::new();
+    let runtime = Runtime::builder().state(vec!["a"]).cancellation(token.clone()).build().unwrap();
+    let cancel = async {
+        tokio::task::yield_now().await;
+        token.cancel();
+    };
+    let (result, ()) = tokio::join!(runtime.run(wait {}), cancel);
+    assert!(result.unwrap_err().is_cancelled());
+}
+
+#[tokio::test]
+async fn dropping_a_run_cancels_it() {
+    let runtime = runtime();
+    let timeout = tokio::time::timeout(Duration::from_millis(20), runtime.run(wait {}));
+    assert!(timeout.await.is_err(), "the tool waits for ever");
+}
+
+#[test]
+fn functions_stay_callable_as_they_are() {
+    assert_eq!(join("a".into(), None, "-".into()), "a");
+    assert_eq!(count(State::new(vec!["al"]), "a"), 1);
+}
+
+#[test]
+fn a_registered_item_says_what_it_is_and_where() {
+    let runtime = runtime();
+    let item = runtime.registry().get("held").unwrap();
+    assert_eq!((item.kind(), item.description()), (Kind::Entry, "Uses some tools, and by name one that it did not declare."));
+    assert!(item.location().contains("dispatch.rs:"), "{}", item.location());
+    assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
+}

@@ -1,0 +1,301 @@
+//! How a worker's model is asked, and what is made of its answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::{
+    ApprovalMode, EventKind, Message, Profile, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
+};
+use serde_json::{Value, json};
+
+/// What was found.
+#[data]
+#[derive(Debug, PartialEq)]
+struct Finding {
+    /// How bad it is.
+    #[schemars(range(min = 0, max = 10))]
+    score: u8,
+    notes: Vec<String>,
+}
+
+/// Read a file.
+#[tool(effect = read_only)]
+fn read(path: String) -> Result<String> {
+    if path == "missing" {
+        return Err("no such file".into());
+    }
+    Ok(format!("contents of {path}"))
+}
+
+/// Delete a file.
+#[tool(effect = destructive)]
+fn delete(path: String) -> String {
+    format!("deleted {path}")
+}
+
+/// Judge a file.
+#[worker(instructions = "Read, then judge.", toolsets = [read, delete], retries = 1, max_turns = 4)]
+async fn judge(path: String) -> Finding;
+
+/// Answer in text.
+#[worker]
+async fn answer(input: String) -> String;
+
+/// List numbers.
+#[worker]
+async fn numbers(input: String) -> Vec<u32>;
+
+/// Ask itself for ever.
+#[worker(toolsets = [recurse])]
+async fn recurse(n: u32) -> String;
+
+/// Judges a file.
+#[entry(toolsets = [judge])]
+async fn entry_of_judge(ctx: &CallContext<entry_of_judge>, path: String) -> Result<Finding> {
+    Ok(ctx.call(judge { path }).await?)
+}
+
+fn text(text: &str) -> ResponsePart {
+    ResponsePart::Text { text: text.to_owned() }
+}
+
+fn call(name: &str, arguments: &Value) -> ResponsePart {
+    raw_call(name, &arguments.to_string())
+}
+
+fn raw_call(name: &str, arguments: &str) -> ResponsePart {
+    ResponsePart::ToolCall(ToolCall { id: format!("id-{name}"), name: name.into(), arguments: arguments.into() })
+}
+
+/// A model that gives these answers in turn, and the last one for ever.
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> FunctionModel {
+    let next = Arc::new(AtomicUsize::new(0));
+    FunctionModel::new(move |_: Request<'_>| {
+        let turn = next.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1);
+        Ok(Response::new("scripted", answers[turn].clone(), Usage::of_request(10, 5)))
+    })
+}
+
+fn builder(model: impl llm_do::Model + 'static) -> RuntimeBuilder {
+    Runtime::builder().force_model(model).approval_mode(ApprovalMode::ApproveAll)
+}
+
+fn finding() -> Value {
+    json!({ "score": 7, "notes": ["a"] })
+}
+
+fn retries(recorder: &Recorder) -> Vec<String> {
+    let reason = |kind| if let EventKind::ModelRetry { reason } = kind { Some(reason) } else { None };
+    recorder.kinds().into_iter().filter_map(reason).collect()
+}
+
+async fn run_judge(model: impl llm_do::Model + 'static) -> (Result<Finding, CallError>, Recorder) {
+    let recorder = Recorder::new();
+    let runtime = builder(model).sink(recorder.clone()).build().unwrap();
+    (runtime.run(judge { path: "a.rs".into() }).await, recorder)
+}
+
+#[tokio::test]
+async fn the_output_comes_through_a_tool_where_the_model_has_no_schemas() {
+    let (result, _) = run_judge(scripted(vec![vec![call("final_result", &finding())]])).await;
+    assert_eq!(result.unwrap(), Finding { score: 7, notes: vec!["a".into()] });
+}
+
+#[tokio::test]
+async fn the_output_comes_as_text_where_the_model_follows_schemas() {
+    let model = scripted(vec![vec![text(&finding().to_string())]]).profile(Profile::NATIVE_OUTPUT);
+    assert_eq!(run_judge(model).await.0.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn an_output_that_is_no_object_is_wrapped_for_the_provider_and_unwrapped_for_the_caller() {
+    let model = scripted(vec![vec![call("final_result", &json!({ "result": [1, 2] }))]]);
+    let runtime = builder(model).build().unwrap();
+    assert_eq!(runtime.run(numbers { input: "two".into() }).await.unwrap(), [1, 2]);
+}
+
+#[tokio::test]
+async fn an_output_that_does_not_fit_is_asked_for_again_with_the_fault_named() {
+    let wrong = json!({ "score": 7, "notes": "none" });
+    let (result, recorder) =
+        run_judge(scripted(vec![vec![call("final_result", &wrong)], vec![call("final_result", &finding())]])).await;
+    assert_eq!(result.unwrap().score, 7);
+    let [reason] = retries(&recorder).try_into().unwrap();
+    assert!(reason.contains("notes") || reason.contains("sequence"), "{reason}");
+}
+
+#[tokio::test]
+async fn an_output_out_of_its_range_is_asked_for_again() {
+    let wrong = json!({ "score": 11, "notes": [] });
+    let (result, recorder) =
+        run_judge(scripted(vec![vec![call("final_result", &wrong)], vec![call("final_result", &finding())]])).await;
+    assert_eq!(result.unwrap().score, 7);
+    assert_eq!(retries(&recorder).len(), 1);
+}
+
+#[tokio::test]
+async fn a_worker_gives_up_when_its_retries_are_spent_and_says_why() {
+    let (result, _) = run_judge(scripted(vec![vec![text("seven, I think")]])).await;
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("no valid result in 2 tries") && error.contains("final_result"), "{error}");
+}
+
+#[tokio::test]
+async fn text_before_a_tool_call_never_ends_a_run() {
+    let answers = vec![
+        vec![text("Let me read it first."), call("read", &json!({ "path": "a.rs" }))],
+        vec![call("final_result", &finding())],
+    ];
+    let (result, recorder) = run_judge(scripted(answers)).await;
+    assert_eq!(result.unwrap().score, 7);
+    assert_eq!(retries(&recorder), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn bad_arguments_failures_and_unknown_names_go_back_to_the_model() {
+    for wrong in [
+        raw_call("read", "{ not json"),
+        call("read", &json!({ "file": "a.rs" })),
+        call("read", &json!({ "path": "missing" })),
+        call("raed", &json!({ "path": "a.rs" })),
+    ] {
+        let (result, _) = run_judge(scripted(vec![vec![wrong], vec![call("final_result", &finding())]])).await;
+        assert_eq!(result.unwrap().score, 7);
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_keeps_failing_ends_the_run_with_its_reason() {
+    let (result, _) = run_judge(scripted(vec![vec![call("read", &json!({ "path": "missing" }))]])).await;
+    let error = result.unwrap_err().to_string();
+    assert!(error.contains("`read` failed 2 times in a row") && error.contains("no such file"), "{error}");
+}
+
+#[tokio::test]
+async fn a_worker_that_never_ends_meets_its_limit_on_turns() {
+    let (result, _) = run_judge(scripted(vec![vec![call("read", &json!({ "path": "a.rs" }))]])).await;
+    assert!(result.unwrap_err().to_string().contains("no result after 4 requests; raise `max_turns`"));
+}
+
+#[tokio::test]
+async fn every_tool_call_has_its_result_in_the_history() {
+    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let sink = Arc::clone(&seen);
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        sink.lock().unwrap().push(request.messages.to_vec());
+        let wrong = call("final_result", &json!({}));
+        let parts = match request.messages.len() {
+            1 => vec![call("read", &json!({ "path": "a" })), call("delete", &json!({ "path": "b" }))],
+            3 => vec![wrong, call("read", &json!({ "path": "c" }))],
+            _ => vec![call("final_result", &finding())],
+        };
+        Ok(Response::new("m", parts, Usage::default()))
+    });
+    run_judge(model).await.0.unwrap();
+    let last = seen.lock().unwrap().last().unwrap().clone();
+    for pair in last.windows(2) {
+        if let [Message::Assistant { parts }, next] = pair {
+            let Message::Tool { results } = next else { panic!("{next:?}") };
+            assert_eq!(results.len(), parts.len());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_denied_call_ends_the_run_unless_the_model_is_to_be_told() {
+    let answers = || vec![vec![call("delete", &json!({ "path": "a" }))], vec![call("final_result", &finding())]];
+    let reject = |yes| {
+        let builder = builder(scripted(answers())).approval_mode(ApprovalMode::RejectAll);
+        builder.return_permission_errors(yes).build().unwrap()
+    };
+    assert!(reject(false).run(judge { path: "a".into() }).await.unwrap_err().is_denied());
+    assert_eq!(reject(true).run(judge { path: "a".into() }).await.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn a_worker_too_deep_is_refused_before_anything_is_spent() {
+    let recorder = Recorder::new();
+    let model = FunctionModel::new(|_: Request<'_>| {
+        Ok(Response::new("m", vec![call("recurse", &json!({ "n": 1 }))], Usage::of_request(1, 1)))
+    });
+    let runtime = builder(model).max_depth(3).sink(recorder.clone()).build().unwrap();
+    let error = llm_do::chain(&runtime.run(recurse { n: 0 }).await.unwrap_err());
+    assert!(error.contains("`recurse` at depth 3 may not call the worker `recurse`: the limit is 3"), "{error}");
+    let requests = recorder.kinds().iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
+    assert_eq!(requests, 3);
+}
+
+#[tokio::test]
+async fn streamed_and_unstreamed_runs_give_the_same_events() {
+    let run = |streaming| async move {
+        let recorder = Recorder::new();
+        let answers = vec![
+            vec![text("I will read it."), call("read", &json!({ "path": "a" }))],
+            vec![call("final_result", &finding())],
+        ];
+        let builder = builder(scripted(answers)).streaming(streaming).sink(recorder.clone());
+        builder.build().unwrap().run(entry_of_judge { path: "a".into() }).await.unwrap();
+        let kinds = recorder.kinds().into_iter().filter(|kind| !matches!(kind, EventKind::ModelDelta { .. }));
+        let fixed = kinds.map(|kind| match kind {
+            EventKind::CallFinished { outcome, .. } => EventKind::CallFinished { outcome, elapsed_ms: 0 },
+            other => other,
+        });
+        let deltas: String = recorder.kinds().into_iter().filter_map(delta).collect();
+        (fixed.collect::<Vec<_>>(), deltas, recorder.kinds().len())
+    };
+    let (unstreamed, streamed) = (run(false).await, run(true).await);
+    assert_eq!(unstreamed.0, streamed.0);
+    assert_eq!(unstreamed.1, streamed.1);
+    assert!(streamed.2 > unstreamed.2, "streaming shows smaller pieces");
+}
+
+fn delta(kind: EventKind) -> Option<String> {
+    let EventKind::ModelDelta { delta } = kind else { return None };
+    Some(match delta {
+        llm_do::Delta::Text(text) | llm_do::Delta::Thinking(text) | llm_do::Delta::Arguments(text) => text,
+        _ => String::new(),
+    })
+}
+
+#[tokio::test]
+async fn the_test_model_calls_every_tool_once_and_then_answers_from_the_schema() {
+    let (result, recorder) = run_judge(TestModel::new()).await;
+    result.unwrap();
+    let started = |kind: &EventKind| matches!(kind, EventKind::CallStarted { .. });
+    assert_eq!(recorder.kinds().iter().filter(|kind| started(kind)).count(), 3, "the worker and its two tools");
+}
+
+#[tokio::test]
+async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
+    let echo = || {
+        FunctionModel::new(|request: Request<'_>| {
+            let Message::User { parts } = &request.messages[0] else { panic!("a prompt") };
+            let llm_do::UserPart::Text { text: prompt } = &parts[0] else { panic!("text") };
+            Ok(Response::new("m", vec![text(prompt)], Usage::default()))
+        })
+    };
+    let runtime = builder(echo()).build().unwrap();
+    assert_eq!(runtime.run(answer { input: "Hello".into() }).await.unwrap(), "Hello");
+    assert_eq!(runtime.run(answer { input: " ".into() }).await.unwrap(), "(no input)");
+    let json = runtime.run(recurse { n: 3 }).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), json!({ "n": 3 }));
+}
+
+#[tokio::test]
+async fn a_worker_without_a_model_says_what_to_set() {
+    let runtime = Runtime::builder().model("nowhere:x").build().unwrap();
+    let error = runtime.run(answer { input: "a".into() }).await.unwrap_err().to_string();
+    assert!(error.contains("no provider for the model `nowhere:x`"), "{error}");
+}
+
+#[tokio::test]
+async fn usage_flows_up_the_tree() {
+    let recorder = Recorder::new();
+    let answers = vec![vec![call("read", &json!({ "path": "a" }))], vec![call("final_result", &finding())]];
+    let runtime = builder(scripted(answers)).sink(recorder.clone()).build().unwrap();
+    runtime.run(entry_of_judge { path: "a".into() }).await.unwrap();
+    let Some(EventKind::Usage { used }) = recorder.kinds().pop() else { panic!("the run ends with its usage") };
+    assert_eq!((used.tool_calls, used.model.requests, used.model.input_tokens), (2, 2, 20));
+}
