@@ -1,6 +1,6 @@
 //! How the plane runs a function: arguments out of the struct, injected values out of the context.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Ident, Type};
@@ -53,15 +53,23 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
 pub(super) fn tool(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
     let output = output(callable);
+    let yielded = yielded(callable);
     quote! {
         #[allow(unused_imports)]
         use __llm_do::{NoSchema as _, NotResult as _};
         const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
         impl __llm_do::Tool for #arguments {
             const NAME: &'static str = #name;
-            type Output = <#output as __llm_do::Yields<__FALLIBLE>>::Output;
+            type Output = #yielded;
         }
     }
+}
+
+/// The type of a call's result, blamed on the return type.
+pub(super) fn yielded(callable: &Callable) -> TokenStream {
+    let output = output(callable);
+    let span = Span::call_site().located_at(callable.output.as_ref().map_or_else(Span::call_site, Type::span));
+    quote_spanned!(span=> <#output as __llm_do::Yields<__FALLIBLE>>::Output)
 }
 
 fn output(callable: &Callable) -> TokenStream {

@@ -32,16 +32,18 @@ const _: () = {
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
     impl __llm_do::Tool for review_all {
         const NAME: &'static str = "review_all";
-        type Output = <Result<Vec<Review>> as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <Result<Vec<Review>> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for review_all {
         const NAMES: &'static [&'static str] = &["review_all"];
     }
     impl __llm_do::Includes<review_all, __llm_do::Here> for review_all {}
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for review_all
     where
         reviewer: __llm_do::Includes<__T, __I>,
     {}
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<1usize, __I>> for review_all
     where
         files::read_file: __llm_do::Includes<__T, __I>,

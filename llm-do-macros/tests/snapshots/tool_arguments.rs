@@ -56,7 +56,7 @@ const _: () = {
         }
         #[doc(hidden)]
         fn __default_encoding() -> String {
-            ::core::convert::Into::into("utf-8")
+            __llm_do::FromText::from_text("utf-8")
         }
     }
     #[allow(unused_imports)]
@@ -64,7 +64,7 @@ const _: () = {
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
     impl __llm_do::Tool for read_file {
         const NAME: &'static str = "read_file";
-        type Output = <std::io::Result<String> as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for read_file {
         const NAMES: &'static [&'static str] = &["read_file"];

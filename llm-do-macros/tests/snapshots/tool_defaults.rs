@@ -32,7 +32,7 @@ const _: () = {
     impl ListFiles {
         #[doc(hidden)]
         fn __default_root() -> PathBuf {
-            ::core::convert::Into::into(".")
+            __llm_do::FromText::from_text(".")
         }
     }
     impl ::core::default::Default for ListFiles {
@@ -48,7 +48,7 @@ const _: () = {
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<()>>::FALLIBLE;
     impl __llm_do::Tool for ListFiles {
         const NAME: &'static str = "list-files";
-        type Output = <() as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <() as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for ListFiles {
         const NAMES: &'static [&'static str] = &["list-files"];

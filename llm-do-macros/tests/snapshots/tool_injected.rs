@@ -36,7 +36,7 @@ const _: () = {
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<u64>>>::FALLIBLE;
     impl __llm_do::Tool for count {
         const NAME: &'static str = "count";
-        type Output = <Result<u64> as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <Result<u64> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for count {
         const NAMES: &'static [&'static str] = &["count"];
