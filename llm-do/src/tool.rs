@@ -89,6 +89,23 @@ impl<T, E> Yields<true> for Result<T, E> {
     type Output = T;
 }
 
+/// What an argument can be.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool, worker or entry cannot take `{Self}` as an argument",
+    label = "no model can write this",
+    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it, \
+            or mark the parameter `#[ctx]` if no caller gives it"
+)]
+pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
+
+/// Compiles if `T` can be an argument.
+#[doc(hidden)]
+pub const fn assert_argument<T: Argument>() {}
+
 /// What a model can return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
