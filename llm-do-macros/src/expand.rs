@@ -67,7 +67,8 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
     match errors.finish(()) {
         Ok(()) => {
             let arguments = arguments::definition(&callable);
-            quote!(#function #arguments #registration)
+            // The registration first: it says of an argument's type in our words what the derives say in theirs.
+            quote!(#function #registration #arguments)
         }
         Err(error) => {
             let stub = (!callable.is_member).then(|| stub::definition(&callable));

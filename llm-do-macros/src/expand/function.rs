@@ -46,7 +46,8 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let tool = tool(callable);
     let itself = declaration::itself(callable);
     let declaration = declaration::items(callable);
-    quote!(#defaults #tool #itself #declaration)
+    let arguments = callable.fields().map(|argument| &argument.ty);
+    quote!(#(const _: () = __llm_do::assert_argument::<#arguments>();)* #defaults #tool #itself #declaration)
 }
 
 /// The name and the output; `Result` and its aliases are told from other types by the compiler.

@@ -5,28 +5,10 @@ async fn review_all(
 ) -> Result<Vec<Review>> {
     all(ctx, paths).await
 }
-///Arguments of the entry `review_all`.
-///
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct review_all {
-    pub paths: Vec<PathBuf>,
-}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<Vec<PathBuf>>();
     #[allow(unused_imports)]
     use __llm_do::{NoSchema as _, NotResult as _};
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
@@ -82,3 +64,22 @@ const _: () = {
         ::Output >> ::SCHEMA)
     }
 };
+///Arguments of the entry `review_all`.
+///
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct review_all {
+    pub paths: Vec<PathBuf>,
+}

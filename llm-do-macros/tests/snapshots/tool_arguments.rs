@@ -13,42 +13,15 @@ pub fn read_file(
 ) -> std::io::Result<String> {
     body(path)
 }
-///Arguments of the tool `read_file`.
-///
-/// Read a text file.
-///
-/// Lines are numbered.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-pub struct read_file {
-    /// Path relative to the root.
-    pub path: ::std::path::PathBuf,
-    #[serde(default = "read_file::__default_max_chars")]
-    pub max_chars: usize,
-    #[serde(rename = "charset")]
-    #[serde(default = "read_file::__default_encoding")]
-    pub encoding: String,
-    ///Only these lines.
-    #[schemars(length(max = 2))]
-    pub lines: Option<Vec<u32>>,
-    pub r#type: ::std::string::String,
-    pub tags: ::std::vec::Vec<String>,
-}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<::std::path::PathBuf>();
+    const _: () = __llm_do::assert_argument::<usize>();
+    const _: () = __llm_do::assert_argument::<String>();
+    const _: () = __llm_do::assert_argument::<Option<Vec<u32>>>();
+    const _: () = __llm_do::assert_argument::<::std::string::String>();
+    const _: () = __llm_do::assert_argument::<::std::vec::Vec<String>>();
     impl read_file {
         #[doc(hidden)]
         fn __default_max_chars() -> usize {
@@ -95,3 +68,36 @@ const _: () = {
         as __llm_do::Tool > ::Output >> ::SCHEMA)
     }
 };
+///Arguments of the tool `read_file`.
+///
+/// Read a text file.
+///
+/// Lines are numbered.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+pub struct read_file {
+    /// Path relative to the root.
+    pub path: ::std::path::PathBuf,
+    #[serde(default = "read_file::__default_max_chars")]
+    pub max_chars: usize,
+    #[serde(rename = "charset")]
+    #[serde(default = "read_file::__default_encoding")]
+    pub encoding: String,
+    ///Only these lines.
+    #[schemars(length(max = 2))]
+    pub lines: Option<Vec<u32>>,
+    pub r#type: ::std::string::String,
+    pub tags: ::std::vec::Vec<String>,
+}

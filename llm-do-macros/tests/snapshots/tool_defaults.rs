@@ -3,32 +3,11 @@
 #[cfg(unix)]
 fn list_files(root: PathBuf, limit: Option<u32>) {}
 #[cfg(unix)]
-///Arguments of the tool `list-files`.
-///
-/// List files.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct ListFiles {
-    #[serde(default = "ListFiles::__default_root")]
-    pub root: PathBuf,
-    pub limit: Option<u32>,
-}
-#[cfg(unix)]
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<PathBuf>();
+    const _: () = __llm_do::assert_argument::<Option<u32>>();
     impl ListFiles {
         #[doc(hidden)]
         fn __default_root() -> PathBuf {
@@ -68,3 +47,26 @@ const _: () = {
         __llm_do::SchemaProbe << ListFiles as __llm_do::Tool > ::Output >> ::SCHEMA)
     }
 };
+#[cfg(unix)]
+///Arguments of the tool `list-files`.
+///
+/// List files.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct ListFiles {
+    #[serde(default = "ListFiles::__default_root")]
+    pub root: PathBuf,
+    pub limit: Option<u32>,
+}

@@ -1,27 +1,7 @@
-///Arguments of the worker `reviewer`.
-///
-/// Review one file.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-pub struct reviewer {
-    /// File to review.
-    pub path: PathBuf,
-}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<PathBuf>();
     #[allow(unused_imports)]
     use __llm_do::{NoSchema as _, NotResult as _};
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
@@ -52,3 +32,24 @@ const _: () = {
         .max_turns(8).retries(1),).declares(& __DECLARATION)
     }
 };
+///Arguments of the worker `reviewer`.
+///
+/// Review one file.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+pub struct reviewer {
+    /// File to review.
+    pub path: PathBuf,
+}
