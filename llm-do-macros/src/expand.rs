@@ -9,9 +9,10 @@ mod tool;
 mod toolset;
 mod worker;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
+use syn::spanned::Spanned;
 
 use crate::errors::Errors;
 use crate::input::{Callable, Entry, Function, Kind, Tool, Toolset, Worker};
@@ -88,6 +89,11 @@ fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
         #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })
+}
+
+/// Returns a span that blames the user's tokens for generated names, and finds those names where they are generated.
+fn blaming(tokens: &impl Spanned) -> Span {
+    Span::call_site().located_at(tokens.span())
 }
 
 /// Wraps generated items, so that nothing of them is seen outside.

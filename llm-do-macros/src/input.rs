@@ -173,12 +173,19 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
+/// Returns the type itself, where a macro's `$ty:ty` put it into a group.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        _ => ty,
+    }
+}
+
 /// Returns the last segment of a type that is a plain path, however it was imported.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
-    match ty {
+    match ungrouped(ty) {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
         _ => None,
     }
 }

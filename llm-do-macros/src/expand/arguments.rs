@@ -6,6 +6,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token};
 
+use super::blaming;
 use crate::input::{Argument, Callable};
 use crate::runtime;
 
@@ -116,8 +117,9 @@ fn default_value(argument: &Argument) -> Option<TokenStream> {
 /// Turns a text into what holds one: a field is `String` or `PathBuf`, and no literal is.
 fn owned(default: &Expr) -> TokenStream {
     match default {
+        Expr::Group(group) => owned(&group.expr),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote_spanned!(text.span()=> __llm_do::FromText::from_text(#text))
+            quote_spanned!(blaming(text)=> __llm_do::FromText::from_text(#text))
         }
         _ => default.to_token_stream(),
     }

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Path};
 
+use super::blaming;
 use crate::input::Callable;
 
 /// The item as a toolset of its own: itself.
@@ -62,6 +63,6 @@ pub(super) fn names_of(members: &[Path]) -> TokenStream {
 
 /// Refuses two tools of one name in `__MEMBERS`, at the list.
 pub(super) fn unique(item: &str, list: Span) -> TokenStream {
-    let list = Span::call_site().located_at(list);
+    let list = blaming(&list);
     quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS);)
 }

@@ -2,10 +2,9 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::{arguments, declaration, hidden};
+use super::{arguments, blaming, declaration, hidden};
 use crate::input::{Callable, Injected, Parameter, Source};
 
 /// How `Running` is to run the body.
@@ -69,7 +68,7 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
 /// The type of a call's result, blamed on the return type.
 pub(super) fn yielded(callable: &Callable) -> TokenStream {
     let output = output(callable);
-    let span = Span::call_site().located_at(callable.output.as_ref().map_or_else(Span::call_site, Type::span));
+    let span = callable.output.as_ref().map_or_else(Span::call_site, blaming);
     quote_spanned!(span=> <#output as __llm_do::Yields<__FALLIBLE>>::Output)
 }
 
@@ -94,8 +93,8 @@ fn start(callable: &Callable, way: Way) -> TokenStream {
 fn binding(place: usize, injected: &Injected) -> TokenStream {
     let name = injected_name(place);
     let (ty, span) = match &injected.source {
-        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), ty.span()),
-        Source::Value(ty) => (ty.to_token_stream(), ty.span()),
+        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), blaming(ty)),
+        Source::Value(ty) => (ty.to_token_stream(), blaming(ty)),
     };
     let value = quote_spanned!(span=> <#ty as __llm_do::FromContext>::from_context(__ctx));
     quote! {
