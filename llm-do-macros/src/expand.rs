@@ -56,6 +56,17 @@ pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
     }
 }
 
+/// Expands `#[data]`.
+pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
+    let derives = arguments::derives(None);
+    let code = quote!(#derives #item);
+    if args.is_empty() {
+        return code;
+    }
+    let error = syn::Error::new_spanned(args, "expected `#[data]`: it takes no arguments");
+    fallback::expand(&code, &error)
+}
+
 /// Expands an attribute on a function: all of it, or the faults and a stub.
 fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
     let function: Function = match syn::parse2(item.clone()) {

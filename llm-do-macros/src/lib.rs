@@ -109,3 +109,12 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()
 }
+
+/// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type that tools take and workers return.
+///
+/// The same as the three derives, but the user's crate needs neither serde nor schemars of its own. Attributes
+/// `#[serde(..)]` and `#[schemars(..)]` below it work as they do below the derives. It takes no arguments.
+#[proc_macro_attribute]
+pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
+    expand::data(&args.into(), &item.into()).into()
+}

@@ -78,6 +78,15 @@ impl ProviderError {
         self
     }
 
+    /// Adds to the text what became clear later, such as how often it was tried.
+    #[cfg(feature = "openai")]
+    #[must_use]
+    pub(crate) fn with_note(mut self, note: &str) -> Self {
+        self.0.message.push_str("; ");
+        self.0.message.push_str(note);
+        self
+    }
+
     /// Returns the kind of failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

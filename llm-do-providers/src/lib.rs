@@ -2,21 +2,44 @@
 //!
 //! This crate knows nothing of Rust functions as tools, nor of the runtime; applications depend on `llm-do`, which
 //! re-exports what they need of it.
+//!
+//! | Models | Feature | Environment |
+//! | --- | --- | --- |
+//! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 mod catalog;
 mod error;
+#[cfg(feature = "openai")]
+mod http;
+#[cfg(feature = "local")]
+mod local;
 mod message;
 mod model;
+#[cfg(feature = "openai")]
+mod openai;
+#[cfg(feature = "openai")]
+mod retry;
+mod secret;
 mod settings;
+#[cfg(feature = "testing")]
+mod testing;
 mod usage;
 
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+#[cfg(feature = "local")]
+pub use self::local::LocalModel;
 pub use self::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult, UserPart};
 pub use self::model::{
     Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
+#[cfg(feature = "openai")]
+pub use self::openai::{OpenAiBuilder, OpenAiModel};
+pub use self::secret::ApiKey;
 pub use self::settings::Settings;
+#[cfg(feature = "testing")]
+pub use self::testing::{FunctionModel, TestModel};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

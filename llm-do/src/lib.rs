@@ -26,7 +26,6 @@ mod usage;
 mod worker;
 
 pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
-pub use llm_do_providers::{ErrorKind, FinishReason, Message, Model, ModelProvider, OutputSchema, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart};
 pub use self::context::{CallContext, FromContext, State, ToolContext};
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
@@ -37,5 +36,9 @@ pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, Returns, Tool};
 pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
 pub use self::usage::RunUsage;
-pub use llm_do_macros::{entry, tool, toolset, worker};
 pub use async_trait::async_trait;
+pub use llm_do_macros::{data, entry, tool, toolset, worker};
+pub use llm_do_providers::{
+    ErrorKind, FinishReason, Message, Model, ModelProvider, OutputSchema, Profile, ProviderError, Request, Response,
+    ResponsePart, ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+};

@@ -1,4 +1,7 @@
 //! What an application's source usually begins with: `use llm_do::prelude::*;`.
+//!
+//! The derives `Serialize`, `Deserialize` and `JsonSchema` are here for crates that depend on serde and schemars;
+//! `#[data]` derives all three and needs neither.
 
 pub use std::path::PathBuf;
 pub use std::process::ExitCode;
@@ -9,3 +12,4 @@ pub use serde::{Deserialize, Serialize};
 pub use crate::context::{CallContext, State, ToolContext};
 pub use crate::error::{CallError, Result};
 pub use crate::runtime::Runtime;
+pub use crate::{data, entry, tool, toolset, worker};

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use jsonschema::Validator;
 use llm_do_providers::ToolSpec;
 use serde_json::Value;
 
 use crate::context::StateKey;
 use crate::definition::{Declaration, ToolDef, ToolsetDef};
 use crate::event::Kind;
-use crate::schema::OutputShape;
+use crate::schema::{CheckedSchema, OutputShape};
 use crate::tool::Effect;
 
 /// The tools, workers, entries and toolsets that are linked into the program.
@@ -30,8 +29,8 @@ pub struct Registered {
     pub(crate) spec: ToolSpec,
     /// The names that it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<[Arc<str>]>>,
-    validator: OnceLock<Validator>,
-    output_shape: OnceLock<OutputShape>,
+    arguments: CheckedSchema,
+    output_shape: OnceLock<Arc<OutputShape>>,
 }
 
 impl Registry {
@@ -153,12 +152,10 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 
 impl Registered {
     fn new(def: ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
-        let spec = ToolSpec {
-            name: def.name.into(),
-            description: def.description.into(),
-            parameters: Arc::new((def.parameters)()),
-        };
-        Self { def, spec, declared, validator: OnceLock::new(), output_shape: OnceLock::new() }
+        let arguments = CheckedSchema::new((def.parameters)());
+        let parameters = Arc::clone(&arguments.schema);
+        let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
+        Self { def, spec, declared, arguments, output_shape: OnceLock::new() }
     }
 
     /// Returns the registered name.
@@ -209,29 +206,13 @@ impl Registered {
     }
 
     /// Returns the shape of a worker's output, built once.
-    pub(crate) fn output_shape(&self) -> &OutputShape {
-        self.output_shape.get_or_init(|| OutputShape::new(self.output().unwrap_or(Value::Bool(true))))
+    pub(crate) fn output_shape(&self) -> &Arc<OutputShape> {
+        self.output_shape.get_or_init(|| Arc::new(OutputShape::new(self.output().unwrap_or(Value::Bool(true)))))
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.
     pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
-        let schema = &self.spec.parameters;
-        // A schema that the validator does not take is the type's own affair: decoding judges the arguments then.
-        let validator =
-            self.validator.get_or_init(|| jsonschema::draft202012::new(schema).unwrap_or_else(|_| accept_all()));
-        let faults: Vec<_> = validator.iter_errors(arguments).map(|error| fault(&error)).collect();
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
-    }
-}
-
-fn accept_all() -> Validator {
-    jsonschema::draft202012::new(&Value::Bool(true)).expect("`true` is a schema")
-}
-
-fn fault(error: &jsonschema::ValidationError<'_>) -> String {
-    match error.instance_path().as_str() {
-        "" => error.masked().to_string(),
-        path => format!("{} at `{path}`", error.masked()),
+        self.arguments.check(arguments)
     }
 }
 

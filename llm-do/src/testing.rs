@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use llm_do_providers::testing::{FunctionModel, TestModel};
+pub use llm_do_providers::{FunctionModel, TestModel};
 
 use crate::event::{Event, EventKind, EventSink};
 

@@ -1,4 +1,5 @@
 //! Who is asked before a call, and what is remembered.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,5 @@
 //! The command line, as a user of an application has it.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
@@ -110,11 +111,8 @@ fn verbose_shows_calls_on_standard_error_and_events_go_to_a_file() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_cancels_the_run_and_exits_with_1() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_app"))
-        .args(["run", "--tool", "wait"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        Command::new(env!("CARGO_BIN_EXE_app")).args(["run", "--tool", "wait"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert_eq!(lines.next().unwrap().unwrap(), "waiting");
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

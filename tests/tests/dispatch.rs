@@ -1,4 +1,5 @@
 //! What happens to every call, whoever makes it.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
 
@@ -233,7 +234,10 @@ fn functions_stay_callable_as_they_are() {
 fn a_registered_item_says_what_it_is_and_where() {
     let runtime = runtime();
     let item = runtime.registry().get("held").unwrap();
-    assert_eq!((item.kind(), item.description()), (Kind::Entry, "Uses some tools, and by name one that it did not declare."));
+    assert_eq!(
+        (item.kind(), item.description()),
+        (Kind::Entry, "Uses some tools, and by name one that it did not declare.")
+    );
     assert!(item.location().contains("dispatch.rs:"), "{}", item.location());
     assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
 }

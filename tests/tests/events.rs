@@ -1,4 +1,5 @@
 //! The one stream of events: a tree of calls.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,12 +44,8 @@ async fn a_run_is_one_tree_with_the_entry_at_depth_0_and_its_workers_at_1() {
     let events = recorder.events();
     let calls: BTreeSet<_> =
         events.iter().map(|event| (event.call, event.parent, event.depth, event.name.to_string())).collect();
-    let expected = [
-        (0, None, 0, "report"),
-        (1, Some(0), 1, "summarise"),
-        (2, Some(1), 1, "read"),
-        (3, Some(0), 0, "save"),
-    ];
+    let expected =
+        [(0, None, 0, "report"), (1, Some(0), 1, "summarise"), (2, Some(1), 1, "read"), (3, Some(0), 0, "save")];
     assert_eq!(calls, expected.map(|(call, parent, depth, name)| (call, parent, depth, name.to_owned())).into());
     assert_eq!(events.iter().map(|event| &event.run).collect::<BTreeSet<_>>().len(), 1);
     assert!(events.iter().enumerate().all(|(place, event)| event.seq == place as u64));

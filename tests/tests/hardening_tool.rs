@@ -1,4 +1,5 @@
 //! The entry of `fixtures/hardening/entry.rs` over a tool; `hardening_worker.rs` has the same over a worker.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
 

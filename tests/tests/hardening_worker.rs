@@ -1,4 +1,5 @@
 //! The entry of `fixtures/hardening/entry.rs` over a worker; `hardening_tool.rs` has the same over a tool.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
 use llm_do::testing::TestModel;

@@ -1,4 +1,5 @@
 //! Two crates that register one name.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::{Registry, Runtime};
 use {same_name_a as _, same_name_b as _};

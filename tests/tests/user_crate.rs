@@ -1,4 +1,5 @@
 //! A user's crate needs no crate but llm-do.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::path::Path;
 use std::process::Command;

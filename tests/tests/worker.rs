@@ -1,4 +1,5 @@
 //! How a worker's model is asked, and what is made of its answers.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

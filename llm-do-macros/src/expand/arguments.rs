@@ -14,7 +14,7 @@ use crate::runtime;
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let Callable { vis, arguments, cfgs, .. } = callable;
     let docs = docs(callable);
-    let derives = derives();
+    let derives = derives(Some(quote!(deny_unknown_fields)));
     let fields = callable.fields().map(|argument| field(arguments, argument));
     // Who asks where the struct comes from is shown the function.
     let keyword = Token![struct](arguments.span());
@@ -41,13 +41,15 @@ fn docs(callable: &Callable) -> TokenStream {
     }
 }
 
-fn derives() -> TokenStream {
+/// The derives of serde and schemars, by the runtime's own copies; `serde` says more to serde.
+pub(super) fn derives(serde: Option<TokenStream>) -> TokenStream {
     let private = runtime::private();
-    let [serde, schemars] = ["serde", "schemars"].map(|name| format!("{private}::{name}").replace(' ', ""));
+    let [serde_path, schemars_path] = ["serde", "schemars"].map(|name| format!("{private}::{name}").replace(' ', ""));
+    let serde = serde.into_iter();
     quote! {
         #[derive(#private::serde::Serialize, #private::serde::Deserialize, #private::schemars::JsonSchema)]
-        #[serde(crate = #serde, deny_unknown_fields)]
-        #[schemars(crate = #schemars)]
+        #[serde(crate = #serde_path #(, #serde)*)]
+        #[schemars(crate = #schemars_path)]
     }
 }
 

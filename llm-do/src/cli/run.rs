@@ -39,6 +39,9 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     if let Some(file) = file {
         file.finish().map_err(|error| Failure::Error(format!("the events are not all written: {error}")))?;
     }
+    if token.is_cancelled() {
+        return Err(Failure::Error("aborted by user".to_owned()));
+    }
     show(&result.map_err(|error| failure(&error))?)
 }
 
@@ -104,9 +107,6 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 }
 
 fn failure(error: &CallError) -> Failure {
-    if error.is_cancelled() {
-        return Failure::Error("aborted by user".to_owned());
-    }
     let hint = if error.is_denied() { "\nrun with --approve-all to approve every call" } else { "" };
     Failure::Error(chain(error) + hint)
 }

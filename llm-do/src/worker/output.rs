@@ -14,7 +14,7 @@ pub(crate) const TOOL: &str = "final_result";
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     way: Way,
-    wrapped: bool,
+    shape: Arc<OutputShape>,
     check: fn(&Value) -> Result<(), String>,
 }
 
@@ -33,13 +33,13 @@ impl Output {
     ///
     /// `check` says whether a value is one of the worker's output type.
     pub(crate) fn new(
-        shape: &OutputShape,
+        shape: &Arc<OutputShape>,
         check: fn(&Value) -> Result<(), String>,
         profile: Profile,
         has_tools: bool,
     ) -> Self {
         let native = profile.native_output && (!has_tools || profile.native_output_with_tools);
-        let schema = Arc::clone(&shape.schema);
+        let schema = Arc::clone(&shape.schema.schema);
         let way = if shape.is_text {
             Way::Text
         } else if native {
@@ -48,7 +48,7 @@ impl Output {
             let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
             Way::Tool(ToolSpec { name: TOOL.into(), description: description.into(), parameters: schema })
         };
-        Self { way, wrapped: shape.is_wrapped, check }
+        Self { way, shape: Arc::clone(shape), check }
     }
 
     /// Returns the schema for models with native output.
@@ -80,20 +80,23 @@ impl Output {
     /// Reads the arguments of a call of the output tool, or the text of a native output.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, String> {
         let value = serde_json::from_str(json).map_err(|error| format!("the result is not JSON: {error}"))?;
-        self.checked(self.unwrap(value)?)
+        self.shape.schema.check(&value).map_err(|fault| misfit(&fault))?;
+        self.checked(self.unwrap(value))
     }
 
-    fn unwrap(&self, value: Value) -> Result<Value, String> {
+    fn unwrap(&self, value: Value) -> Value {
         match value {
-            Value::Object(mut fields) if self.wrapped => {
-                fields.remove(WRAPPER).ok_or_else(|| format!("the result lacks the property `{WRAPPER}`"))
-            }
-            other => Ok(other),
+            Value::Object(mut fields) if self.shape.is_wrapped => fields.remove(WRAPPER).unwrap_or_default(),
+            other => other,
         }
     }
 
     fn checked(&self, value: Value) -> Result<Value, String> {
-        (self.check)(&value).map_err(|error| format!("the result does not follow its schema: {error}"))?;
+        (self.check)(&value).map_err(|fault| misfit(&fault))?;
         Ok(value)
     }
+}
+
+fn misfit(fault: &str) -> String {
+    format!("the result does not follow its schema: {fault}")
 }

@@ -1,0 +1,209 @@
+//! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
+
+mod events;
+mod refusal;
+
+use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::stream;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Response, Url, redirect};
+use tokio::time::timeout;
+
+pub(crate) use self::events::{Chunks, Events};
+pub(crate) use self::refusal::reported;
+use crate::error::{ErrorKind, ProviderError};
+use crate::retry;
+use crate::secret::ApiKey;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long the body of a refusal is read for the sake of its error code.
+const REFUSAL: Duration = Duration::from_secs(5);
+/// The longest refusal that is read for its error code, in bytes.
+const REFUSAL_SIZE: usize = 64 << 10;
+/// The longest answer read whole, in bytes.
+const WHOLE_SIZE: usize = 16 << 20;
+/// The longest streamed answer, in bytes: each token costs some hundred bytes there.
+const STREAM_SIZE: usize = 256 << 20;
+
+/// An address that takes requests as JSON, and how to speak to it.
+#[derive(Debug)]
+pub(crate) struct Endpoint {
+    /// Who is asked, for errors.
+    pub(crate) provider: &'static str,
+    /// How long the next piece of a streamed answer may take, and its head.
+    pub(crate) idle: Duration,
+    /// How long an unstreamed answer may take from connecting to its last byte.
+    pub(crate) whole: Duration,
+    /// Where the key comes from, for errors.
+    pub(crate) key_hint: &'static str,
+    url: Url,
+    authorization: Option<HeaderValue>,
+}
+
+impl Endpoint {
+    /// Returns the endpoint at `path` below `base`, without a key, and with long timeouts.
+    pub(crate) fn new(provider: &'static str, base: &str, path: &str) -> Result<Self, ProviderError> {
+        let whole = format!("{}{path}", base.trim_end_matches('/'));
+        let url = Url::parse(&whole).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
+            let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
+            ProviderError::new(provider, ErrorKind::Configuration, text)
+        })?;
+        let (idle, whole) = (Duration::from_secs(120), Duration::from_secs(600));
+        Ok(Self { provider, idle, whole, key_hint: "the key", url, authorization: None })
+    }
+
+    /// Sends `key` along, as a bearer token.
+    pub(crate) fn authorize(&mut self, key: &ApiKey) {
+        // An `ApiKey` holds only what a header can carry, so this is never `None` for want of a valid value.
+        self.authorization = HeaderValue::from_str(&format!("Bearer {}", key.expose())).ok().map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+    }
+
+    /// Whether requests go to the host `host`.
+    pub(crate) fn is_at(&self, host: &str) -> bool {
+        self.url.host_str() == Some(host)
+    }
+
+    /// Sends `body` and reads the whole answer.
+    pub(crate) async fn fetch(&self, body: Bytes) -> Result<Vec<u8>, ProviderError> {
+        let exchange = async {
+            let mut answer = self.post(body).await?;
+            self.read(&mut answer, WHOLE_SIZE).await
+        };
+        timeout(self.whole, exchange).await.unwrap_or_else(|_| Err(self.late(self.whole, "timeout", None)))
+    }
+
+    /// Sends `body` and returns the server-sent events of the answer.
+    pub(crate) async fn open(&self, body: Bytes) -> Result<Events, ProviderError> {
+        let answer = timeout(self.idle, self.post(body)).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.late(self.idle, "idle timeout", None)))?;
+        let reading = Reading { provider: self.provider, idle: self.idle, origin: self.origin(), answer, size: 0 };
+        Ok(Events::new(self.provider, reading.chunks()))
+    }
+
+    async fn post(&self, body: Bytes) -> Result<Response, ProviderError> {
+        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        headers.extend(self.authorization.clone().map(|value| (AUTHORIZATION, value)));
+        let request = client(self.provider)?.post(self.url.clone()).headers(headers).body(body);
+        let answer = request.send().await.map_err(|error| self.unreached(error))?;
+        if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
+    }
+
+    async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {
+        let status = answer.status().as_u16();
+        let mut body = Vec::new();
+        while let Some(chunk) =
+            answer.chunk().await.map_err(|error| broken(self.provider, &self.origin(), status, error))?
+        {
+            if body.len() + chunk.len() > limit {
+                return Err(too_large(self.provider, status, limit));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    async fn refused(&self, mut answer: Response) -> ProviderError {
+        let status = answer.status().as_u16();
+        let value = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+        let wait = value.and_then(|value| retry::retry_after(value, SystemTime::now()));
+        let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
+        let error = refusal::refused(self.provider, self.key_hint, status, refusal::code(&body).as_deref());
+        match wait {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
+    }
+
+    /// Scheme, host and port: what of the URL is no secret.
+    fn origin(&self) -> String {
+        self.url.origin().ascii_serialization()
+    }
+
+    fn late(&self, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
+        late(self.provider, &self.origin(), limit, name, status)
+    }
+
+    fn unreached(&self, error: reqwest::Error) -> ProviderError {
+        let origin = self.origin();
+        let text = if error.is_connect() {
+            format!("cannot connect to {origin}; check that it is up and that the base URL is right")
+        } else {
+            format!("the connection to {origin} broke before an answer came; try again")
+        };
+        ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
+    }
+}
+
+/// A streamed answer and how it is read.
+struct Reading {
+    provider: &'static str,
+    idle: Duration,
+    origin: String,
+    answer: Response,
+    size: usize,
+}
+
+impl Reading {
+    fn chunks(self) -> Chunks {
+        Box::pin(stream::try_unfold(self, |mut reading| async move {
+            Ok(reading.next().await?.map(|chunk| (chunk, reading)))
+        }))
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
+        let status = self.answer.status().as_u16();
+        let chunk = match timeout(self.idle, self.answer.chunk()).await {
+            Ok(chunk) => chunk.map_err(|error| broken(self.provider, &self.origin, status, error))?,
+            Err(_) => return Err(late(self.provider, &self.origin, self.idle, "idle timeout", Some(status))),
+        };
+        self.size += chunk.as_ref().map_or(0, Bytes::len);
+        if self.size > STREAM_SIZE {
+            return Err(too_large(self.provider, status, STREAM_SIZE));
+        }
+        Ok(chunk)
+    }
+}
+
+/// The one client, and so the one pool of connections, of this program.
+fn client(provider: &str) -> Result<&'static Client, ProviderError> {
+    static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| {
+        let builder = Client::builder()
+            .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(CONNECT)
+            // A redirect would carry prompts to an address that nobody configured.
+            .redirect(redirect::Policy::none());
+        builder.build().map_err(|error| error.to_string())
+    });
+    client.as_ref().map_err(|error| {
+        let text = format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}");
+        ProviderError::new(provider, ErrorKind::Configuration, text)
+    })
+}
+
+fn broken(provider: &str, origin: &str, status: u16, error: reqwest::Error) -> ProviderError {
+    let text = format!("the connection to {origin} broke in the middle of the answer; try again");
+    ProviderError::new(provider, ErrorKind::Transport, text).with_status(status).with_source(error.without_url())
+}
+
+fn late(provider: &str, origin: &str, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
+    let text = format!("{origin} did not answer in time; try again, or raise the {name} of {limit:?}");
+    let error = ProviderError::new(provider, ErrorKind::Timeout, text);
+    match status {
+        Some(status) => error.with_status(status),
+        None => error,
+    }
+}
+
+fn too_large(provider: &str, status: u16, limit: usize) -> ProviderError {
+    let text = format!("the answer is longer than {} MiB; ask for less, or set `max_tokens`", limit >> 20);
+    ProviderError::new(provider, ErrorKind::Protocol, text).with_status(status)
+}

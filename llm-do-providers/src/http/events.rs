@@ -1,0 +1,48 @@
+//! Server-sent events, from pieces of a body.
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use futures_util::StreamExt;
+use sse_stream::{Error, SseByteStream};
+
+use crate::error::{ErrorKind, ProviderError};
+
+/// The pieces of a body, cut anywhere.
+pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>> + Send>>;
+
+/// The server-sent events of an answer.
+pub(crate) struct Events {
+    provider: &'static str,
+    blocks: SseByteStream<Chunks>,
+}
+
+impl Events {
+    /// Returns the events in `chunks`.
+    pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
+        Self { provider, blocks: SseByteStream::new(chunks) }
+    }
+
+    /// Waits for the data of the next event that has any; `None` once the body has ended in order.
+    pub(crate) async fn next(&mut self) -> Result<Option<String>, ProviderError> {
+        while let Some(block) = self.blocks.next().await {
+            if let Some(data) = block.map_err(|error| self.failure(error))?.data {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    fn failure(&self, error: Error) -> ProviderError {
+        let cause = match error {
+            Error::Body(cause) => match cause.downcast::<ProviderError>() {
+                Ok(error) => return *error,
+                Err(cause) => cause,
+            },
+            other => other.into(),
+        };
+        let text = "the stream is not made of server-sent events; check the base URL";
+        ProviderError::new(self.provider, ErrorKind::Protocol, text).with_status(200).with_source(cause)
+    }
+}

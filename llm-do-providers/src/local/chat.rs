@@ -1,0 +1,166 @@
+//! A conversation in the words of `ChatML`.
+
+use std::fmt::Write as _;
+
+use super::schema;
+use super::vocabulary::Vocabulary;
+use crate::error::ProviderError;
+use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
+use crate::model::{Request, ToolSpec};
+
+/// The instructions that the model was trained with where there were no others.
+const INSTRUCTIONS: &str = "You are a helpful AI assistant named SmolLM, trained by Hugging Face";
+
+/// One message: who says what.
+#[derive(Debug, PartialEq)]
+pub(super) struct Turn {
+    role: &'static str,
+    text: String,
+}
+
+impl Turn {
+    fn new(role: &'static str, text: impl Into<String>) -> Self {
+        Self { role, text: text.into() }
+    }
+
+    /// Appends the message's tokens to `prompt`.
+    fn encode(&self, vocabulary: &Vocabulary, prompt: &mut Vec<u32>) -> Result<(), ProviderError> {
+        prompt.push(vocabulary.start());
+        prompt.extend(vocabulary.encode(&format!("{}\n{}", self.role, self.text))?);
+        prompt.push(vocabulary.end());
+        prompt.extend(vocabulary.encode("\n")?);
+        Ok(())
+    }
+}
+
+/// A prompt's tokens; the first `instructions` of them are the same for all conversations of one worker.
+#[derive(Debug)]
+pub(super) struct Prompt {
+    pub(super) tokens: Vec<u32>,
+    pub(super) instructions: usize,
+}
+
+/// Returns the tokens of `turns`, and of the beginning of an answer.
+pub(super) fn encode(turns: &[Turn], vocabulary: &Vocabulary) -> Result<Prompt, ProviderError> {
+    let mut tokens = Vec::new();
+    let mut instructions = 0;
+    for (place, turn) in turns.iter().enumerate() {
+        turn.encode(vocabulary, &mut tokens)?;
+        if place == 0 {
+            instructions = tokens.len();
+        }
+    }
+    tokens.push(vocabulary.start());
+    tokens.extend(vocabulary.encode("assistant\n")?);
+    Ok(Prompt { tokens, instructions })
+}
+
+/// Returns the request as turns; `tools` are those that may be called.
+pub(super) fn turns(request: &Request<'_>, tools: &[&ToolSpec]) -> Vec<Turn> {
+    let mut turns = vec![Turn::new("system", instructions(request, tools))];
+    for message in request.messages {
+        match message {
+            Message::User { parts } => turns.push(Turn::new("user", user_text(parts))),
+            Message::Assistant { parts } => turns.push(Turn::new("assistant", assistant_text(parts))),
+            Message::Tool { results } => turns.extend(results.iter().map(result_turn)),
+        }
+    }
+    turns
+}
+
+/// Returns the instructions with what is to be said of tools and of the answer's shape.
+fn instructions(request: &Request<'_>, tools: &[&ToolSpec]) -> String {
+    let mut text = request.instructions.unwrap_or(INSTRUCTIONS).to_owned();
+    if !tools.is_empty() {
+        text.push_str("\n\nTools:");
+        for tool in tools {
+            let arguments = schema::sketch(&tool.parameters);
+            let _ = write!(text, "\n{}: {} Arguments: {arguments}", tool.name, tool.description);
+        }
+        text.push_str("\nTo use a tool, answer with one JSON object and nothing else:\n");
+        text.push_str(r#"{"tool": <name>, "arguments": <arguments>}"#);
+    }
+    if let Some(output) = request.output {
+        let _ = write!(text, "\n\nAnswer with JSON: {}", schema::sketch(&output.schema));
+    }
+    text
+}
+
+/// Returns the text parts of a user's message, one a line.
+fn user_text(parts: &[UserPart]) -> String {
+    let texts: Vec<&str> = parts
+        .iter()
+        .map(|part| match part {
+            UserPart::Text { text } => text.as_str(),
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// Returns what the model said, as it would say it again: its calls as JSON, its thoughts not at all.
+fn assistant_text(parts: &[ResponsePart]) -> String {
+    let texts: Vec<String> = parts
+        .iter()
+        .filter_map(|part| match part {
+            ResponsePart::Text { text } => Some(text.clone()),
+            ResponsePart::ToolCall(call) => Some(call_text(call)),
+            ResponsePart::Thinking { .. } => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// Returns a call as the grammar has it.
+fn call_text(call: &ToolCall) -> String {
+    format!(r#"{{"tool": "{}", "arguments": {}}}"#, call.name, call.arguments)
+}
+
+/// Returns a tool's result; the model knows no role for it but the user's.
+fn result_turn(result: &ToolResult) -> Turn {
+    let label = if result.is_error { "Error" } else { "Result" };
+    Turn::new("user", format!("{label} of {}: {}", result.name, result.content))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::{Turn, turns};
+    use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+    use crate::model::{Request, ToolSpec};
+    use crate::settings::Settings;
+
+    #[test]
+    fn a_call_and_its_result_are_told_in_the_words_of_the_grammar() {
+        let call = ToolCall { id: "1".into(), name: "add".into(), arguments: r#"{"a":1}"#.into() };
+        let result = ToolResult { call_id: "1".into(), name: "add".into(), content: "3".into(), is_error: false };
+        let messages = [
+            Message::user("Add."),
+            Message::Assistant { parts: vec![ResponsePart::ToolCall(call)] },
+            Message::Tool { results: vec![result] },
+        ];
+        let settings = Settings::default();
+        let turns = turns(&Request::new(&messages, &settings).instructions(Some("Be brief.")), &[]);
+        let expected = [
+            Turn::new("system", "Be brief."),
+            Turn::new("user", "Add."),
+            Turn::new("assistant", r#"{"tool": "add", "arguments": {"a":1}}"#),
+            Turn::new("user", "Result of add: 3"),
+        ];
+        assert_eq!(turns, expected);
+    }
+
+    #[test]
+    fn a_tool_takes_one_line() {
+        let tool = ToolSpec {
+            name: "add".into(),
+            description: "Adds two numbers.".into(),
+            parameters: Arc::new(json!({"type": "object", "properties": {"a": {"type": "integer"}}})),
+        };
+        let settings = Settings::default();
+        let turns = turns(&Request::new(&[], &settings), &[&tool]);
+        assert!(turns[0].text.contains("\nadd: Adds two numbers. Arguments: {\"a\": integer}\n"), "{}", turns[0].text);
+    }
+}

@@ -1,0 +1,199 @@
+//! An answer as it grows, piece by piece; an unstreamed answer is one piece.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+
+use super::convert;
+use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use crate::message::{FinishReason, ResponsePart, ToolCall};
+use crate::model::{Response, StreamEvent};
+use crate::usage::Usage;
+
+/// What came so far.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    model: Option<String>,
+    thinking: String,
+    text: String,
+    calls: Vec<GrowingCall>,
+    refused: bool,
+    begun: bool,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+}
+
+#[derive(Debug, Default)]
+struct GrowingCall {
+    /// The server's number for it: not always there, not always a sensible one.
+    index: Option<i64>,
+    /// Whether it came as the older `function_call`.
+    legacy: bool,
+    id: String,
+    name: String,
+    arguments: String,
+}
+
+impl Answer {
+    /// Takes in one piece and adds what it brought to `events`.
+    pub(super) fn absorb(&mut self, chunk: Chunk, events: &mut VecDeque<StreamEvent>) {
+        self.model = self.model.take().or(chunk.model.filter(|model| !model.is_empty()));
+        if let Some(tokens) = chunk.usage {
+            self.usage = Some(convert::usage(tokens));
+        }
+        for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+            self.begun = true;
+            self.choose(choice, events);
+        }
+    }
+
+    /// Whether the server has said why it stopped.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// Returns the whole answer, by the model `asked` unless the server named it; calls without ids get some that are
+    /// unique in a conversation as long as `turn` grows.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it.
+    pub(super) fn complete(self, asked: &str, turn: usize) -> Result<Response, &'static str> {
+        if !self.begun {
+            return Err("the answer is empty");
+        }
+        if self.calls.iter().any(|call| call.name.is_empty()) {
+            return Err("the answer calls a tool without a name");
+        }
+        let finish = self.finish();
+        let mut parts = Vec::with_capacity(2 + self.calls.len());
+        parts.extend((!self.thinking.is_empty()).then_some(ResponsePart::Thinking { text: self.thinking }));
+        parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
+        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(turn, place)));
+        let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
+        let response = Response::new(self.model.unwrap_or_else(|| asked.to_owned()), parts, usage);
+        Ok(match finish {
+            Some(reason) => response.with_finish(reason),
+            None => response,
+        })
+    }
+
+    /// The reason, if it says more than the parts do: servers confuse `stop` and `tool_calls`.
+    fn finish(&self) -> Option<FinishReason> {
+        if self.refused {
+            return Some(FinishReason::ContentFilter);
+        }
+        self.finish.filter(|reason| !matches!(reason, FinishReason::Stop | FinishReason::ToolCalls))
+    }
+
+    fn choose(&mut self, choice: Choice, events: &mut VecDeque<StreamEvent>) {
+        if let Some(delta) = choice.delta.or(choice.message) {
+            self.grow(delta, events);
+        }
+        self.finish = choice.finish_reason.as_deref().and_then(convert::finish_reason).or(self.finish);
+    }
+
+    fn grow(&mut self, delta: Delta, events: &mut VecDeque<StreamEvent>) {
+        if let Some(more) = delta.reasoning_content.or(delta.reasoning).filter(|more| !more.is_empty()) {
+            self.thinking.push_str(&more);
+            events.push_back(StreamEvent::Thinking(more));
+        }
+        if let Some(content) = delta.content {
+            self.say(content.joined(), events);
+        }
+        if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
+            self.refused = true;
+            self.say(refusal, events);
+        }
+        let pieces = delta.tool_calls.unwrap_or_default();
+        if pieces.is_empty() {
+            self.grow_legacy(delta.function_call, events);
+        }
+        for piece in pieces {
+            let place = self.place(&piece);
+            self.grow_call(place, piece.id, piece.function.unwrap_or_default(), events);
+        }
+    }
+
+    fn say(&mut self, more: String, events: &mut VecDeque<StreamEvent>) {
+        if !more.is_empty() {
+            self.text.push_str(&more);
+            events.push_back(StreamEvent::Text(more));
+        }
+    }
+
+    /// Takes the older form only where the newer one is not used: servers that send both mean one call.
+    fn grow_legacy(&mut self, piece: Option<FunctionPiece>, events: &mut VecDeque<StreamEvent>) {
+        let Some(piece) = piece else { return };
+        match self.calls.first() {
+            Some(call) if !call.legacy => return,
+            Some(_) => {}
+            None => self.calls.push(GrowingCall { legacy: true, ..GrowingCall::default() }),
+        }
+        self.grow_call(0, None, piece, events);
+    }
+
+    /// The place of the call that `piece` belongs to; a new one if it begins a call.
+    fn place(&mut self, piece: &CallPiece) -> usize {
+        let known = match piece.index {
+            Some(_) => self.calls.iter().rposition(|call| call.index == piece.index),
+            None => self.calls.len().checked_sub(1),
+        };
+        known.filter(|place| !self.calls[*place].is_another(piece)).unwrap_or_else(|| {
+            self.calls.push(GrowingCall { index: piece.index, ..GrowingCall::default() });
+            self.calls.len() - 1
+        })
+    }
+
+    fn grow_call(
+        &mut self,
+        place: usize,
+        id: Option<String>,
+        piece: FunctionPiece,
+        events: &mut VecDeque<StreamEvent>,
+    ) {
+        let call = &mut self.calls[place];
+        let named_before = !call.name.is_empty();
+        set(&mut call.id, id);
+        set(&mut call.name, piece.name);
+        let mut more = json_text(piece.arguments);
+        call.arguments.push_str(&more);
+        if call.name.is_empty() || (named_before && more.is_empty()) {
+            return;
+        }
+        if !named_before {
+            more.clone_from(&call.arguments);
+        }
+        events.push_back(StreamEvent::ToolCall { index: place, name: call.name.as_str().into(), arguments: more });
+    }
+}
+
+impl GrowingCall {
+    /// Whether `piece`, which has the number of this call or none, begins another call: one with a name and its own id.
+    fn is_another(&self, piece: &CallPiece) -> bool {
+        let name = piece.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
+        let id = piece.id.as_deref().unwrap_or_default();
+        let is_whole = piece.index.is_none() && id.is_empty() && !name.is_empty() && !self.name.is_empty();
+        is_whole || (!name.is_empty() && !id.is_empty() && !self.id.is_empty() && id != self.id)
+    }
+
+    fn complete(self, turn: usize, place: usize) -> ResponsePart {
+        let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
+        ResponsePart::ToolCall(ToolCall { id, name: self.name, arguments: self.arguments })
+    }
+}
+
+/// Keeps the first value: some servers repeat it in each piece.
+fn set(slot: &mut String, value: Option<String>) {
+    if slot.is_empty() {
+        *slot = value.unwrap_or_default();
+    }
+}
+
+fn json_text(arguments: Option<Value>) -> String {
+    match arguments {
+        None => String::new(),
+        Some(Value::String(text)) => text,
+        Some(value) => value.to_string(),
+    }
+}

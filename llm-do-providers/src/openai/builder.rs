@@ -1,0 +1,105 @@
+//! What can be set on a model before it is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::convert::Dialect;
+use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROVIDER, configuration};
+use crate::error::ProviderError;
+use crate::http::Endpoint;
+use crate::model::Profile;
+use crate::secret::ApiKey;
+
+/// Sets up an [`OpenAiModel`]; start with [`OpenAiModel::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct OpenAiBuilder {
+    model: String,
+    base_url: String,
+    api_key: Option<ApiKey>,
+    profile: Profile,
+    retries: u32,
+    idle_timeout: Duration,
+    timeout: Duration,
+}
+
+impl OpenAiBuilder {
+    pub(super) fn new(model: String) -> Self {
+        Self {
+            model,
+            base_url: HOME.to_owned(),
+            api_key: None,
+            profile: Profile::NATIVE_OUTPUT,
+            retries: 2,
+            idle_timeout: Duration::from_secs(120),
+            timeout: Duration::from_secs(600),
+        }
+    }
+
+    /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: `https://api.openai.com/v1`.
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base_url = base_url.into();
+        self
+    }
+
+    /// Sends `key` along. Default: none, which the default server does not accept.
+    pub fn api_key(mut self, key: ApiKey) -> Self {
+        self.api_key = Some(key);
+        self
+    }
+
+    /// Says what the model, with this server, can do. Default: [`Profile::NATIVE_OUTPUT`].
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Returns the model; nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key, or
+    /// if the base URL is not an `http` or `https` URL.
+    pub fn build(self) -> Result<OpenAiModel, ProviderError> {
+        let mut endpoint = Endpoint::new(PROVIDER, &self.base_url, "/chat/completions")?;
+        let at_home = endpoint.is_at(HOME_HOST);
+        match &self.api_key {
+            Some(key) => endpoint.authorize(key),
+            None if at_home => {
+                return Err(configuration(&format!(
+                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
+                )));
+            }
+            None => {}
+        }
+        endpoint.key_hint = "`OPENAI_API_KEY` or the key given in code";
+        endpoint.idle = self.idle_timeout;
+        endpoint.whole = self.timeout;
+        Ok(OpenAiModel {
+            name: format!("{PROVIDER}:{}", self.model),
+            model: self.model.into(),
+            endpoint: Arc::new(endpoint),
+            dialect: Dialect { completion_limit: at_home },
+            profile: self.profile,
+            retries: self.retries,
+        })
+    }
+}

@@ -1,0 +1,287 @@
+//! From our terms to those of the wire and back.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+
+use super::strict::strict;
+use super::wire::{
+    Call, CalledFunction, ChatMessage, ChatRequest, Choose, Content, Function, JsonSchema, Named, StreamOptions,
+    TextPart, Tokens, Tool, Typed,
+};
+use crate::message::{FinishReason, Message, ResponsePart, ToolCall, UserPart};
+use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::usage::Usage;
+
+/// How a server wants to be asked, where servers differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// Whether the limit on tokens is called `max_completion_tokens`, or `max_tokens` as it was first.
+    pub(super) completion_limit: bool,
+}
+
+/// Returns what asks `model` for an answer to `request`, whole or streamed.
+pub(super) fn chat<'a>(model: &'a str, request: &Request<'a>, dialect: Dialect, stream: bool) -> ChatRequest<'a> {
+    let settings = request.settings;
+    let (new, old) = if dialect.completion_limit { (settings.max_tokens, None) } else { (None, settings.max_tokens) };
+    ChatRequest {
+        model,
+        messages: messages(request),
+        tools: request.tools.iter().map(tool).collect(),
+        tool_choice: tool_choice(request),
+        response_format: request.output.map(response_format),
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        max_tokens: old,
+        max_completion_tokens: new,
+        seed: settings.seed,
+        stop: &settings.stop,
+        stream: stream.then_some(true),
+        stream_options: stream.then_some(StreamOptions { include_usage: true }),
+    }
+}
+
+fn messages<'a>(request: &Request<'a>) -> Vec<ChatMessage<'a>> {
+    let mut messages = Vec::with_capacity(request.messages.len() + 1);
+    messages.extend(request.instructions.map(|content| ChatMessage::System { content }));
+    for message in request.messages {
+        match message {
+            Message::User { parts } => messages.push(ChatMessage::User { content: content(parts) }),
+            Message::Assistant { parts } => messages.push(assistant(parts)),
+            Message::Tool { results } => messages.extend(
+                results
+                    .iter()
+                    .map(|result| ChatMessage::Tool { tool_call_id: &result.call_id, content: &result.content }),
+            ),
+        }
+    }
+    messages
+}
+
+/// One part goes as plain text, which every server takes.
+fn content(parts: &[UserPart]) -> Content<'_> {
+    match parts {
+        [UserPart::Text { text }] => Content::Text(text),
+        parts => Content::Parts(parts.iter().map(|UserPart::Text { text }| TextPart { text }).collect()),
+    }
+}
+
+/// Thoughts are not sent back: servers refuse or ignore them.
+fn assistant(parts: &[ResponsePart]) -> ChatMessage<'_> {
+    let mut text = Cow::Borrowed("");
+    let mut tool_calls = Vec::new();
+    for part in parts {
+        match part {
+            ResponsePart::Text { text: more } => text += more.as_str(),
+            ResponsePart::Thinking { .. } => {}
+            ResponsePart::ToolCall(made) => tool_calls.push(call(made)),
+        }
+    }
+    let content = (!text.is_empty() || tool_calls.is_empty()).then_some(text);
+    ChatMessage::Assistant { content, tool_calls }
+}
+
+fn call(call: &ToolCall) -> Call<'_> {
+    let function = CalledFunction { name: &call.name, arguments: arguments(&call.arguments) };
+    Call { id: &call.id, function: Typed::Function { function } }
+}
+
+/// Many servers parse the arguments of earlier calls and fail at what a model once wrote wrongly.
+fn arguments(text: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => text.into(),
+        Err(_) if text.trim().is_empty() => "{}".into(),
+        Err(_) => json!({ "invalid_json": text }).to_string().into(),
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    let function = Function { name: &spec.name, description: &spec.description, parameters: &spec.parameters };
+    Typed::Function { function }
+}
+
+/// Servers refuse a choice among no tools.
+fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<'a>> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    match request.tool_choice {
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(Choose::Word("required")),
+        ToolChoice::None => Some(Choose::Word("none")),
+        ToolChoice::Tool(name) => Some(Choose::Tool(Typed::Function { function: Named { name } })),
+    }
+}
+
+fn response_format(output: &OutputSchema) -> Typed<JsonSchema<'_>> {
+    let strict = strict(&output.schema);
+    let json_schema = JsonSchema {
+        name: &output.name,
+        strict: strict.is_some(),
+        schema: strict.map_or(Cow::Borrowed(&*output.schema), Cow::Owned),
+    };
+    Typed::JsonSchema { json_schema }
+}
+
+/// Returns our reason for the server's word, if it gives one.
+pub(super) fn finish_reason(word: &str) -> Option<FinishReason> {
+    match word {
+        "" => None,
+        "stop" => Some(FinishReason::Stop),
+        "tool_calls" | "function_call" => Some(FinishReason::ToolCalls),
+        "length" => Some(FinishReason::Length),
+        "content_filter" => Some(FinishReason::ContentFilter),
+        _ => Some(FinishReason::Other),
+    }
+}
+
+/// Returns the usage of one request.
+pub(super) fn usage(tokens: Tokens) -> Usage {
+    let prompt = tokens.prompt_tokens_details.unwrap_or_default();
+    let completion = tokens.completion_tokens_details.unwrap_or_default();
+    Usage {
+        cached_tokens: count(prompt.cached_tokens.as_ref()),
+        reasoning_tokens: count(completion.reasoning_tokens.as_ref()),
+        ..Usage::of_request(count(tokens.prompt_tokens.as_ref()), count(tokens.completion_tokens.as_ref()))
+    }
+}
+
+/// A figure that is absent, or is none, counts as not reported.
+fn count(figure: Option<&Value>) -> u64 {
+    figure.and_then(Value::as_u64).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{Dialect, chat};
+    use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
+    use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+    use crate::settings::Settings;
+
+    const NEW: Dialect = Dialect { completion_limit: true };
+    const OLD: Dialect = Dialect { completion_limit: false };
+
+    fn sent(request: &Request<'_>, dialect: Dialect, stream: bool) -> Value {
+        serde_json::to_value(chat("m", request, dialect, stream)).unwrap()
+    }
+
+    fn sent_messages(messages: &[Message]) -> Value {
+        sent(&Request::new(messages, &Settings::default()), NEW, false)["messages"].clone()
+    }
+
+    fn text(text: &str) -> ResponsePart {
+        ResponsePart::Text { text: text.into() }
+    }
+
+    fn call(arguments: &str) -> ResponsePart {
+        ResponsePart::ToolCall(ToolCall { id: "c1".into(), name: "add".into(), arguments: arguments.into() })
+    }
+
+    #[test]
+    fn a_bare_request_sends_nothing_unasked() {
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings).tool_choice(ToolChoice::Required);
+        assert_eq!(sent(&request, NEW, false), json!({"model": "m", "messages": []}));
+    }
+
+    #[test]
+    fn a_streamed_request_asks_for_usage() {
+        let body = sent(&Request::new(&[], &Settings::default()), NEW, true);
+        assert_eq!(body["stream"], true);
+        assert_eq!(body["stream_options"], json!({"include_usage": true}));
+    }
+
+    #[test]
+    fn instructions_are_the_system_message() {
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings).instructions(Some("be brief"));
+        assert_eq!(sent(&request, NEW, false)["messages"], json!([{"role": "system", "content": "be brief"}]));
+    }
+
+    #[test]
+    fn several_user_parts_stay_several() {
+        let part = |text: &str| UserPart::Text { text: text.into() };
+        let messages = [Message::user("a"), Message::User { parts: vec![part("b"), part("c")] }];
+        let parts = json!([{"type": "text", "text": "b"}, {"type": "text", "text": "c"}]);
+        let expected = json!([{"role": "user", "content": "a"}, {"role": "user", "content": parts}]);
+        assert_eq!(sent_messages(&messages), expected);
+    }
+
+    #[test]
+    fn calls_and_their_results_carry_the_same_id() {
+        let result = ToolResult { call_id: "c1".into(), name: "add".into(), content: "3".into(), is_error: false };
+        let messages = [
+            Message::Assistant { parts: vec![ResponsePart::Thinking { text: "hm".into() }, call("{\"a\":1}")] },
+            Message::Tool { results: vec![result.clone(), ToolResult { call_id: "c2".into(), ..result }] },
+            Message::Assistant { parts: vec![text("3"), text("!")] },
+            Message::Assistant { parts: vec![] },
+        ];
+        let function = json!({"name": "add", "arguments": "{\"a\":1}"});
+        let expected = json!([
+            {"role": "assistant", "tool_calls": [{"id": "c1", "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": "c1", "content": "3"},
+            {"role": "tool", "tool_call_id": "c2", "content": "3"},
+            {"role": "assistant", "content": "3!"},
+            {"role": "assistant", "content": ""},
+        ]);
+        assert_eq!(sent_messages(&messages), expected);
+    }
+
+    #[test]
+    fn arguments_of_earlier_calls_are_always_json() {
+        for (written, expected) in [("", "{}"), ("{\"a\"", r#"{"invalid_json":"{\"a\""}"#), ("[1]", "[1]")] {
+            let messages = sent_messages(&[Message::Assistant { parts: vec![call(written)] }]);
+            assert_eq!(messages[0]["tool_calls"][0]["function"]["arguments"], expected);
+        }
+    }
+
+    #[test]
+    fn tools_and_the_choice_among_them_are_sent() {
+        let parameters = Arc::new(json!({"type": "object"}));
+        let tools = [ToolSpec { name: "add".into(), description: "Adds.".into(), parameters }];
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings).tools(&tools);
+        let choices = [
+            (ToolChoice::Auto, Value::Null),
+            (ToolChoice::None, json!("none")),
+            (ToolChoice::Required, json!("required")),
+            (ToolChoice::Tool("add"), json!({"type": "function", "function": {"name": "add"}})),
+        ];
+        for (choice, expected) in choices {
+            let body = sent(&request.tool_choice(choice), NEW, false);
+            assert_eq!(body["tool_choice"], expected);
+            let function = json!({"name": "add", "description": "Adds.", "parameters": {"type": "object"}});
+            assert_eq!(body["tools"], json!([{"type": "function", "function": function}]));
+        }
+    }
+
+    #[test]
+    fn an_output_schema_is_strict_only_if_it_qualifies() {
+        let loose = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+        let output = OutputSchema { name: "out".into(), schema: Arc::new(loose.clone()) };
+        let settings = Settings::default();
+        let body = sent(&Request::new(&[], &settings).output(Some(&output)), NEW, false);
+        let json_schema = json!({"name": "out", "strict": false, "schema": loose});
+        assert_eq!(body["response_format"], json!({"type": "json_schema", "json_schema": json_schema}));
+
+        let schema = Arc::new(json!({"type": "object", "properties": {}}));
+        let output = OutputSchema { name: "out".into(), schema };
+        let body = sent(&Request::new(&[], &settings).output(Some(&output)), NEW, false);
+        assert_eq!(body["response_format"]["json_schema"]["strict"], true);
+    }
+
+    #[test]
+    fn the_limit_on_tokens_has_the_name_that_the_server_knows() {
+        let settings = Settings { max_tokens: Some(5), stop: vec!["x".into()], seed: Some(1), ..Settings::default() };
+        let request = Request::new(&[], &settings);
+        let body = json!({"model": "m", "messages": [], "stop": ["x"], "seed": 1, "max_completion_tokens": 5});
+        assert_eq!(sent(&request, NEW, false), body);
+        let body = json!({"model": "m", "messages": [], "stop": ["x"], "seed": 1, "max_tokens": 5});
+        assert_eq!(sent(&request, OLD, false), body);
+    }
+}

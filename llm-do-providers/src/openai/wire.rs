@@ -1,0 +1,209 @@
+//! What chat completions look like on the wire: requests borrow, answers take whatever servers really send.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+#[derive(Debug, Serialize)]
+pub(super) struct ChatRequest<'a> {
+    pub(super) model: &'a str,
+    pub(super) messages: Vec<ChatMessage<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_choice: Option<Choose<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) response_format: Option<Typed<JsonSchema<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) stop: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream_options: Option<StreamOptions>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct StreamOptions {
+    pub(super) include_usage: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
+pub(super) enum ChatMessage<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: Content<'a>,
+    },
+    Assistant {
+        // Left out beside tool calls: some servers refuse `null` there, and others the empty text.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<Cow<'a, str>>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<Call<'a>>,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Content<'a> {
+    Text(&'a str),
+    Parts(Vec<TextPart<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+pub(super) struct TextPart<'a> {
+    pub(super) text: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Call<'a> {
+    pub(super) id: &'a str,
+    #[serde(flatten)]
+    pub(super) function: Typed<CalledFunction<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct CalledFunction<'a> {
+    pub(super) name: &'a str,
+    pub(super) arguments: Cow<'a, str>,
+}
+
+/// An object whose `type` also names the field that holds the rest.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Typed<T> {
+    Function { function: T },
+    JsonSchema { json_schema: T },
+}
+
+pub(super) type Tool<'a> = Typed<Function<'a>>;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Function<'a> {
+    pub(super) name: &'a str,
+    pub(super) description: &'a str,
+    pub(super) parameters: &'a Value,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Choose<'a> {
+    Word(&'static str),
+    Tool(Typed<Named<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Named<'a> {
+    pub(super) name: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct JsonSchema<'a> {
+    pub(super) name: &'a str,
+    pub(super) schema: Cow<'a, Value>,
+    pub(super) strict: bool,
+}
+
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only.
+#[derive(Debug, Deserialize)]
+pub(super) struct Chunk {
+    pub(super) object: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) choices: Option<Vec<Choice>>,
+    pub(super) usage: Option<Tokens>,
+    pub(super) error: Option<Value>,
+    /// Where some servers put an error's code, beside `object: "error"`.
+    pub(super) code: Option<Value>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Choice {
+    pub(super) index: Option<i64>,
+    pub(super) delta: Option<Delta>,
+    pub(super) message: Option<Delta>,
+    pub(super) finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Delta {
+    pub(super) content: Option<Text>,
+    pub(super) refusal: Option<String>,
+    pub(super) reasoning_content: Option<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) tool_calls: Option<Vec<CallPiece>>,
+    /// The older form of one tool call; some servers send it beside the newer one.
+    pub(super) function_call: Option<FunctionPiece>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Text {
+    Plain(String),
+    Parts(Vec<TextPiece>),
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct TextPiece {
+    pub(super) text: Option<String>,
+}
+
+impl Text {
+    /// The text, whatever its shape.
+    pub(super) fn joined(self) -> String {
+        match self {
+            Self::Plain(text) => text,
+            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CallPiece {
+    pub(super) index: Option<i64>,
+    pub(super) id: Option<String>,
+    pub(super) function: Option<FunctionPiece>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FunctionPiece {
+    pub(super) name: Option<String>,
+    /// A piece of JSON text; the JSON itself with some servers.
+    pub(super) arguments: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
+pub(super) struct Tokens {
+    pub(super) prompt_tokens: Option<Value>,
+    pub(super) completion_tokens: Option<Value>,
+    pub(super) prompt_tokens_details: Option<PromptDetails>,
+    pub(super) completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct PromptDetails {
+    pub(super) cached_tokens: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CompletionDetails {
+    pub(super) reasoning_tokens: Option<Value>,
+}

@@ -1,0 +1,146 @@
+//! A model that is a function.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+
+use crate::error::ProviderError;
+use crate::model::{Model, Profile, Request, Response, ResponseStream, StreamEvent, replay};
+
+type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
+
+/// A model that answers with what a function returns.
+///
+/// Its streams give texts, thoughts and arguments word by word, so that what reads them is tried with pieces.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{FunctionModel, Response, ResponsePart, Usage};
+///
+/// let echo = FunctionModel::new(|request| {
+///     let text = format!("{} messages", request.messages.len());
+///     Ok(Response::new("echo", vec![ResponsePart::Text { text }], Usage::of_request(1, 1)))
+/// });
+/// # _ = echo;
+/// ```
+#[derive(Clone)]
+pub struct FunctionModel {
+    name: String,
+    profile: Profile,
+    answer: Arc<Answer>,
+}
+
+impl FunctionModel {
+    /// Returns a model that answers each request with what `answer` returns.
+    pub fn new(answer: impl Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync + 'static) -> Self {
+        Self { name: "function:model".to_owned(), profile: Profile::NONE, answer: Arc::new(answer) }
+    }
+
+    /// Calls the model `function:NAME`. Default: `function:model`.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: format!("function:{name}"), ..self }
+    }
+
+    /// Says what the model can do. Default: [`Profile::NONE`].
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+}
+
+impl fmt::Debug for FunctionModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionModel")
+            .field("name", &self.name)
+            .field("profile", &self.profile)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Model for FunctionModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        (self.answer)(request)
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        let whole = replay((self.answer)(request)?);
+        Ok(Box::pin(whole.flat_map(|event| stream::iter(in_words(event)))))
+    }
+}
+
+/// Cuts an event into one for each word.
+fn in_words(event: Result<StreamEvent, ProviderError>) -> Vec<Result<StreamEvent, ProviderError>> {
+    match event {
+        Ok(StreamEvent::Text(text)) => words(&text).map(StreamEvent::Text).map(Ok).collect(),
+        Ok(StreamEvent::Thinking(text)) => words(&text).map(StreamEvent::Thinking).map(Ok).collect(),
+        Ok(StreamEvent::ToolCall { index, name, arguments }) => {
+            let piece = |arguments| StreamEvent::ToolCall { index, name: Arc::clone(&name), arguments };
+            std::iter::once(String::new()).chain(words(&arguments)).map(piece).map(Ok).collect()
+        }
+        other => vec![other],
+    }
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split_inclusive(' ').map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::TryStreamExt;
+
+    use super::FunctionModel;
+    use crate::error::{ErrorKind, ProviderError};
+    use crate::message::{ResponsePart, ToolCall};
+    use crate::model::{Model, Request, Response, StreamEvent};
+    use crate::settings::Settings;
+    use crate::usage::Usage;
+
+    fn model() -> FunctionModel {
+        FunctionModel::new(|_| {
+            let call = ToolCall { id: "1".into(), name: "add".into(), arguments: "{\"a\": 1}".into() };
+            let parts = vec![ResponsePart::Text { text: "two words".into() }, ResponsePart::ToolCall(call)];
+            Ok(Response::new("m", parts, Usage::of_request(1, 2)))
+        })
+    }
+
+    #[tokio::test]
+    async fn streams_come_word_by_word_and_end_in_the_same_answer() {
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings);
+        let events: Vec<_> = model().stream(request).await.unwrap().try_collect().await.unwrap();
+        let piece = |text: &str| StreamEvent::ToolCall { index: 0, name: "add".into(), arguments: text.into() };
+        let whole = model().request(request).await.unwrap();
+        let expected = [
+            StreamEvent::Text("two ".into()),
+            StreamEvent::Text("words".into()),
+            piece(""),
+            piece("{\"a\": "),
+            piece("1}"),
+            StreamEvent::Done(whole),
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[tokio::test]
+    async fn errors_pass_through() {
+        let model = FunctionModel::new(|_| Err(ProviderError::new("p", ErrorKind::Timeout, "late"))).named("late");
+        let settings = Settings::default();
+        assert!(model.request(Request::new(&[], &settings)).await.unwrap_err().is_timeout());
+        assert!(model.stream(Request::new(&[], &settings)).await.is_err());
+        assert_eq!(model.name(), "function:late");
+    }
+}

@@ -1,0 +1,101 @@
+//! Values without parts: texts and numbers.
+
+use serde_json::{Map, Value, json};
+
+/// The longest text that is made, in characters.
+const LONGEST: u64 = 10_000;
+
+/// Returns the shortest text, or a text of the format that `schema` names.
+pub(super) fn string(schema: &Map<String, Value>) -> Value {
+    let text = example(schema.get("format").and_then(Value::as_str).unwrap_or_default());
+    let most = length(schema, "maxLength").unwrap_or(text.len());
+    let least = length(schema, "minLength").unwrap_or_default();
+    let kept: String = text.chars().take(most).collect();
+    json!(format!("{kept}{}", "a".repeat(least.saturating_sub(kept.len()))))
+}
+
+fn example(format: &str) -> &'static str {
+    match format {
+        "date-time" => "2000-01-01T00:00:00Z",
+        "date" => "2000-01-01",
+        "time" => "00:00:00Z",
+        "duration" => "PT0S",
+        "email" | "idn-email" => "a@example.com",
+        "hostname" | "idn-hostname" => "example.com",
+        "uri" | "url" | "iri" | "uri-reference" | "iri-reference" => "http://example.com",
+        "uuid" => "00000000-0000-0000-0000-000000000000",
+        "ipv4" | "ip" => "127.0.0.1",
+        "ipv6" => "::1",
+        _ => "a",
+    }
+}
+
+fn length(schema: &Map<String, Value>, key: &str) -> Option<usize> {
+    let length = schema.get(key)?.as_u64()?.min(LONGEST);
+    usize::try_from(length).ok()
+}
+
+/// Returns the whole number that is 0 or else next to a bound.
+pub(super) fn integer(schema: &Map<String, Value>) -> Option<Value> {
+    let bounds = Bounds::of(schema, 1.0);
+    let value = bounds.candidates().into_iter().flat_map(|value| [value.ceil(), value.floor()]);
+    let value = value.into_iter().find(|value| bounds.allow(*value))?;
+    // Through text, since no conversion from floats to integers reports what it loses.
+    let text = format!("{value:.0}");
+    text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<u64>().map(Value::from)).ok()
+}
+
+/// Returns the number that is 0 or else next to a bound.
+pub(super) fn number(schema: &Map<String, Value>) -> Option<Value> {
+    let bounds = Bounds::of(schema, 0.5);
+    bounds.candidates().into_iter().find(|value| bounds.allow(*value)).map(Value::from)
+}
+
+/// What numbers a schema allows.
+struct Bounds {
+    least: f64,
+    above: f64,
+    most: f64,
+    below: f64,
+    step: Option<f64>,
+    /// How far from an excluded bound to try.
+    nudge: f64,
+}
+
+impl Bounds {
+    fn of(schema: &Map<String, Value>, nudge: f64) -> Self {
+        let bound = |key: &str| schema.get(key).and_then(Value::as_f64);
+        Self {
+            least: bound("minimum").unwrap_or(f64::NEG_INFINITY),
+            above: bound("exclusiveMinimum").unwrap_or(f64::NEG_INFINITY),
+            most: bound("maximum").unwrap_or(f64::INFINITY),
+            below: bound("exclusiveMaximum").unwrap_or(f64::INFINITY),
+            step: bound("multipleOf").filter(|step| *step > 0.0),
+            nudge,
+        }
+    }
+
+    /// What to try, in this order.
+    fn candidates(&self) -> Vec<f64> {
+        let floor = self.least.max(self.above);
+        let ceiling = self.most.min(self.below);
+        let plain = [
+            0.0,
+            self.least,
+            self.above + self.nudge,
+            self.most,
+            self.below - self.nudge,
+            f64::midpoint(floor, ceiling),
+        ];
+        let fitted = plain.into_iter().filter(|value| value.is_finite()).flat_map(|value| match self.step {
+            Some(step) => [(value / step).ceil() * step, (value / step).floor() * step],
+            None => [value, value],
+        });
+        fitted.collect()
+    }
+
+    fn allow(&self, value: f64) -> bool {
+        let bounded = value >= self.least && value > self.above && value <= self.most && value < self.below;
+        bounded && self.step.is_none_or(|step| (value / step).fract().abs() < f64::EPSILON)
+    }
+}

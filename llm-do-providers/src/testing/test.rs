@@ -1,0 +1,323 @@
+//! A model that tries every tool.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use super::sample::sample;
+use crate::catalog::ModelProvider;
+use crate::error::ProviderError;
+use crate::message::{Message, ResponsePart, ToolCall};
+use crate::model::{Model, Profile, Request, Response, ToolChoice, ToolSpec};
+use crate::usage::Usage;
+
+/// The tool whose arguments are a worker's output; the runtime names it so.
+const OUTPUT_TOOL: &str = "final_result";
+
+inventory::submit! {
+    ModelProvider::new("test", |model| Ok(Arc::new(TestModel::new().named(model))))
+}
+
+/// A model that first calls every tool once, and then answers; the same each time.
+///
+/// The arguments are made from each tool's schema: required properties only, and the smallest values. Then it
+/// answers, with JSON made from the schema if the request asks for one, through the output tool `final_result` if one
+/// is offered, and with a text otherwise. It keeps no state: the history tells which tools were called since the
+/// last user message. In the catalog, it is `test:ANY`.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{Message, Model, Request, Settings, TestModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), llm_do_providers::ProviderError> {
+/// let (messages, settings) = ([Message::user("hello")], Settings::default());
+/// let answer = TestModel::new().text("hi").request(Request::new(&messages, &settings)).await?;
+/// assert_eq!(answer.text(), "hi");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct TestModel {
+    name: String,
+    profile: Profile,
+    calls_tools: bool,
+    text: Option<String>,
+    output: Option<Value>,
+}
+
+impl Default for TestModel {
+    fn default() -> Self {
+        Self { name: "test:model".to_owned(), profile: Profile::NONE, calls_tools: true, text: None, output: None }
+    }
+}
+
+impl TestModel {
+    /// Returns a model that calls every tool and then answers in a few words.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls the model `test:NAME`. Default: `test:model`.
+    #[must_use]
+    pub fn named(self, name: &str) -> Self {
+        Self { name: format!("test:{name}"), ..self }
+    }
+
+    /// Says what the model can do. Default: [`Profile::NONE`].
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    /// Says whether tools are called where the request leaves it open. Default: true.
+    #[must_use]
+    pub fn call_tools(self, calls_tools: bool) -> Self {
+        Self { calls_tools, ..self }
+    }
+
+    /// Answers with `text`. Default: `success (no tool calls)`, or the results of the tools called.
+    #[must_use]
+    pub fn text(self, text: impl Into<String>) -> Self {
+        Self { text: Some(text.into()), ..self }
+    }
+
+    /// Gives `output` where an output of some schema is asked for. Default: a value made from the schema.
+    #[must_use]
+    pub fn output(self, output: Value) -> Self {
+        Self { output: Some(output), ..self }
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Vec<ResponsePart> {
+        let turn = Turn::of(request.messages);
+        let calls = self.calls(request, &turn);
+        if !calls.is_empty() {
+            let numbered = calls.into_iter().enumerate();
+            return numbered.map(|(place, tool)| self.call(tool, request.messages.len(), place)).collect();
+        }
+        vec![ResponsePart::Text { text: self.last_words(request, &turn) }]
+    }
+
+    /// The tools to call now.
+    fn calls<'a>(&self, request: &Request<'a>, turn: &Turn<'_>) -> Vec<&'a ToolSpec> {
+        let tools = request.tools.iter();
+        if let ToolChoice::Tool(name) = request.tool_choice {
+            return tools.filter(|tool| *tool.name == *name).collect();
+        }
+        if request.tool_choice == ToolChoice::None {
+            return Vec::new();
+        }
+        let (output, other): (Vec<_>, Vec<_>) = tools.partition(|tool| *tool.name == *OUTPUT_TOOL);
+        let new = other.iter().copied().filter(|tool| self.calls_tools && !turn.called.contains(&*tool.name));
+        let new: Vec<_> = new.collect();
+        match request.tool_choice {
+            _ if !new.is_empty() => new,
+            ToolChoice::Required if output.is_empty() => other.into_iter().take(1).collect(),
+            _ => output,
+        }
+    }
+
+    /// The id holds the length of the history, so that no two calls of a conversation share one.
+    fn call(&self, tool: &ToolSpec, length: usize, place: usize) -> ResponsePart {
+        let given = self.output.clone().filter(|_| *tool.name == *OUTPUT_TOOL);
+        let arguments = given.unwrap_or_else(|| match sample(&tool.parameters) {
+            Value::Null => json!({}),
+            arguments => arguments,
+        });
+        ResponsePart::ToolCall(ToolCall {
+            id: format!("test_{length}_{place}"),
+            name: tool.name.to_string(),
+            arguments: arguments.to_string(),
+        })
+    }
+
+    fn last_words(&self, request: &Request<'_>, turn: &Turn<'_>) -> String {
+        if let Some(output) = request.output {
+            return self.output.clone().unwrap_or_else(|| sample(&output.schema)).to_string();
+        }
+        self.text.clone().unwrap_or_else(|| turn.report())
+    }
+}
+
+#[async_trait]
+impl Model for TestModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        let parts = self.answer(&request);
+        let usage = Usage::of_request(words(request.messages), words(&parts));
+        Ok(Response::new(&self.name, parts, usage))
+    }
+}
+
+/// What happened since the last user message.
+struct Turn<'a> {
+    called: HashSet<&'a str>,
+    results: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Turn<'a> {
+    fn of(messages: &'a [Message]) -> Self {
+        let begin = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
+        let results = messages[begin..].iter().filter_map(|message| match message {
+            Message::Tool { results } => Some(results),
+            _ => None,
+        });
+        let results: Vec<_> = results.flatten().map(|result| (&*result.name, &*result.content)).collect();
+        Self { called: results.iter().map(|(name, _)| *name).collect(), results }
+    }
+
+    fn report(&self) -> String {
+        if self.results.is_empty() {
+            return "success (no tool calls)".to_owned();
+        }
+        let lines: Vec<_> = self.results.iter().map(|(name, content)| format!("{name}: {content}")).collect();
+        lines.join("\n")
+    }
+}
+
+/// A stand-in for tokens: the words of the JSON form.
+fn words(parts: &[impl serde::Serialize]) -> u64 {
+    let texts = parts.iter().map(|part| serde_json::to_string(part).unwrap_or_default());
+    texts.map(|text| text.split_whitespace().map(|_| 1).sum::<u64>()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::TestModel;
+    use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+    use crate::model::{Model, OutputSchema, Request, Response, ToolChoice, ToolSpec};
+    use crate::settings::Settings;
+
+    fn tool(name: &str) -> ToolSpec {
+        let parameters = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        ToolSpec { name: name.into(), description: "".into(), parameters: Arc::new(parameters) }
+    }
+
+    fn results(response: &Response) -> Message {
+        let result = |call: &ToolCall| ToolResult {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            content: "done".into(),
+            is_error: false,
+        };
+        Message::Tool { results: response.tool_calls().map(result).collect() }
+    }
+
+    fn names(response: &Response) -> Vec<&str> {
+        response.tool_calls().map(|call| call.name.as_str()).collect()
+    }
+
+    /// The answers of `model` until it calls no more tools.
+    async fn converse(model: &TestModel, tools: &[ToolSpec], choice: ToolChoice<'_>) -> Vec<Response> {
+        let settings = Settings::default();
+        let mut messages = vec![Message::user("go")];
+        let mut answers = Vec::new();
+        while answers.len() < 4 {
+            let request = Request::new(&messages, &settings).tools(tools).tool_choice(choice);
+            let answer = model.request(request).await.unwrap();
+            messages.push(Message::Assistant { parts: answer.parts.clone() });
+            messages.push(results(&answer));
+            answers.push(answer);
+            if answers.last().is_some_and(|answer| answer.tool_calls().next().is_none()) {
+                break;
+            }
+        }
+        answers
+    }
+
+    #[tokio::test]
+    async fn every_tool_is_called_once_and_then_the_results_are_told() {
+        let answers = converse(&TestModel::new(), &[tool("a"), tool("b")], ToolChoice::Auto).await;
+        assert_eq!(answers.len(), 2);
+        assert_eq!(names(&answers[0]), ["a", "b"]);
+        assert!(answers[0].tool_calls().all(|call| call.arguments == r#"{"n":0}"#));
+        assert_eq!(answers[1].text(), "a: done\nb: done");
+    }
+
+    #[tokio::test]
+    async fn no_tools_make_a_plain_answer() {
+        let answers = converse(&TestModel::new(), &[], ToolChoice::Auto).await;
+        assert_eq!(answers[0].text(), "success (no tool calls)");
+        let answers = converse(&TestModel::new().call_tools(false), &[tool("a")], ToolChoice::Auto).await;
+        assert_eq!(answers[0].text(), "success (no tool calls)");
+        let answers = converse(&TestModel::new().text("hi"), &[tool("a")], ToolChoice::None).await;
+        assert_eq!(answers[0].text(), "hi");
+    }
+
+    #[tokio::test]
+    async fn the_output_tool_is_called_last() {
+        let tools = [tool("final_result"), tool("a")];
+        let answers = converse(&TestModel::new(), &tools, ToolChoice::Required).await;
+        assert_eq!(names(&answers[0]), ["a"]);
+        assert_eq!(names(&answers[1]), ["final_result"]);
+        let model = TestModel::new().call_tools(false).output(json!({"n": 9}));
+        let answers = converse(&model, &tools, ToolChoice::Auto).await;
+        let call = answers[0].tool_calls().next().unwrap();
+        assert_eq!((&*call.name, &*call.arguments), ("final_result", r#"{"n":9}"#));
+    }
+
+    #[tokio::test]
+    async fn a_named_tool_is_called_alone() {
+        let tools = [tool("a"), tool("b")];
+        let answers = converse(&TestModel::new(), &tools, ToolChoice::Tool("b")).await;
+        assert!(answers.iter().all(|answer| names(answer) == ["b"]));
+    }
+
+    #[tokio::test]
+    async fn a_required_call_is_made_even_if_all_tools_were_called() {
+        let answers = converse(&TestModel::new(), &[tool("a")], ToolChoice::Required).await;
+        assert!(answers.iter().all(|answer| names(answer) == ["a"]));
+    }
+
+    #[tokio::test]
+    async fn calls_of_one_conversation_have_different_ids() {
+        let answers = converse(&TestModel::new(), &[tool("a"), tool("b")], ToolChoice::Required).await;
+        let ids: Vec<_> = answers.iter().flat_map(Response::tool_calls).map(|call| &call.id).collect();
+        let distinct: std::collections::HashSet<_> = ids.iter().collect();
+        assert_eq!(distinct.len(), ids.len(), "{ids:?}");
+    }
+
+    #[tokio::test]
+    async fn an_output_schema_is_followed() {
+        let schema = json!({"type": "object", "properties": {"s": {"type": "string"}}, "required": ["s"]});
+        let output = OutputSchema { name: "o".into(), schema: Arc::new(schema) };
+        let settings = Settings::default();
+        let request = Request::new(&[], &settings).output(Some(&output));
+        let answer = TestModel::new().request(request).await.unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&answer.text()).unwrap(), json!({"s": "a"}));
+        let answer = TestModel::new().output(json!({"s": "b"})).request(request).await.unwrap();
+        assert_eq!(answer.parts, [ResponsePart::Text { text: r#"{"s":"b"}"#.into() }]);
+    }
+
+    #[tokio::test]
+    async fn tools_are_called_anew_for_the_next_user_message() {
+        let settings = Settings::default();
+        let tools = [tool("a")];
+        let mut messages = vec![Message::user("go")];
+        let first = TestModel::new().request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+        messages.push(results(&first));
+        messages.push(Message::user("again"));
+        let second = TestModel::new().request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+        assert_eq!(names(&second), ["a"]);
+    }
+
+    #[test]
+    fn the_catalog_knows_it() {
+        assert_eq!(crate::model("test:any").unwrap().name(), "test:any");
+    }
+}

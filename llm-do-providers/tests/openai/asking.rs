@@ -1,0 +1,71 @@
+//! What the server gets.
+
+use std::sync::Arc;
+
+use llm_do_providers::{ApiKey, Message, Model, OutputSchema, Request, Settings};
+use serde_json::json;
+
+use crate::server::{Reply, Server};
+use crate::{model, stream_of, streamed, whole};
+
+fn hello() -> Reply {
+    Reply::json(200, &json!({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]}))
+}
+
+#[tokio::test]
+async fn a_request_goes_to_chat_completions_as_json() {
+    let server = Server::scripted([hello()]).await;
+    whole(&model(&server).build().unwrap()).await.unwrap();
+    let [request] = &server.requests()[..] else { panic!("one request") };
+    assert!(request.head.starts_with("post /v1/chat/completions http/1.1"), "{}", request.head);
+    assert!(request.head.contains("content-type: application/json"), "{}", request.head);
+    assert!(!request.head.contains("authorization"), "{}", request.head);
+    assert_eq!(request.body["model"], "m");
+    assert_eq!(request.body["messages"], json!([{"role": "user", "content": "my secret question"}]));
+    assert_eq!(request.body["tools"][0]["function"]["name"], "add");
+    assert!(request.body.get("stream").is_none());
+}
+
+#[tokio::test]
+async fn a_key_is_sent_as_a_bearer_token() {
+    let server = Server::scripted([hello()]).await;
+    let model = model(&server).api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();
+    whole(&model).await.unwrap();
+    assert!(server.requests()[0].head.contains("authorization: bearer sk-1"));
+}
+
+#[tokio::test]
+async fn a_streamed_request_asks_for_the_figures_too() {
+    let server = Server::scripted([stream_of([json!({"content": "a"})], "stop")]).await;
+    streamed(&model(&server).build().unwrap()).await.unwrap();
+    let body = &server.requests()[0].body;
+    assert_eq!(body["stream"], true);
+    assert_eq!(body["stream_options"], json!({"include_usage": true}));
+}
+
+#[tokio::test]
+async fn an_output_schema_is_sent_as_response_format() {
+    let server = Server::scripted([hello()]).await;
+    let model = model(&server).build().unwrap();
+    assert!(model.profile().native_output);
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let output = OutputSchema { name: "out".into(), schema: Arc::new(schema) };
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    model.request(Request::new(&messages, &settings).output(Some(&output))).await.unwrap();
+    let format = &server.requests()[0].body["response_format"];
+    assert_eq!(format["type"], "json_schema");
+    assert_eq!(format["json_schema"]["name"], "out");
+    assert_eq!(format["json_schema"]["strict"], true);
+    assert_eq!(format["json_schema"]["schema"]["additionalProperties"], false);
+}
+
+#[tokio::test]
+async fn another_server_gets_the_older_name_of_the_limit() {
+    let server = Server::scripted([hello()]).await;
+    let mut settings = Settings::default();
+    settings.max_tokens = Some(9);
+    let model = model(&server).build().unwrap();
+    model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
+    let body = &server.requests()[0].body;
+    assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(9), None));
+}

@@ -1,0 +1,273 @@
+//! What goes wrong, and that each error says so: who, with which status, and what to do.
+
+use std::time::{Duration, Instant};
+
+use llm_do_providers::{ErrorKind, OpenAiModel, ProviderError, StreamEvent};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+use crate::server::{Reply, Server};
+use crate::{events, model, piece, stream_of, streamed, whole};
+
+fn ok() -> Reply {
+    Reply::json(200, &json!({"choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}]}))
+}
+
+fn ok_stream() -> Reply {
+    stream_of([json!({"content": "fine"})], "stop")
+}
+
+fn failing(status: u16, headers: &str, error: &Value) -> Reply {
+    Reply::whole(status, headers, &json!({ "error": error }).to_string())
+}
+
+/// The errors of a whole and of a streamed request that are both answered with `reply`, without retries.
+async fn both(reply: Reply) -> [ProviderError; 2] {
+    let server = Server::scripted([reply.clone(), reply]).await;
+    let model = model(&server).retries(0).build().unwrap();
+    [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()]
+}
+
+/// Checks what every error must have.
+fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, advice: &str) {
+    let text = error.to_string();
+    assert_eq!((error.provider(), error.kind(), error.status()), ("openai", kind, status), "{text}");
+    assert!(text.starts_with("openai: "), "{text}");
+    assert!(status.is_none_or(|status| text.contains(&format!("status {status}"))), "{text}");
+    assert!(text.contains(advice), "{text}");
+    assert!(!text.contains("secret"), "{text}");
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_named() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let model = OpenAiModel::builder("m").base_url(format!("http://{address}/v1")).retries(0).build().unwrap();
+    for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+        let advice = format!("cannot connect to http://{address}; check that it is up");
+        check(&error, ErrorKind::Transport, None, &advice);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_tried_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    drop(listener);
+    let model = OpenAiModel::builder("m").base_url(base_url).retries(1).build().unwrap();
+    let events = events(&model).await;
+    let [Ok(StreamEvent::Waiting { on }), Err(error)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(on, "retry 1 of 1 in 1 s after a lost connection");
+    check(error, ErrorKind::Transport, None, "; tried 2 times");
+}
+
+#[tokio::test]
+async fn a_failure_that_passes_is_not_seen() {
+    for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+        let failure = failing(status, "retry-after: 0\r\n", &json!({"message": "my secret"}));
+        let server = Server::scripted([failure.clone(), ok(), failure, ok_stream()]).await;
+        let model = model(&server).build().unwrap();
+        assert_eq!(whole(&model).await.unwrap().text(), "fine", "{status}");
+        let events: Vec<_> = events(&model).await.into_iter().map(Result::unwrap).collect();
+        let on = format!("retry 1 of 2 in 0 s after status {status}");
+        assert_eq!(events[..2], [StreamEvent::Waiting { on }, StreamEvent::Text("fine".into())]);
+        let requests = server.requests();
+        assert_eq!(requests.len(), 4);
+        assert_eq!(requests[0].body, requests[1].body, "the same request is sent again");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_that_lasts_ends_after_three_tries() {
+    let failure = failing(500, "retry-after: 0\r\n", &json!({"message": "my secret", "type": "server_error"}));
+    let server = Server::scripted(vec![failure; 6]).await;
+    let model = model(&server).build().unwrap();
+    for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+        check(&error, ErrorKind::Unavailable, Some(500), "(server_error); try again later; tried 3 times");
+    }
+    assert_eq!(server.requests().len(), 6);
+}
+
+#[tokio::test]
+async fn a_wait_that_the_server_asks_for_is_kept() {
+    let failure = failing(429, "retry-after: 1\r\n", &Value::Null);
+    let server = Server::scripted([failure, ok()]).await;
+    let begin = Instant::now();
+    whole(&model(&server).build().unwrap()).await.unwrap();
+    assert!(begin.elapsed() >= Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn a_long_wait_is_reported_at_once() {
+    let failure = failing(429, "retry-after: 3600\r\n", &json!({"code": "rate_limit_exceeded"}));
+    let server = Server::scripted([failure.clone(), failure]).await;
+    let model = model(&server).build().unwrap();
+    for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+        check(&error, ErrorKind::RateLimited, Some(429), "(rate_limit_exceeded)");
+        check(&error, ErrorKind::RateLimited, Some(429), "asks to wait 3600 s");
+        assert!(error.is_rate_limited());
+        assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
+    }
+}
+
+#[tokio::test]
+async fn a_refused_key_is_reported_at_once() {
+    let refusal = failing(401, "", &json!({"message": "my secret key", "code": "invalid_api_key"}));
+    for error in both(refusal).await {
+        check(&error, ErrorKind::Auth, Some(401), "the key was refused (invalid_api_key); check `OPENAI_API_KEY`");
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_reported_at_once() {
+    let refusal = failing(404, "", &json!({"message": "no my secret", "type": "x", "code": "model_not_found"}));
+    for error in both(refusal).await {
+        check(&error, ErrorKind::InvalidRequest, Some(404), "(model_not_found); check the model's name");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_in_prose_is_reported_without_it() {
+    for body in ["my secret", "<html>my secret</html>", "{\"detail\": \"my secret\"}", "", "{\"error\": \"my secret\"}"]
+    {
+        for error in both(Reply::whole(400, "", body)).await {
+            check(&error, ErrorKind::InvalidRequest, Some(400), "the request was refused; check");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let redirect = Reply::whole(307, "location: http://127.0.0.1:1/\r\n", "");
+    for error in both(redirect).await {
+        check(&error, ErrorKind::InvalidRequest, Some(307), "set the base URL");
+    }
+}
+
+#[tokio::test]
+async fn garbage_is_a_broken_protocol() {
+    for body in ["my secret", "{\"choices\": \"my secret\"}", "[]", "", "{\"choices\": [{\"message\":"] {
+        let stream = Reply::stream().event(if body.is_empty() { "{" } else { body }).event("[DONE]").end();
+        let server = Server::scripted([Reply::whole(200, "", body), stream]).await;
+        let model = model(&server).build().unwrap();
+        for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+            check(&error, ErrorKind::Protocol, Some(200), "not the JSON of chat completions");
+            check(&error, ErrorKind::Protocol, Some(200), "check that the server speaks chat completions");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_without_choices_is_a_broken_protocol() {
+    let stream = Reply::stream().event("{}").event("[DONE]").end();
+    let server = Server::scripted([Reply::whole(200, "", "{}"), stream]).await;
+    let model = model(&server).build().unwrap();
+    for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+        check(&error, ErrorKind::Protocol, Some(200), "the answer is empty");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_name_is_a_broken_protocol() {
+    let delta = json!({"tool_calls": [{"index": 0, "id": "c1", "function": {"arguments": "{}"}}]});
+    let server = Server::scripted([stream_of([delta], "tool_calls")]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Protocol, Some(200), "calls a tool without a name");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_a_broken_protocol() {
+    let mut reply = Reply::stream();
+    reply = reply.raw("9\r\ndata: ").raw_bytes(&[0xFF, 0xFE]).raw("\n\r\n1\r\n\n\r\n").end();
+    let server = Server::scripted([reply]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Protocol, Some(200), "check the base URL");
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_too_early_broke_off() {
+    let reply = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).end();
+    let server = Server::scripted([reply]).await;
+    let events = events(&model(&server).build().unwrap()).await;
+    let [Ok(StreamEvent::Text(half)), Err(error)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(half, "half");
+    check(error, ErrorKind::Protocol, Some(200), "the stream broke off; try again");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_in_the_middle_is_not_asked_anew() {
+    let reply = Reply::stream().event(&piece(json!({"content": "half"})).to_string());
+    let server = Server::scripted([reply, ok_stream()]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Transport, Some(200), "broke in the middle of the answer; try again");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_before_any_content_is_asked_anew() {
+    let empty = Reply::stream().event(&piece(json!({"role": "assistant", "content": ""})).to_string());
+    let server = Server::scripted([empty, ok_stream()]).await;
+    assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");
+}
+
+#[tokio::test]
+async fn a_stream_that_stalls_is_given_up() {
+    let begun = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).stall();
+    for reply in [begun, Reply::stream().stall(), Reply::default().stall()] {
+        let server = Server::scripted([reply]).await;
+        let model = model(&server).idle_timeout(Duration::from_millis(100)).build().unwrap();
+        let error = streamed(&model).await.unwrap_err();
+        check(&error, ErrorKind::Timeout, error.status(), "raise the idle timeout of 100ms");
+        assert!(error.is_timeout());
+    }
+}
+
+#[tokio::test]
+async fn a_whole_answer_that_stalls_is_given_up() {
+    let begun = Reply::default().raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").stall();
+    for reply in [begun, Reply::default().stall()] {
+        let server = Server::scripted([reply]).await;
+        let model = model(&server).timeout(Duration::from_millis(100)).build().unwrap();
+        check(&whole(&model).await.unwrap_err(), ErrorKind::Timeout, None, "raise the timeout of 100ms");
+    }
+}
+
+#[tokio::test]
+async fn an_error_object_in_an_answer_is_an_error() {
+    let error = json!({"error": {"message": "my secret", "type": "overloaded_error", "code": null}}).to_string();
+    let stream = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).event(&error).end();
+    let server = Server::scripted([Reply::whole(200, "", &error), stream]).await;
+    let model = model(&server).retries(0).build().unwrap();
+    for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+        check(
+            &error,
+            ErrorKind::Unavailable,
+            Some(200),
+            "reported an error in its answer (overloaded_error); try again",
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_error_object_with_a_passing_status_is_tried_again() {
+    let errors =
+        [json!({"error": {"message": "x", "code": 502}}), json!({"object": "error", "message": "x", "code": 503})];
+    for error in errors {
+        let reply = Reply::stream().event(&error.to_string()).event("[DONE]").end();
+        let server = Server::scripted([reply, ok_stream()]).await;
+        assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");
+    }
+}
+
+#[tokio::test]
+async fn an_endless_answer_is_refused() {
+    let mut reply = Reply::default().raw("HTTP/1.1 200 OK\r\n\r\n");
+    let mebibyte = " ".repeat(1 << 20);
+    for _ in 0..17 {
+        reply = reply.raw(&mebibyte);
+    }
+    let server = Server::scripted([reply]).await;
+    let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Protocol, Some(200), "longer than 16 MiB");
+}
