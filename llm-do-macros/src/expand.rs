@@ -9,9 +9,10 @@ mod tool;
 mod toolset;
 mod worker;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
+use syn::spanned::Spanned;
 
 use crate::errors::Errors;
 use crate::input::{Callable, Entry, Function, Kind, Tool, Toolset, Worker};
@@ -78,10 +79,11 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
     match errors.finish(()) {
         Ok(()) => {
             let arguments = arguments::definition(&callable);
-            quote!(#function #arguments #registration)
+            // The registration first: it says of an argument's type in our words what the derives say in theirs.
+            quote!(#function #registration #arguments)
         }
         Err(error) => {
-            let stub = stub::definition(&callable);
+            let stub = (!callable.is_member).then(|| stub::definition(&callable));
             fallback::expand(&quote!(#function #stub), &error)
         }
     }
@@ -98,6 +100,11 @@ fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
         #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })
+}
+
+/// Returns a span that blames the user's tokens for generated names, and finds those names where they are generated.
+fn blaming(tokens: &impl Spanned) -> Span {
+    Span::call_site().located_at(tokens.span())
 }
 
 /// Wraps generated items, so that nothing of them is seen outside.

@@ -64,6 +64,8 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
+    /// Whether it stands where a struct cannot: in an `impl`, or in a block of foreign items.
+    pub(crate) is_member: bool,
     /// The parameters in which no fault was found.
     pub(crate) parameters: Vec<Parameter>,
     /// The return type, unless a fault was found in it.
@@ -93,6 +95,7 @@ impl Callable {
             docs: docs::of(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
+            is_member: signature.receiver().is_some() || signature.variadic.is_some(),
             toolsets: heading.toolsets,
             arguments,
             parameters,
@@ -123,7 +126,7 @@ impl Tool {
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
-            errors.push(inline, "`inline` is for a tool that is no `async fn`: an async one runs in place anyway");
+            errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, errors);
         Self { callable, effect: tool.effect, inline: tool.inline.is_some() }
@@ -170,12 +173,19 @@ fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
+/// Returns the type itself, where a macro's `$ty:ty` put it into a group.
+fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        _ => ty,
+    }
+}
+
 /// Returns the last segment of a type that is a plain path, however it was imported.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
-    match ty {
+    match ungrouped(ty) {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
-        Type::Group(group) => last_segment(&group.elem),
-        Type::Paren(paren) => last_segment(&paren.elem),
         _ => None,
     }
 }

@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -76,16 +77,20 @@ impl<S> CallContext<S> {
     /// # Errors
     ///
     /// Returns a [`CallError`] that says why nothing ran, or what the callee failed with.
-    pub async fn call<T, Index>(&self, call: T) -> Result<T::Output, CallError>
+    pub fn call<T, Index>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
         T: Tool<Output: DeserializeOwned>,
         S: Declares<T, Index>,
     {
-        let arguments = serde_json::to_value(&call)
-            .map_err(|error| CallError::InvalidArguments { tool: T::NAME.to_owned(), message: error.to_string() })?;
-        let result = self.dispatch(T::NAME, arguments, Caller::Code).await?;
-        serde_json::from_value(result)
-            .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
+        Box::pin(async move {
+            let arguments = serde_json::to_value(&call).map_err(|error| CallError::InvalidArguments {
+                tool: T::NAME.to_owned(),
+                message: error.to_string(),
+            })?;
+            let result = self.dispatch(T::NAME, arguments, Caller::Code).await?;
+            serde_json::from_value(result)
+                .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
+        })
     }
 
     /// Calls a tool, worker or entry by its registered name, with arguments as JSON.

@@ -1,14 +1,12 @@
 //! What a macro registers of an item.
 
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
 use crate::schema;
-use crate::tool::{Effect, Running, Tool};
+use crate::tool::{Effect, Running, Tool, WorkerOutput};
 
 /// A tool, worker or entry as its macro registers it.
 #[doc(hidden)]
@@ -67,13 +65,14 @@ impl ToolDef {
 
     /// Describes a worker.
     #[must_use]
-    pub const fn worker<T>(description: &'static str, location: Location, worker: WorkerDef) -> Self
+    pub const fn worker<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
-        T: Tool<Output: Serialize + DeserializeOwned + JsonSchema>,
+        T: Tool<Output = O>,
+        O: WorkerOutput,
     {
-        let implementation = Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<T::Output> };
+        let implementation = Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<O> };
         let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
-        def.output = Some(schema::of::<T::Output>);
+        def.output = Some(schema::of::<O>);
         def
     }
 

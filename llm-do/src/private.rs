@@ -7,6 +7,7 @@ pub use serde;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{Declaration, Function, Location, ToolDef, ToolsetDef, WorkerDef};
 pub use crate::tool::{
-    Effect, Failure, NoSchema, NotResult, ReturnProbe, Returns, Running, SchemaProbe, Tool, returned,
+    Argument, Effect, Failure, FromText, NoSchema, NotResult, ReturnProbe, Returns, Running, SchemaProbe, Tool,
+    WorkerOutput, Yields, assert_argument, returned,
 };
 pub use crate::toolset::{Declares, Here, In, Includes, Toolset, assert_unique, concat, count};

@@ -52,30 +52,84 @@ pub enum Effect {
             `Box<dyn std::error::Error + Send + Sync>`"
 )]
 pub trait Returns<const FALLIBLE: bool> {
-    /// What the call yields when it succeeds.
-    type Output;
-
     #[doc(hidden)]
     fn into_value(self) -> Result<Value, Failure>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> Returns<false> for T {
-    type Output = T;
-
     fn into_value(self) -> Result<Value, Failure> {
         serde_json::to_value(self).map_err(|error| Failure(error.into()))
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Serialize, E: Into<BoxError>> Returns<true> for Result<T, E> {
-    type Output = T;
-
     fn into_value(self) -> Result<Value, Failure> {
         match self {
             Ok(value) => value.into_value(),
             Err(error) => Err(Failure(error.into())),
         }
+    }
+}
+
+/// What a call yields when it succeeds; it asks nothing of the type, so that what is wrong with one is told once, by
+/// [`Returns`].
+#[doc(hidden)]
+pub trait Yields<const FALLIBLE: bool> {
+    #[doc(hidden)]
+    type Output;
+}
+
+impl<T> Yields<false> for T {
+    type Output = T;
+}
+
+impl<T, E> Yields<true> for Result<T, E> {
+    type Output = T;
+}
+
+/// What an argument can be.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool, worker or entry cannot take `{Self}` as an argument",
+    label = "no model can write this",
+    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it, \
+            or mark the parameter `#[ctx]` if no caller gives it"
+)]
+pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
+
+/// Compiles if `T` can be an argument.
+#[doc(hidden)]
+pub const fn assert_argument<T: Argument>() {}
+
+/// What a model can return.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a worker cannot return `{Self}`",
+    label = "no model can write this",
+    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it"
+)]
+pub trait WorkerOutput: Serialize + DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned + JsonSchema> WorkerOutput for T {}
+
+/// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(message = "the default of a `{Self}` cannot be a text", label = "a text")]
+pub trait FromText {
+    #[doc(hidden)]
+    fn from_text(text: &'static str) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: From<&'static str>> FromText for T {
+    fn from_text(text: &'static str) -> Self {
+        text.into()
     }
 }
 

@@ -33,6 +33,7 @@ pub struct In<const N: usize, Index>(std::marker::PhantomData<Index>);
 #[derive(Debug)]
 pub enum Anything {}
 
+#[diagnostic::do_not_recommend]
 impl<T> Declares<T, Here> for Anything {}
 
 /// Returns how many names there are in all.
@@ -71,6 +72,7 @@ pub const fn concat<const N: usize>(members: &[&[&'static str]]) -> [&'static st
 ///
 /// Panics, and so does not compile, if a name comes twice; the message names it.
 #[doc(hidden)]
+#[track_caller]
 pub const fn assert_unique(item: &str, members: &[&[&str]]) {
     let total = count(members);
     let mut first = 0;
@@ -87,6 +89,7 @@ pub const fn assert_unique(item: &str, members: &[&[&str]]) {
 }
 
 /// Stops the compilation with a message that names `item` and `name`.
+#[track_caller]
 const fn refuse(item: &str, name: &str) -> ! {
     let mut text = Text::new();
     text.push("the toolsets of `");

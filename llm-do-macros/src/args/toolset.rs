@@ -2,8 +2,8 @@
 
 use proc_macro2::{Span, TokenTree};
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::parse::discouraged::Speculative;
 use syn::{Attribute, Ident, LitStr, Path, Token, Visibility, bracketed, token};
 
 use super::{separated, skip_to_comma};
@@ -74,13 +74,17 @@ enum Member {
 
 impl Member {
     fn parse(input: ParseStream) -> syn::Result<Self> {
-        if input.peek(LitStr) {
-            return input.parse().map(Self::Name);
+        let ahead = input.fork();
+        let member = match ahead.parse::<LitStr>() {
+            Ok(name) => Ok(Self::Name(name)),
+            Err(_) => ahead.call(Path::parse_mod_style).map(Self::Path),
+        };
+        let is_whole = ahead.is_empty() || ahead.peek(Token![,]);
+        if member.is_err() || !is_whole {
+            return Err(input.error("expected the path of a tool or toolset, or its name as a string"));
         }
-        if input.peek(Ident::peek_any) || input.peek(Token![::]) {
-            return Path::parse_mod_style(input).map(Self::Path);
-        }
-        Err(input.error("expected the path of a tool or toolset, or its name as a string"))
+        input.advance_to(&ahead);
+        member
     }
 
     /// Returns the path; a group is checked by the compiler, so a name is a fault.

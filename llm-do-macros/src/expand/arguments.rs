@@ -4,8 +4,9 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Ident, Lit, LitStr};
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token};
 
+use super::blaming;
 use crate::input::{Argument, Callable};
 use crate::runtime;
 
@@ -15,13 +16,15 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
     let docs = docs(callable);
     let derives = derives(Some(quote!(deny_unknown_fields)));
     let fields = callable.fields().map(|argument| field(arguments, argument));
+    // Who asks where the struct comes from is shown the function.
+    let keyword = Token![struct](arguments.span());
     quote! {
         #(#cfgs)*
         #docs
         #[allow(non_camel_case_types, missing_debug_implementations, missing_docs, unreachable_pub)]
         #[allow(clippy::all, clippy::pedantic)]
         #derives
-        #vis struct #arguments {
+        #vis #keyword #arguments {
             #(#fields,)*
         }
     }
@@ -116,8 +119,9 @@ fn default_value(argument: &Argument) -> Option<TokenStream> {
 /// Turns a text into what holds one: a field is `String` or `PathBuf`, and no literal is.
 fn owned(default: &Expr) -> TokenStream {
     match default {
+        Expr::Group(group) => owned(&group.expr),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote_spanned!(text.span()=> ::core::convert::Into::into(#text))
+            quote_spanned!(blaming(text)=> __llm_do::FromText::from_text(#text))
         }
         _ => default.to_token_stream(),
     }

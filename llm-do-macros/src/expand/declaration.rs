@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, Path};
 
+use super::blaming;
 use crate::input::Callable;
 
 /// The item as a toolset of its own: itself.
@@ -43,6 +44,8 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 pub(super) fn members(item: &Ident, trait_path: &TokenStream, members: &[Path]) -> TokenStream {
     let implementations = members.iter().enumerate().map(|(index, member)| {
         quote! {
+            // A call outside the declaration is told in the declaration's words, not in this member's.
+            #[diagnostic::do_not_recommend]
             impl<__T, __I> #trait_path<__T, __llm_do::In<#index, __I>> for #item
             where
                 #member: __llm_do::Includes<__T, __I>,
@@ -60,6 +63,6 @@ pub(super) fn names_of(members: &[Path]) -> TokenStream {
 
 /// Refuses two tools of one name in `__MEMBERS`, at the list.
 pub(super) fn unique(item: &str, list: Span) -> TokenStream {
-    let list = Span::call_site().located_at(list);
+    let list = blaming(&list);
     quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS);)
 }

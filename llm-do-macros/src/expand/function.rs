@@ -1,11 +1,10 @@
 //! How the plane runs a function: arguments out of the struct, injected values out of the context.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
-use super::{arguments, declaration, hidden};
+use super::{arguments, blaming, declaration, hidden};
 use crate::input::{Callable, Injected, Parameter, Source};
 
 /// How `Running` is to run the body.
@@ -46,22 +45,31 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let tool = tool(callable);
     let itself = declaration::itself(callable);
     let declaration = declaration::items(callable);
-    quote!(#defaults #tool #itself #declaration)
+    let arguments = callable.fields().map(|argument| &argument.ty);
+    quote!(#(const _: () = __llm_do::assert_argument::<#arguments>();)* #defaults #tool #itself #declaration)
 }
 
 /// The name and the output; `Result` and its aliases are told from other types by the compiler.
 pub(super) fn tool(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
     let output = output(callable);
+    let yielded = yielded(callable);
     quote! {
         #[allow(unused_imports)]
         use __llm_do::{NoSchema as _, NotResult as _};
         const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
         impl __llm_do::Tool for #arguments {
             const NAME: &'static str = #name;
-            type Output = <#output as __llm_do::Returns<__FALLIBLE>>::Output;
+            type Output = #yielded;
         }
     }
+}
+
+/// The type of a call's result, blamed on the return type.
+pub(super) fn yielded(callable: &Callable) -> TokenStream {
+    let output = output(callable);
+    let span = callable.output.as_ref().map_or_else(Span::call_site, blaming);
+    quote_spanned!(span=> <#output as __llm_do::Yields<__FALLIBLE>>::Output)
 }
 
 fn output(callable: &Callable) -> TokenStream {
@@ -85,8 +93,8 @@ fn start(callable: &Callable, way: Way) -> TokenStream {
 fn binding(place: usize, injected: &Injected) -> TokenStream {
     let name = injected_name(place);
     let (ty, span) = match &injected.source {
-        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), ty.span()),
-        Source::Value(ty) => (ty.to_token_stream(), ty.span()),
+        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), blaming(ty)),
+        Source::Value(ty) => (ty.to_token_stream(), blaming(ty)),
     };
     let value = quote_spanned!(span=> <#ty as __llm_do::FromContext>::from_context(__ctx));
     quote! {

@@ -13,10 +13,11 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let tool = function::implementation(&worker.callable);
     let declares = declaration::setter(&worker.callable);
     let model = model(worker);
+    let output = function::yielded(&worker.callable);
     let items = quote! {
         #tool
         __llm_do::inventory::submit! {
-            __llm_do::ToolDef::worker::<#arguments>(
+            __llm_do::ToolDef::worker::<#arguments, #output>(
                 #description,
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
                 #model,

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Lifetime, ReturnType, Type, TypeImplTrait, TypeReference, parse_quote, parse_quote_spanned};
 
-use super::{Kind, last_segment};
+use super::{Kind, last_segment, ungrouped};
 use crate::errors::Errors;
 
 /// Returns the type whose value a parameter of `reference` can borrow from the argument struct.
@@ -14,7 +14,7 @@ pub(super) fn lender(reference: &TypeReference) -> Option<Type> {
         return None;
     }
     let span = reference.span();
-    match &*reference.elem {
+    match ungrouped(&reference.elem) {
         Type::Slice(slice) => {
             let elem = &slice.elem;
             Some(parse_quote_spanned!(span=> ::std::vec::Vec<#elem>))
@@ -78,7 +78,7 @@ impl<'ast> Visit<'ast> for Faults {
 
 /// Returns the owned type to write instead, as users would spell it.
 fn owned(reference: &TypeReference) -> String {
-    match &*reference.elem {
+    match ungrouped(&reference.elem) {
         Type::Slice(slice) => format!("Vec<{}>", spelled(&slice.elem)),
         elem if is_bare(elem, "str") => "String".to_owned(),
         elem if is_bare(elem, "Path") => "PathBuf".to_owned(),

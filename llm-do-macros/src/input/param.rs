@@ -39,9 +39,8 @@ impl Parameter {
 
 /// Returns the parameters in which no fault is found.
 pub(super) fn read_all(kind: Kind, signature: &Signature, errors: &mut Errors) -> Vec<Parameter> {
-    let parameters: Vec<_> = signature.inputs.iter().filter_map(|input| read(kind, input, errors)).collect();
-    check_names(&parameters, errors);
-    parameters
+    let parameters = signature.inputs.iter().filter_map(|input| read(kind, input, errors)).collect();
+    distinct(parameters, errors)
 }
 
 fn read(kind: Kind, input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
@@ -67,14 +66,19 @@ fn check_conditions(typed: &PatType, errors: &mut Errors) {
     }
 }
 
-fn check_names(parameters: &[Parameter], errors: &mut Errors) {
+/// Returns the parameters without those whose name in the schema is taken.
+fn distinct(mut parameters: Vec<Parameter>, errors: &mut Errors) -> Vec<Parameter> {
     let mut names = HashSet::new();
-    for argument in parameters.iter().filter_map(Parameter::argument) {
+    parameters.retain(|parameter| {
+        let Some(argument) = parameter.argument() else { return true };
         let name = argument.name();
-        if !names.insert(name.clone()) {
+        let is_new = names.insert(name.clone());
+        if !is_new {
             errors.push(argument.name_tokens(), format!("two arguments are named `{name}`: rename one"));
         }
-    }
+        is_new
+    });
+    parameters
 }
 
 /// Returns the attribute of that name.

@@ -5,43 +5,27 @@ async fn review_all(
 ) -> Result<Vec<Review>> {
     all(ctx, paths).await
 }
-///Arguments of the entry `review_all`.
-///
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct review_all {
-    pub paths: Vec<PathBuf>,
-}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<Vec<PathBuf>>();
     #[allow(unused_imports)]
     use __llm_do::{NoSchema as _, NotResult as _};
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
     impl __llm_do::Tool for review_all {
         const NAME: &'static str = "review_all";
-        type Output = <Result<Vec<Review>> as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <Result<Vec<Review>> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for review_all {
         const NAMES: &'static [&'static str] = &["review_all"];
     }
     impl __llm_do::Includes<review_all, __llm_do::Here> for review_all {}
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for review_all
     where
         reviewer: __llm_do::Includes<__T, __I>,
     {}
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<1usize, __I>> for review_all
     where
         files::read_file: __llm_do::Includes<__T, __I>,
@@ -80,3 +64,22 @@ const _: () = {
         ::Output >> ::SCHEMA)
     }
 };
+///Arguments of the entry `review_all`.
+///
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct review_all {
+    pub paths: Vec<PathBuf>,
+}

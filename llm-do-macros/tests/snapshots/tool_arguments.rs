@@ -13,6 +13,61 @@ pub fn read_file(
 ) -> std::io::Result<String> {
     body(path)
 }
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<::std::path::PathBuf>();
+    const _: () = __llm_do::assert_argument::<usize>();
+    const _: () = __llm_do::assert_argument::<String>();
+    const _: () = __llm_do::assert_argument::<Option<Vec<u32>>>();
+    const _: () = __llm_do::assert_argument::<::std::string::String>();
+    const _: () = __llm_do::assert_argument::<::std::vec::Vec<String>>();
+    impl read_file {
+        #[doc(hidden)]
+        fn __default_max_chars() -> usize {
+            20_000
+        }
+        #[doc(hidden)]
+        fn __default_encoding() -> String {
+            __llm_do::FromText::from_text("utf-8")
+        }
+    }
+    #[allow(unused_imports)]
+    use __llm_do::{NoSchema as _, NotResult as _};
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
+    impl __llm_do::Tool for read_file {
+        const NAME: &'static str = "read_file";
+        type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for read_file {
+        const NAMES: &'static [&'static str] = &["read_file"];
+    }
+    impl __llm_do::Includes<read_file, __llm_do::Here> for read_file {}
+    impl __llm_do::Function for read_file {
+        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            __llm_do::Running::blocking(move || __llm_do::returned::<
+                std::io::Result<String>,
+                __FALLIBLE,
+            >(
+                read_file(
+                    &self.path,
+                    self.max_chars,
+                    self.encoding,
+                    self.lines,
+                    &self.r#type,
+                    &self.tags,
+                ),
+            ))
+        }
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::tool:: < read_file >
+        ("Read a text file.\n\nLines are numbered.",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),)
+        .effect(__llm_do::Effect::ReadOnly).output(< __llm_do::SchemaProbe << read_file
+        as __llm_do::Tool > ::Output >> ::SCHEMA)
+    }
+};
 ///Arguments of the tool `read_file`.
 ///
 /// Read a text file.
@@ -46,52 +101,3 @@ pub struct read_file {
     pub r#type: ::std::string::String,
     pub tags: ::std::vec::Vec<String>,
 }
-#[allow(deprecated, clippy::all, clippy::pedantic)]
-const _: () = {
-    use ::llm_do::__private as __llm_do;
-    impl read_file {
-        #[doc(hidden)]
-        fn __default_max_chars() -> usize {
-            20_000
-        }
-        #[doc(hidden)]
-        fn __default_encoding() -> String {
-            ::core::convert::Into::into("utf-8")
-        }
-    }
-    #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
-    const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
-    impl __llm_do::Tool for read_file {
-        const NAME: &'static str = "read_file";
-        type Output = <std::io::Result<String> as __llm_do::Returns<__FALLIBLE>>::Output;
-    }
-    impl __llm_do::Toolset for read_file {
-        const NAMES: &'static [&'static str] = &["read_file"];
-    }
-    impl __llm_do::Includes<read_file, __llm_do::Here> for read_file {}
-    impl __llm_do::Function for read_file {
-        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            __llm_do::Running::blocking(move || __llm_do::returned::<
-                std::io::Result<String>,
-                __FALLIBLE,
-            >(
-                read_file(
-                    &self.path,
-                    self.max_chars,
-                    self.encoding,
-                    self.lines,
-                    &self.r#type,
-                    &self.tags,
-                ),
-            ))
-        }
-    }
-    __llm_do::inventory::submit! {
-        __llm_do::ToolDef::tool:: < read_file >
-        ("Read a text file.\n\nLines are numbered.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .effect(__llm_do::Effect::ReadOnly).output(< __llm_do::SchemaProbe << read_file
-        as __llm_do::Tool > ::Output >> ::SCHEMA)
-    }
-};

@@ -36,7 +36,7 @@ const _: () = {
     impl greet {
         #[doc(hidden)]
         fn __default_name() -> String {
-            ::core::convert::Into::into("you")
+            __llm_do::FromText::from_text("you")
         }
     }
     impl ::core::default::Default for greet {
@@ -51,7 +51,7 @@ const _: () = {
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<String>>::FALLIBLE;
     impl __llm_do::Tool for greet {
         const NAME: &'static str = "greet";
-        type Output = <String as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <String as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for greet {
         const NAMES: &'static [&'static str] = &["greet"];

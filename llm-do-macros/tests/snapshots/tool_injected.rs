@@ -8,35 +8,16 @@ async fn count(
 ) -> Result<u64> {
     db.count(table).await
 }
-///Arguments of the tool `count`.
-///
-/// Count rows.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct count {
-    pub table: String,
-}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<String>();
     #[allow(unused_imports)]
     use __llm_do::{NoSchema as _, NotResult as _};
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<u64>>>::FALLIBLE;
     impl __llm_do::Tool for count {
         const NAME: &'static str = "count";
-        type Output = <Result<u64> as __llm_do::Returns<__FALLIBLE>>::Output;
+        type Output = <Result<u64> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for count {
         const NAMES: &'static [&'static str] = &["count"];
@@ -83,3 +64,23 @@ const _: () = {
         as __llm_do::Tool > ::Output >> ::SCHEMA)
     }
 };
+///Arguments of the tool `count`.
+///
+/// Count rows.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct count {
+    pub table: String,
+}

@@ -19,10 +19,12 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Includes<__T, __llm_do::In<0usize, __I>> for filesystem
     where
         read_file: __llm_do::Includes<__T, __I>,
     {}
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Includes<__T, __llm_do::In<1usize, __I>> for filesystem
     where
         more::list_files: __llm_do::Includes<__T, __I>,
@@ -50,6 +52,7 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
+    #[diagnostic::do_not_recommend]
     impl<__T, __I> __llm_do::Includes<__T, __llm_do::In<0usize, __I>> for everything
     where
         filesystem: __llm_do::Includes<__T, __I>,

@@ -1,3 +1,37 @@
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<PathBuf>();
+    #[allow(unused_imports)]
+    use __llm_do::{NoSchema as _, NotResult as _};
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
+    impl __llm_do::Tool for reviewer {
+        const NAME: &'static str = "reviewer";
+        type Output = <Review as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for reviewer {
+        const NAMES: &'static [&'static str] = &["reviewer"];
+    }
+    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
+    #[diagnostic::do_not_recommend]
+    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for reviewer
+    where
+        read_file: __llm_do::Includes<__T, __I>,
+    {}
+    const __MEMBERS: &[&[&str]] = &[<read_file as __llm_do::Toolset>::NAMES];
+    const _: () = __llm_do::assert_unique("reviewer", __MEMBERS);
+    const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
+        __MEMBERS,
+        &[],
+    );
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
+        >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
+        ::core::line!()), __llm_do::WorkerDef::new(include_str!("reviewer.md"))
+        .model("anthropic:claude-sonnet-4-5").compatible_models(& ["anthropic:*"])
+        .max_turns(8).retries(1),).declares(& __DECLARATION)
+    }
+};
 ///Arguments of the worker `reviewer`.
 ///
 /// Review one file.
@@ -19,35 +53,3 @@ pub struct reviewer {
     /// File to review.
     pub path: PathBuf,
 }
-#[allow(deprecated, clippy::all, clippy::pedantic)]
-const _: () = {
-    use ::llm_do::__private as __llm_do;
-    #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
-    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
-    impl __llm_do::Tool for reviewer {
-        const NAME: &'static str = "reviewer";
-        type Output = <Review as __llm_do::Returns<__FALLIBLE>>::Output;
-    }
-    impl __llm_do::Toolset for reviewer {
-        const NAMES: &'static [&'static str] = &["reviewer"];
-    }
-    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
-    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for reviewer
-    where
-        read_file: __llm_do::Includes<__T, __I>,
-    {}
-    const __MEMBERS: &[&[&str]] = &[<read_file as __llm_do::Toolset>::NAMES];
-    const _: () = __llm_do::assert_unique("reviewer", __MEMBERS);
-    const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
-        __MEMBERS,
-        &[],
-    );
-    __llm_do::inventory::submit! {
-        __llm_do::ToolDef::worker:: < reviewer > ("Review one file.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),
-        __llm_do::WorkerDef::new(include_str!("reviewer.md"))
-        .model("anthropic:claude-sonnet-4-5").compatible_models(& ["anthropic:*"])
-        .max_turns(8).retries(1),).declares(& __DECLARATION)
-    }
-};

@@ -8,7 +8,7 @@ use syn::{Attribute, Expr, Ident, LitStr, Meta, PatType, Type};
 use super::{Kind, binding};
 use crate::args::{self, parameter::Arg};
 use crate::errors::Errors;
-use crate::input::{docs, last_segment, owned};
+use crate::input::{docs, last_segment, owned, ungrouped};
 
 /// One field of the argument struct.
 pub(crate) struct Argument {
@@ -88,7 +88,7 @@ fn name(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident> {
 
 /// Returns the field's type, and whether the function borrows from it.
 fn field(kind: Kind, ty: &Type, errors: &mut Errors) -> Option<(Type, bool)> {
-    let lent = match ty {
+    let lent = match ungrouped(ty) {
         Type::Reference(reference) => owned::lender(reference),
         _ => None,
     };

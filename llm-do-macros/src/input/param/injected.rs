@@ -7,7 +7,7 @@ use syn::{
 
 use super::{Kind, Parameter, find};
 use crate::errors::Errors;
-use crate::input::last_segment;
+use crate::input::{last_segment, ungrouped};
 
 /// One parameter that no schema shows.
 pub(crate) struct Injected {
@@ -33,7 +33,7 @@ impl Injected {
     }
 
     fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
-        let Type::Reference(TypeReference { elem, mutability, .. }) = ty else {
+        let Type::Reference(TypeReference { elem, mutability, .. }) = ungrouped(ty) else {
             return Some(Self { source: Source::Value(Box::new(ty.clone())), is_borrowed: false });
         };
         if mutability.is_some() {
@@ -86,9 +86,7 @@ fn is_known(ty: &Type) -> bool {
 }
 
 fn is_tool_context(ty: &Type) -> bool {
-    match ty {
-        Type::Paren(paren) => is_tool_context(&paren.elem),
-        Type::Group(group) => is_tool_context(&group.elem),
+    match ungrouped(ty) {
         Type::TraitObject(object) => object.bounds.iter().any(is_tool_context_bound),
         _ => false,
     }
@@ -104,7 +102,7 @@ fn is_tool_context_bound(bound: &TypeParamBound) -> bool {
 }
 
 fn referent(ty: &Type) -> &Type {
-    match ty {
+    match ungrouped(ty) {
         Type::Reference(reference) => &reference.elem,
         _ => ty,
     }

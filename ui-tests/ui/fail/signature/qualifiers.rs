@@ -1,0 +1,20 @@
+//! Calls come from safe Rust, at run time.
+
+#![allow(unused)]
+
+use llm_do::tool;
+
+/// Ping.
+#[tool]
+unsafe fn ping() {}
+
+/// Pong.
+#[tool]
+extern "C" fn pong() {}
+
+/// Peng.
+#[tool]
+const fn peng() {}
+
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A schema lists its arguments.
+
+#![allow(unused)]
+
+unsafe extern "C" {
+    /// Ping.
+    #[llm_do::tool]
+    fn ping(format: u8, ...) -> i32;
+}
+
+
+fn main() {}

@@ -1,0 +1,20 @@
+//! A declaration names tools and toolsets; plain functions and types are neither.
+
+#![allow(unused)]
+
+use llm_do::{CallContext, entry, toolset};
+
+fn plain() {}
+
+struct Plain;
+
+#[entry(toolsets = [plain, Plain, missing, std::missing])]
+async fn start(ctx: &CallContext<start>) {}
+
+toolset! {
+    /// Files.
+    files = [plain, Plain, missing];
+}
+
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! An error becomes one that says what happened.
+
+#![allow(unused)]
+
+use llm_do::tool;
+
+struct Opaque;
+
+/// Ping.
+#[tool]
+fn ping() -> Result<u8, Opaque> {
+    Err(Opaque)
+}
+
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! What is injected is made from a context.
+
+#![allow(unused)]
+
+use llm_do::tool;
+
+struct Clock;
+
+/// Ping.
+#[tool]
+fn ping(#[ctx] clock: Clock, #[ctx] other: &Clock) {}
+
+
+fn main() {}
