@@ -1,4 +1,51 @@
 //! Tools, LLM workers and entries from annotated Rust functions, on one tool plane.
+//!
+//! A **tool** is a function with a JSON schema ([`tool`]), a **worker** is a tool that a language model implements
+//! ([`worker`]), an **entry** is a root call ([`entry`]). Every call, from code or from a model, is found by name,
+//! checked, counted in depth, approved, metered and reported in one place; one [`CallContext`] flows down the whole
+//! call tree. So a worker can be hardened into code, or code softened into a worker, and no caller changes.
+//!
+//! ```
+//! use llm_do::prelude::*;
+//!
+//! /// Count the words of a text.
+//! #[tool(effect = read_only)]
+//! fn count_words(text: &str) -> usize {
+//!     text.split_whitespace().count()
+//! }
+//!
+//! /// Counts the words of several texts.
+//! #[entry(toolsets = [count_words])]
+//! async fn count_all(ctx: &CallContext<count_all>, texts: Vec<String>) -> Result<usize> {
+//!     let mut sum = 0;
+//!     for text in texts {
+//!         sum += ctx.call(count_words { text }).await?;
+//!     }
+//!     Ok(sum)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<()> {
+//! let runtime = Runtime::builder().build()?;
+//! let sum = runtime.run(count_all { texts: vec!["one two".into(), "three".into()] }).await?;
+//! assert_eq!(sum, 3);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! An application usually has `fn main() -> ExitCode { llm_do::cli::main() }` instead, which runs whatever is linked in
+//! (feature `cli`).
+//!
+//! # Features
+//!
+//! All are off by default, and none takes anything away.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `cli` | [`cli`]: the command line |
+//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
+//! | `local` | models `local:..`: a small one inside the process |
+//! | `testing` | [`testing`]: models and a recorder for tests |
 
 extern crate self as llm_do;
 
@@ -36,9 +83,163 @@ pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, Returns, Tool};
 pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
 pub use self::usage::RunUsage;
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
+#[doc(no_inline)]
 pub use async_trait::async_trait;
-pub use llm_do_macros::{data, entry, tool, toolset, worker};
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// A place on a map.
+/// #[data]
+/// struct Place {
+///     /// Its name.
+///     name: String,
+///     #[serde(default)]
+///     height: Option<i32>,
+/// }
+///
+/// /// Find a place.
+/// #[tool(effect = read_only)]
+/// fn find(name: String) -> Place {
+///     Place { name, height: None }
+/// }
+/// ```
+pub use llm_do_macros::data;
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Add two numbers.
+/// #[tool(effect = read_only, inline)]
+/// fn add(left: i64, right: i64) -> i64 {
+///     left + right
+/// }
+///
+/// /// Adds one.
+/// #[entry(toolsets = [add])]
+/// async fn increment(ctx: &CallContext<increment>, number: i64) -> Result<i64> {
+///     Ok(ctx.call(add { left: number, right: 1 }).await?)
+/// }
+/// ```
+///
+/// What is not declared cannot be called:
+///
+/// ```compile_fail
+/// # use llm_do::prelude::*;
+/// # /// Add two numbers.
+/// # #[tool]
+/// # fn add(left: i64, right: i64) -> i64 { left + right }
+/// # /// Delete everything.
+/// # #[tool]
+/// # fn delete() {}
+/// #[entry(toolsets = [add])]
+/// async fn increment(ctx: &CallContext<increment>) -> Result<()> {
+///     Ok(ctx.call(delete {}).await?)
+/// }
+/// ```
+pub use llm_do_macros::entry;
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Read a UTF-8 text file of the project.
+/// #[tool(effect = read_only)]
+/// fn read_file(
+///     /// Path relative to the project root.
+///     path: PathBuf,
+///     /// Stop after this many characters.
+///     #[arg(default = 20_000)]
+///     max_chars: usize,
+/// ) -> std::io::Result<String> {
+///     Ok(std::fs::read_to_string(path)?.chars().take(max_chars).collect())
+/// }
+///
+/// // Still a function,
+/// assert!(read_file("nowhere".into(), 10).is_err());
+/// // and a struct of its arguments.
+/// let call = read_file { path: "notes.txt".into(), max_chars: 10 };
+/// assert_eq!(call.max_chars, 10);
+/// ```
+///
+/// A tool has one schema, so it cannot be generic:
+///
+/// ```compile_fail
+/// # use llm_do::prelude::*;
+/// /// Keep a value.
+/// #[tool]
+/// fn keep<T>(value: T) -> T {
+///     value
+/// }
+/// ```
+pub use llm_do_macros::tool;
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Look.
+/// #[tool(effect = read_only)]
+/// fn look() -> u32 {
+///     7
+/// }
+///
+/// /// Listen.
+/// #[tool(effect = read_only)]
+/// fn listen() -> u32 {
+///     8
+/// }
+///
+/// toolset! {
+///     /// What only perceives.
+///     senses = [look, listen];
+/// }
+///
+/// /// Uses all senses.
+/// #[entry(toolsets = [senses])]
+/// async fn perceive(ctx: &CallContext<perceive>) -> Result<u32> {
+///     Ok(ctx.call(look {}).await? + ctx.call(listen {}).await?)
+/// }
+/// ```
+pub use llm_do_macros::toolset;
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// What a reviewer found.
+/// #[data]
+/// struct Review {
+///     score: u8,
+///     findings: Vec<String>,
+/// }
+///
+/// /// Review a text for mistakes.
+/// #[worker(instructions = "You are a careful editor.")]
+/// async fn review(text: String) -> Review;
+///
+/// # #[cfg(feature = "testing")]
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().force_model(llm_do::testing::TestModel::new()).build()?;
+/// let review = runtime.run(review { text: "Helo.".into() }).await?;
+/// println!("{}: {:?}", review.score, review.findings);
+/// # Ok(())
+/// # }
+/// # #[cfg(not(feature = "testing"))]
+/// # fn main() {}
+/// ```
+pub use llm_do_macros::worker;
+#[cfg(feature = "local")]
+pub use llm_do_providers::LocalModel;
+#[cfg(feature = "openai")]
+pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
-    ErrorKind, FinishReason, Message, Model, ModelProvider, OutputSchema, Profile, ProviderError, Request, Response,
-    ResponsePart, ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+    ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response, ResponsePart,
+    ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
 };
+pub use serde_json::{Value, json};
+pub use tokio_util::sync::CancellationToken;
