@@ -6,7 +6,6 @@ use llm_do::tool;
 
 /// Ping.
 #[tool]
-fn ping(#[arg(default = "three")] times: u8, #[arg(default = 3)] name: String) {}
-
+fn ping(#[arg(default = "three")] times: u8, #[arg(default = 3)] loud: bool) {}
 
 fn main() {}
