@@ -167,3 +167,67 @@ impl Turns {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use llm_do_providers::{Profile, ResponsePart, Usage};
+    use serde_json::json;
+
+    use super::*;
+    use crate::schema::OutputShape;
+
+    fn output() -> Output {
+        let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+        Output::new(&Arc::new(OutputShape::new(schema)), |_| Ok(()), Profile::NONE, true)
+    }
+
+    fn answer(name: &str, arguments: &str) -> Response {
+        let call = ToolCall { id: name.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() };
+        Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::default())
+    }
+
+    fn result(call: &ToolCall, is_error: bool) -> ToolResult {
+        ToolResult { call_id: call.id.clone(), name: call.name.clone(), content: "c".to_owned(), is_error }
+    }
+
+    /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.
+    fn states(answers: &[Response], between: impl Fn(Turns) -> Turns) -> Vec<Turns> {
+        let mut turns = Turns::new(Message::user("go"), Limits { max_turns: 9, retries: 1 });
+        let mut answers = answers.iter().cloned();
+        let mut states = Vec::new();
+        loop {
+            turns = between(turns);
+            match turns.step() {
+                Step::Request(_) => drop(turns.answered(answers.next().unwrap(), &output())),
+                Step::Call(calls) => turns.called(calls.iter().map(|call| result(call, call.id == "bad")).collect()),
+                Step::Done(_) | Step::Failed(_) => return states,
+            }
+            states.push(turns.clone());
+        }
+    }
+
+    #[test]
+    fn a_call_goes_on_from_its_written_state_as_if_it_had_never_stopped() {
+        let answers = [
+            answer("good", "{}"),
+            answer(TOOL, r#"{"n":"one"}"#),
+            answer("bad", "{}"),
+            answer("good", "{}"),
+            answer(TOOL, r#"{"n":1}"#),
+        ];
+        let written = |turns| serde_json::from_str(&serde_json::to_string(&turns).unwrap()).unwrap();
+        let states = [states(&answers, |turns| turns), states(&answers, written)];
+        assert_eq!(states[0], states[1]);
+        assert_eq!(states[0].last().unwrap().step(), Step::Done(&json!({ "n": 1 })));
+    }
+
+    #[test]
+    fn calls_of_an_answer_that_was_cut_off_are_never_made() {
+        let mut turns = Turns::new(Message::user("go"), Limits { max_turns: 9, retries: 1 });
+        let reason = turns.answered(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
+        assert!(reason.unwrap().contains("cut off"));
+        assert!(matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })));
+    }
+}
