@@ -47,6 +47,25 @@ pub trait Model: Debug + Send + Sync {
     }
 }
 
+#[async_trait]
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn profile(&self) -> Profile {
+        (**self).profile()
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        (**self).request(request).await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        (**self).stream(request).await
+    }
+}
+
 /// What a model can do, so that a worker asks for its output in a way the model can follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

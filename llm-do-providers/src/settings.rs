@@ -18,3 +18,42 @@ pub struct Settings {
     /// Texts before which the model stops.
     pub stop: Vec<String>,
 }
+
+impl Settings {
+    /// Returns settings that leave everything to the provider.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the randomness, from 0 up to 2 with most providers. Default: the provider's.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        Self { temperature: Some(temperature), ..self }
+    }
+
+    /// Draws tokens from this share of probability, from 0 to 1. Default: the provider's.
+    #[must_use]
+    pub fn top_p(self, share: f64) -> Self {
+        Self { top_p: Some(share), ..self }
+    }
+
+    /// Allows at most this many output tokens, reasoning included. Default: the provider's.
+    #[must_use]
+    pub fn max_tokens(self, tokens: u32) -> Self {
+        Self { max_tokens: Some(tokens), ..self }
+    }
+
+    /// Sets the seed, for providers that can repeat an answer. Default: none.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed: Some(seed), ..self }
+    }
+
+    /// Stops the model before this text, too. Default: nowhere.
+    #[must_use]
+    pub fn stop(mut self, text: impl Into<String>) -> Self {
+        self.stop.push(text.into());
+        self
+    }
+}

@@ -131,7 +131,7 @@ fn canonical(value: &Value) -> Value {
 
 /// Returns whether a call of `tool` needs approval, by what the tool declares.
 ///
-/// A worker or entry does not: what it calls is asked about.
+/// A worker does not: what it calls is asked about.
 pub(crate) fn needs_approval(tool: &Registered) -> bool {
-    tool.kind() == Kind::Tool && tool.effect() != Effect::ReadOnly
+    tool.kind() != Kind::Worker && tool.effect() != Effect::ReadOnly
 }

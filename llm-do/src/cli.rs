@@ -16,6 +16,7 @@ use clap::Parser;
 
 use self::args::{Arguments, Command};
 use crate::error::BoxError;
+use crate::event::printable;
 use crate::runtime::RuntimeBuilder;
 
 /// Runs the command line: `run`, `tools` and `check`, over everything that is linked in.
@@ -58,11 +59,13 @@ impl Cli {
     pub fn main(self) -> ExitCode {
         // A wrong usage ends the process here, with 2; a request for help with 0.
         let arguments = Arguments::parse();
+        // A panic of a tool is that call's error, and its text may be a model's.
+        std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
         match self.execute(arguments.command) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => {
                 // There is nobody left to tell if standard error is gone.
-                let _ = writeln!(io::stderr(), "error: {failure}");
+                let _ = writeln!(io::stderr(), "error: {}", printable(&failure.to_string()));
                 failure.code()
             }
         }

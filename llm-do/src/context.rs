@@ -40,6 +40,8 @@ pub(crate) struct CallFrame {
     pub(crate) call: u64,
     pub(crate) parent: Option<u64>,
     pub(crate) depth: u32,
+    /// How many calls of any kind it is inside of.
+    pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
     /// The names that it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<[Arc<str>]>>,
@@ -47,11 +49,22 @@ pub(crate) struct CallFrame {
     pub(crate) cancellation: CancellationToken,
 }
 
+/// Arguments as JSON, or why they are none.
+pub(crate) type Arguments = Result<Value, String>;
+
 /// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
 #[async_trait]
 pub(crate) trait Host: Send + Sync {
     /// Calls the tool `name` for `caller`.
-    async fn call(&self, caller: &CallContext, name: &str, arguments: Value, by: Caller) -> Result<Value, CallError>;
+    ///
+    /// `arguments` may be a text that is no JSON, and then says why not: such a call is refused and reported like any.
+    async fn call(
+        &self,
+        caller: &CallContext,
+        name: &str,
+        arguments: Arguments,
+        by: Caller,
+    ) -> Result<Value, CallError>;
 
     /// Reports what happened in the call of `frame`.
     fn emit(&self, frame: &CallFrame, kind: EventKind);
@@ -87,7 +100,7 @@ impl<S> CallContext<S> {
                 tool: T::NAME.to_owned(),
                 message: error.to_string(),
             })?;
-            let result = self.dispatch(T::NAME, arguments, Caller::Code).await?;
+            let result = self.dispatch(T::NAME, Ok(arguments), Caller::Code).await?;
             serde_json::from_value(result)
                 .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
         })
@@ -101,10 +114,10 @@ impl<S> CallContext<S> {
     ///
     /// Returns a [`CallError`] as [`call`](Self::call) does, and [`CallError::NotFound`] for an unknown name.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
-        self.dispatch(name, arguments, Caller::Code).await
+        self.dispatch(name, Ok(arguments), Caller::Code).await
     }
 
-    pub(crate) async fn dispatch(&self, name: &str, arguments: Value, by: Caller) -> Result<Value, CallError> {
+    pub(crate) async fn dispatch(&self, name: &str, arguments: Arguments, by: Caller) -> Result<Value, CallError> {
         self.scope.host.call(&self.undeclared(), name, arguments, by).await
     }
 

@@ -8,6 +8,9 @@ use crate::event::Kind;
 use crate::schema;
 use crate::tool::{Effect, Running, Tool, WorkerOutput};
 
+/// The tool through which a model without native output gives a worker's result; no item may have this name.
+pub(crate) const OUTPUT_TOOL: &str = "final_result";
+
 /// A tool, worker or entry as its macro registers it.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +30,8 @@ pub struct ToolDef {
 /// What runs when the item is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
-    /// A function; it decodes the arguments first.
-    Function(fn(Value) -> Result<Start, String>),
+    /// A function; it decodes the arguments first, and writes them out again, defaults filled in.
+    Function(fn(Value) -> Result<(Start, Value), String>),
     /// A model.
     Worker {
         worker: WorkerDef,
@@ -125,13 +128,17 @@ impl ToolDef {
     }
 }
 
-fn start<T: Function>(arguments: Value) -> Result<Start, String> {
+fn start<T: Function>(arguments: Value) -> Result<(Start, Value), String> {
     let arguments: T = decode(arguments)?;
-    Ok(Box::new(move |ctx| arguments.start(ctx)))
+    let written = write(&arguments)?;
+    Ok((Box::new(move |ctx| arguments.start(ctx)), written))
 }
 
 fn rewrite<T: Tool>(arguments: Value) -> Result<Value, String> {
-    let arguments: T = decode(arguments)?;
+    write(&decode::<T>(arguments)?)
+}
+
+fn write<T: Tool>(arguments: &T) -> Result<Value, String> {
     serde_json::to_value(arguments).map_err(|error| error.to_string())
 }
 

@@ -1,27 +1,31 @@
 //! The one place where a call happens: find → decode → depth → approve → run → report.
 
+mod open_call;
+mod perform;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use llm_do_providers::{Settings, ToolSpec};
-use serde_json::{Map, Value};
+use llm_do_providers::Settings;
+use serde_json::Value;
 
-use crate::approval::{ApprovalRequest, Approvals, needs_approval};
-use crate::context::{CallContext, CallFrame, Host};
-use crate::definition::{Implementation, Start, WorkerDef};
+use self::open_call::OpenCall;
+use self::perform::{Prepared, panicked};
+use crate::approval::{ApprovalRequest, Approvals, Ruling, needs_approval};
+use crate::context::{Arguments, CallContext, CallFrame, Host};
 use crate::error::{CallError, chain};
-use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind, Outcome};
+use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
-use crate::tool::{Failure, Way};
-use crate::worker::{Limits, Output, WorkerRun, prompt};
+
+/// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
+const MAX_NESTING: u32 = 50;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -47,26 +51,37 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
 }
 
-/// Decoded arguments, and what they are for.
-enum Prepared {
-    Function(Start),
-    Worker(WorkerDef, fn(&Value) -> Result<(), String>),
-}
-
 #[async_trait]
 impl Host for Run {
-    async fn call(&self, caller: &CallContext, name: &str, arguments: Value, by: Caller) -> Result<Value, CallError> {
+    async fn call(
+        &self,
+        caller: &CallContext,
+        name: &str,
+        arguments: Arguments,
+        by: Caller,
+    ) -> Result<Value, CallError> {
+        // Code that makes one quick call after the other must let others run too.
+        tokio::task::coop::consume_budget().await;
+        if caller.is_cancelled() {
+            // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
+            tokio::task::yield_now().await;
+            return Err(CallError::Cancelled { tool: name.to_owned() });
+        }
         let mut frame = self.open(caller, name, by);
-        match self.admit(caller.frame(), &mut frame, arguments, by).await {
-            Ok((tool, prepared, arguments)) => {
-                let ctx = caller.child(frame);
-                self.run(&tool, prepared, arguments, &ctx, by).await
-            }
+        let _cancel_on_drop = frame.cancellation.clone().drop_guard();
+        let admitted = self.admit(caller.frame(), &mut frame, arguments, by).await;
+        let ctx = caller.child(frame);
+        let result = match admitted {
+            Ok((tool, prepared)) => self.run(&tool, prepared, &ctx, by).await,
             Err(error) => {
-                self.emit(&frame, EventKind::CallRefused { by, error: chain(&error) });
+                ctx.emit(EventKind::CallRefused { by, error: chain(&error) });
                 Err(error)
             }
+        };
+        if by == Caller::User {
+            ctx.emit(EventKind::Usage { used: ctx.usage() });
         }
+        result
     }
 
     fn emit(&self, frame: &CallFrame, kind: EventKind) {
@@ -103,10 +118,11 @@ impl Run {
             call: self.calls.fetch_add(1, Ordering::Relaxed),
             parent: (by != Caller::User).then_some(caller.call),
             depth: caller.depth,
+            nesting: caller.nesting + 1,
             name: name.into(),
             declared: None,
             meter: caller.meter.child(),
-            cancellation: caller.cancellation.clone(),
+            cancellation: caller.cancellation.child_token(),
         }
     }
 
@@ -115,43 +131,45 @@ impl Run {
         &self,
         caller: &CallFrame,
         frame: &mut CallFrame,
-        arguments: Value,
+        arguments: Arguments,
         by: Caller,
-    ) -> Result<(Arc<Registered>, Prepared, Value), CallError> {
-        if frame.cancellation.is_cancelled() {
-            return Err(CallError::Cancelled { tool: frame.name.to_string() });
-        }
-        let tool = self.find(caller, &frame.name)?;
-        let (prepared, arguments) = decode(&tool, arguments)?;
+    ) -> Result<(Arc<Registered>, Prepared), CallError> {
+        let tool = self.find(caller, &frame.name, by)?;
+        let prepared = Prepared::decode(&tool, arguments)?;
         self.descend(caller, frame, &tool)?;
-        self.approve(caller, frame, &tool, &arguments, by).await?;
-        Ok((tool, prepared, arguments))
+        self.approve(caller, frame, &tool, &prepared.arguments, by).await?;
+        Ok((tool, prepared))
     }
 
-    fn find(&self, caller: &CallFrame, name: &str) -> Result<Arc<Registered>, CallError> {
+    /// Finds what the caller may call. A model is not told of what it may not.
+    fn find(&self, caller: &CallFrame, name: &str, by: Caller) -> Result<Arc<Registered>, CallError> {
         let registry = &self.plane.registry;
-        let unknown = || CallError::NotFound { tool: name.to_owned(), hint: registry.hint(name) };
-        let tool = registry.get(name).ok_or_else(unknown)?;
-        match &caller.declared {
-            Some(declared) if !declared.iter().any(|declared| **declared == *name) => {
+        let declared = caller.declared.as_deref();
+        let is_declared = declared.is_none_or(|declared| declared.iter().any(|declared| **declared == *name));
+        match registry.get(name) {
+            Some(tool) if is_declared => Ok(Arc::clone(tool)),
+            Some(_) if by != Caller::Model => {
                 Err(CallError::NotDeclared { tool: name.to_owned(), caller: caller.name.to_string() })
             }
-            _ => Ok(Arc::clone(tool)),
+            _ => Err(CallError::NotFound { tool: name.to_owned(), hint: registry.hint(name, declared) }),
         }
     }
 
     /// Sets the callee's depth and declaration; a worker is one deeper than its caller.
     fn descend(&self, caller: &CallFrame, frame: &mut CallFrame, tool: &Registered) -> Result<(), CallError> {
+        let name = || tool.name().to_owned();
+        if frame.nesting > MAX_NESTING {
+            return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
+        }
         frame.declared.clone_from(&tool.declared);
         if tool.kind() != Kind::Worker {
             return Ok(());
         }
-        let limit = self.plane.max_depth;
-        if caller.depth >= limit {
-            let (tool, caller_name) = (tool.name().to_owned(), caller.name.to_string());
-            return Err(CallError::Depth { tool, caller: caller_name, depth: caller.depth, limit });
+        let (depth, limit) = (caller.depth, self.plane.max_depth);
+        if depth >= limit {
+            return Err(CallError::Depth { tool: name(), caller: caller.name.to_string(), depth, limit });
         }
-        frame.depth = caller.depth + 1;
+        frame.depth = depth + 1;
         frame.declared.get_or_insert_default();
         Ok(())
     }
@@ -176,14 +194,24 @@ impl Run {
             arguments: arguments.clone(),
             caller: Arc::clone(&caller.name),
         };
-        let cancelled = || CallError::Cancelled { tool: tool.name().to_owned() };
-        let (ruling, judge) = tokio::select! {
-            biased;
-            () = frame.cancellation.cancelled() => return Err(cancelled()),
-            ruling = self.plane.approvals.decide(&request) => ruling,
-        };
+        let (ruling, judge) = self.decide(frame, &request).await;
         self.decided(frame, judge, ruling.as_ref().err().cloned());
-        ruling.map_err(|reason| CallError::Denied { tool: tool.name().to_owned(), reason })
+        ruling.map_err(|reason| match judge {
+            Judge::Cancellation => CallError::Cancelled { tool: tool.name().to_owned() },
+            _ => CallError::Denied { tool: tool.name().to_owned(), reason },
+        })
+    }
+
+    /// Waits for the decision; an approver that panics has not approved.
+    async fn decide(&self, frame: &CallFrame, request: &ApprovalRequest) -> Ruling {
+        let decision = AssertUnwindSafe(self.plane.approvals.decide(request)).catch_unwind();
+        tokio::select! {
+            biased;
+            () = frame.cancellation.cancelled() => (Err("the run was cancelled".to_owned()), Judge::Cancellation),
+            ruling = decision => {
+                ruling.unwrap_or_else(|_| (Err("the approver panicked".to_owned()), Judge::Approver))
+            }
+        }
     }
 
     fn decided(&self, frame: &CallFrame, by: Judge, reason: Option<String>) {
@@ -195,109 +223,18 @@ impl Run {
         &self,
         tool: &Registered,
         prepared: Prepared,
-        arguments: Value,
         ctx: &CallContext,
         by: Caller,
     ) -> Result<Value, CallError> {
-        let begun = Instant::now();
-        ctx.emit(EventKind::CallStarted { what: tool.kind(), by, arguments: arguments.clone() });
-        let body = AssertUnwindSafe(self.perform(tool, prepared, arguments, ctx)).catch_unwind();
-        let cancelled = || CallError::Cancelled { tool: tool.name().to_owned() };
+        let open = OpenCall::start(ctx, tool.kind(), by, prepared.arguments.clone());
+        let body = AssertUnwindSafe(prepared.perform(&self.plane, tool, ctx)).catch_unwind();
         // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.
         let result = tokio::select! {
             biased;
             result = body => result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref()))),
-            () = ctx.cancelled() => Err(cancelled()),
+            () = ctx.cancelled() => Err(CallError::Cancelled { tool: tool.name().to_owned() }),
         };
-        if by != Caller::User {
-            ctx.frame().meter.add_tool_call();
-        }
-        let outcome = match &result {
-            Ok(value) => Outcome::Result(value.clone()),
-            Err(error) => Outcome::Error(chain(error)),
-        };
-        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ctx.emit(EventKind::CallFinished { outcome, elapsed_ms });
+        open.finish(&result);
         result
     }
-
-    async fn perform(
-        &self,
-        tool: &Registered,
-        prepared: Prepared,
-        arguments: Value,
-        ctx: &CallContext,
-    ) -> Result<Value, CallError> {
-        match prepared {
-            Prepared::Function(start) => function(tool, start, ctx).await,
-            Prepared::Worker(worker, check) => self.worker(tool, worker, check, &arguments, ctx).await,
-        }
-    }
-
-    async fn worker(
-        &self,
-        tool: &Registered,
-        worker: WorkerDef,
-        check: fn(&Value) -> Result<(), String>,
-        arguments: &Value,
-        ctx: &CallContext,
-    ) -> Result<Value, CallError> {
-        let plane = &self.plane;
-        let model = plane.models.choose(tool.name(), &worker)?;
-        let tools = self.specs(ctx);
-        let output = Output::new(tool.output_shape(), check, model.profile(), !tools.is_empty());
-        let instructions = if worker.instructions.is_empty() { tool.description() } else { worker.instructions };
-        let run = WorkerRun {
-            ctx: ctx.clone(),
-            model,
-            instructions: instructions.into(),
-            tools,
-            output,
-            settings: plane.settings.clone(),
-            streaming: plane.streaming,
-            return_denials: plane.return_permission_errors,
-        };
-        run.run(prompt(arguments), Limits { max_turns: worker.max_turns, retries: worker.retries }).await
-    }
-
-    /// Lists the tools that the callee may call, as a model sees them.
-    fn specs(&self, ctx: &CallContext) -> Vec<ToolSpec> {
-        let declared = ctx.frame().declared.as_deref().unwrap_or_default();
-        declared.iter().filter_map(|name| self.plane.registry.get(name)).map(|tool| tool.spec.clone()).collect()
-    }
-}
-
-/// Checks and decodes arguments; none at all stands for an empty object.
-fn decode(tool: &Registered, arguments: Value) -> Result<(Prepared, Value), CallError> {
-    let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-    let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-    tool.validate(&arguments).map_err(invalid)?;
-    match tool.def.implementation {
-        Implementation::Function(start) => {
-            Ok((Prepared::Function(start(arguments.clone()).map_err(invalid)?), arguments))
-        }
-        Implementation::Worker { worker, arguments: rewrite, output } => {
-            Ok((Prepared::Worker(worker, output), rewrite(arguments).map_err(invalid)?))
-        }
-    }
-}
-
-/// Runs a function where it belongs: in place, or off the async threads.
-async fn function(tool: &Registered, start: Start, ctx: &CallContext) -> Result<Value, CallError> {
-    let result = match start(ctx).0 {
-        Way::Failed(error) => return Err(error),
-        Way::Inline(body) => body(),
-        Way::Future(body) => body.await,
-        Way::Blocking(body) => match tokio::task::spawn_blocking(body).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
-            Err(_) => return Err(CallError::Cancelled { tool: tool.name().to_owned() }),
-        },
-    };
-    result.map_err(|Failure(source)| CallError::Failed { tool: tool.name().to_owned(), source })
-}
-
-fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    CallError::Panicked { tool: tool.name().to_owned(), message: text.unwrap_or("no text").to_owned() }
 }

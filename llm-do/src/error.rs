@@ -65,6 +65,15 @@ pub enum CallError {
         limit: u32,
     },
 
+    /// One more call of any kind would exceed the limit on calls in one another; nothing ran.
+    #[error("`{tool}` would be call {limit} in one another: does it call itself without an end?")]
+    Nesting {
+        /// The tool's registered name.
+        tool: String,
+        /// The limit.
+        limit: u32,
+    },
+
     /// The run was cancelled.
     #[error("`{tool}` was cancelled")]
     Cancelled {
@@ -135,7 +144,13 @@ impl CallError {
     pub fn is_mendable(&self) -> bool {
         match self {
             Self::Failed { source, .. } => cause(source.as_ref()).is_none_or(Self::is_mendable),
-            Self::Denied { .. } | Self::Depth { .. } | Self::Cancelled { .. } | Self::NoModel { .. } => false,
+            // Of a provider: it has been tried again already, and what it refuses it will refuse.
+            Self::Model { .. }
+            | Self::NoModel { .. }
+            | Self::Denied { .. }
+            | Self::Depth { .. }
+            | Self::Nesting { .. }
+            | Self::Cancelled { .. } => false,
             _ => true,
         }
     }

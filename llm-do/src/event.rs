@@ -189,6 +189,8 @@ pub enum Judge {
     Approver,
     /// An earlier decision for this session.
     Memory,
+    /// Nobody: the run was cancelled first.
+    Cancellation,
 }
 
 /// How a call ended.

@@ -1,6 +1,6 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +8,7 @@ use llm_do_providers::ToolSpec;
 use serde_json::Value;
 
 use crate::context::StateKey;
-use crate::definition::{Declaration, ToolDef, ToolsetDef};
+use crate::definition::{Declaration, OUTPUT_TOOL, ToolDef, ToolsetDef};
 use crate::event::Kind;
 use crate::schema::{CheckedSchema, OutputShape};
 use crate::tool::Effect;
@@ -81,6 +81,8 @@ impl Registry {
                 )),
             }
         }
+        let mut seen = HashSet::new();
+        names.retain(|name| seen.insert(Arc::clone(name)));
         names.into()
     }
 
@@ -100,18 +102,27 @@ impl Registry {
         self.toolsets.values().map(|set| (set.name, set.description, set.members))
     }
 
-    /// Says what to do about a name that is not here.
-    pub(crate) fn hint(&self, name: &str) -> String {
+    /// Says what to do about a name that is not here, or not among those that the caller may call.
+    pub(crate) fn hint(&self, name: &str, declared: Option<&[Arc<str>]>) -> String {
         if self.tools.is_empty() {
             return "nothing is registered; if your tools are in a library, name it: `use my_tools as _;`".to_owned();
         }
-        match did_you_mean(name, self.tools.keys().copied()) {
-            hint if hint.is_empty() => {
-                let names: Vec<_> = self.tools.keys().map(|name| format!("`{name}`")).collect();
+        let known: Vec<&str> = match declared {
+            Some(declared) => declared.iter().map(AsRef::as_ref).collect(),
+            None => self.tools.keys().copied().collect(),
+        };
+        let near = did_you_mean(name, known.iter().copied());
+        if !near.is_empty() {
+            return near.trim_start_matches("; ").to_owned();
+        }
+        let names: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+        match (names.is_empty(), declared) {
+            (true, _) => "there is none to call".to_owned(),
+            (_, Some(_)) => format!("there are {}", names.join(", ")),
+            (_, None) => {
                 let names = names.join(", ");
                 format!("there are {names}; a library's tools are only linked if the program names it (`use it as _;`)")
             }
-            hint => hint.trim_start_matches("; ").to_owned(),
         }
     }
 
@@ -128,7 +139,7 @@ impl Registry {
     }
 }
 
-/// Says of each name that stands for more than one item where they all are.
+/// Says of each name that stands for more than one item, or may not be used, where they all are.
 fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for def in tools {
@@ -137,10 +148,15 @@ fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
     for def in toolsets {
         places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
     }
-    let twice = places.into_iter().filter(|(_, places)| places.len() > 1);
-    twice
-        .map(|(name, places)| format!("`{name}` is registered {} times: {}", places.len(), places.join(", ")))
-        .collect()
+    places.into_iter().filter_map(|(name, places)| collision(name, &places)).collect()
+}
+
+fn collision(name: &str, places: &[String]) -> Option<String> {
+    let all = places.join(", ");
+    if name == OUTPUT_TOOL {
+        return Some(format!("`{name}` is the name under which workers give their results; rename {all}"));
+    }
+    (places.len() > 1).then(|| format!("`{name}` is registered {} times: {all}", places.len()))
 }
 
 /// Returns "; did you mean `x`?" if a name is near, or nothing.

@@ -14,7 +14,7 @@ use crate::approval::{ApprovalMode, Approvals, Approver};
 use crate::context::{CallContext, CallFrame, Host};
 use crate::dispatch::{Plane, Run};
 use crate::error::CallError;
-use crate::event::{Caller, EventKind, EventSink};
+use crate::event::{Caller, EventSink};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registry, RegistryError};
 use crate::tool::Tool;
@@ -66,6 +66,7 @@ impl Runtime {
             call: 0,
             parent: None,
             depth: 0,
+            nesting: 0,
             name: name.into(),
             declared: None,
             meter: Meter::default(),
@@ -73,9 +74,7 @@ impl Runtime {
         };
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane)));
         let root = CallContext::new(Arc::clone(&run), frame);
-        let result = run.call(&root, name, arguments, Caller::User).await;
-        root.emit(EventKind::Usage { used: root.usage() });
-        result
+        run.call(&root, name, Ok(arguments), Caller::User).await
     }
 
     /// Returns what is registered.
@@ -180,6 +179,19 @@ impl RuntimeBuilder {
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.cancellation = token;
         self
+    }
+
+    /// Asks `approver` unless another was given.
+    #[cfg(feature = "cli")]
+    pub(crate) fn default_approver(mut self, approver: impl Approver + 'static) -> Self {
+        self.approver.get_or_insert_with(|| Arc::new(approver));
+        self
+    }
+
+    /// Returns the token that cancels all runs.
+    #[cfg(feature = "cli")]
+    pub(crate) fn cancellation_token(&self) -> CancellationToken {
+        self.cancellation.clone()
     }
 
     /// Collects the registry and begins the session.

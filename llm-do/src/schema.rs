@@ -74,14 +74,32 @@ pub(crate) struct OutputShape {
 impl OutputShape {
     pub(crate) fn new(schema: Value) -> Self {
         let kind = schema.get("type").and_then(Value::as_str);
-        let is_text = kind == Some("string") && schema.get("enum").is_none();
+        let is_text = kind == Some("string") && is_plain(&schema);
         let is_wrapped = kind != Some("object") && !is_text;
         Self { schema: CheckedSchema::new(if is_wrapped { wrap(schema) } else { schema }), is_text, is_wrapped }
     }
 }
 
+/// Whether a schema says nothing of its values but their type.
+fn is_plain(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|schema| schema.keys().all(|key| key == "type" || key == "description"))
+}
+
+/// Lets references to the whole point to where the whole is once it is wrapped.
+fn lower_references(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
+            Value::String(target) if key == "$ref" && target == "#" => *target = format!("#/properties/{WRAPPER}"),
+            value => lower_references(value),
+        }),
+        Value::Array(items) => items.iter_mut().for_each(lower_references),
+        _ => {}
+    }
+}
+
 /// Puts a schema that is no object into one; its definitions stay at the root, where references look for them.
 fn wrap(mut schema: Value) -> Value {
+    lower_references(&mut schema);
     let definitions = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));
     let mut wrapped = json!({
         "type": "object", "properties": { WRAPPER: schema }, "required": [WRAPPER], "additionalProperties": false

@@ -15,8 +15,10 @@ use serde_json::Value;
 
 pub(crate) use self::output::Output;
 pub(crate) use self::prompt::prompt;
-pub(crate) use self::turn::{Limits, Step, Turns};
+pub(crate) use self::turn::Limits;
+use self::turn::{Called, Step, Turns};
 use crate::context::CallContext;
+use crate::definition::OUTPUT_TOOL;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
 
@@ -92,7 +94,7 @@ impl WorkerRun {
     /// A worker whose only tool is its output tool is told to use it; one that has others may say so in its own time.
     fn tool_choice(&self) -> ToolChoice<'_> {
         match (self.output.tool(), self.tools.len()) {
-            (Some(_), 1) => ToolChoice::Tool(output::TOOL),
+            (Some(_), 1) => ToolChoice::Tool(OUTPUT_TOOL),
             (Some(_), _) => ToolChoice::Required,
             (None, _) => ToolChoice::Auto,
         }
@@ -125,27 +127,25 @@ impl WorkerRun {
     }
 
     /// Makes the calls of one turn, in order.
-    async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<ToolResult>, CallError> {
-        let mut results = Vec::with_capacity(calls.len());
+    async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Called>, CallError> {
+        let mut called = Vec::with_capacity(calls.len());
         for call in calls {
-            results.push(self.call(call).await?);
+            called.push(self.call(call).await?);
         }
-        Ok(results)
+        Ok(called)
     }
 
     /// Makes one call; an error that the model may mend becomes its result.
-    async fn call(&self, call: &ToolCall) -> Result<ToolResult, CallError> {
-        let outcome = match parse(&call.arguments) {
-            Ok(arguments) => self.ctx.dispatch(&call.name, arguments, Caller::Model).await,
-            Err(message) => Err(CallError::InvalidArguments { tool: call.name.clone(), message }),
-        };
-        let (content, is_error) = match outcome {
-            Ok(value) => (text_of(value), false),
-            Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true),
-            Err(error) if error.is_mendable() => (chain(&error), true),
+    async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
+        let outcome = self.ctx.dispatch(&call.name, parse(&call.arguments), Caller::Model).await;
+        let (content, is_error, is_denied) = match outcome {
+            Ok(value) => (text_of(value), false, false),
+            Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true, true),
+            Err(error) if error.is_mendable() => (chain(&error), true, false),
             Err(error) => return Err(error),
         };
-        Ok(ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error })
+        let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error };
+        Ok(Called { result, is_denied })
     }
 }
 

@@ -131,3 +131,43 @@ async fn arguments_are_checked_before_anybody_is_asked() {
 async fn by_name(ctx: &CallContext) -> Result<serde_json::Value> {
     Ok(ctx.call_tool("write", json!({ "text": 3 })).await?)
 }
+
+/// Remove a folder.
+#[tool(effect = destructive)]
+fn remove(path: String, #[arg(default = true)] recursive: bool) -> String {
+    format!("{path} {recursive}")
+}
+
+/// Removes a folder twice, with and without the default written out.
+#[entry]
+async fn removes(ctx: &CallContext) -> Result<()> {
+    ctx.call_tool("remove", json!({ "path": "p" })).await?;
+    ctx.call(remove { recursive: true, path: "p".into() }).await?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_approved_is_what_runs_defaults_included() {
+    let approver = Scripted { answer: Decision::ApprovedForSession, asked: Arc::default() };
+    Runtime::builder().approver(approver.clone()).build().unwrap().run(removes {}).await.unwrap();
+    let asked = approver.asked.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert_eq!(asked[0].arguments, json!({ "path": "p", "recursive": true }));
+}
+
+/// An approver that does not live to answer.
+#[derive(Debug)]
+struct Panicking;
+
+#[llm_do::async_trait]
+impl Approver for Panicking {
+    async fn review(&self, _: &ApprovalRequest) -> Decision {
+        panic!("no answer")
+    }
+}
+
+#[tokio::test]
+async fn an_approver_that_panics_has_not_approved() {
+    let runtime = Runtime::builder().approver(Panicking).build().unwrap();
+    assert!(runtime.run(writes {}).await.unwrap_err().is_denied());
+}

@@ -64,8 +64,20 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
 }
 
 #[test]
-fn a_failure_exits_with_1_and_says_which_argument_is_wrong() {
-    fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 1, "/b");
+fn wrong_input_exits_with_2_and_says_which_argument_is_wrong() {
+    fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 2, "/b");
+}
+
+#[test]
+fn a_failure_exits_with_1_and_cannot_steer_the_terminal() {
+    fails(&["run", "--tool", "fail", "\u{1b}[2Jgone"], 1, "`fail` failed: \u{fffd}[2Jgone");
+}
+
+#[test]
+fn a_limit_that_the_application_sets_stays_unless_an_option_changes_it() {
+    let text = stderr(&app(&["run", "--tool", "deeper", "1"]));
+    assert!(text.contains("the limit is 2"), "{text}");
+    assert_eq!(stdout(&app(&["run", "--max-depth", "3", "--tool", "deeper", "1"])), "Hello!\n");
 }
 
 #[test]
@@ -96,7 +108,7 @@ fn tools_as_json_has_the_schemas() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 1 workers, 3 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 2 workers, 5 tools\n");
 }
 
 #[test]

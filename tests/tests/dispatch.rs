@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use llm_do::prelude::*;
-use llm_do::{ApprovalMode, Kind, RunUsage};
+use llm_do::{ApprovalMode, Kind, RunUsage, RuntimeBuilder};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -102,9 +102,13 @@ async fn typed(ctx: &CallContext<typed>) -> Result<(String, Point, RunUsage)> {
     Ok((text, point, ctx.usage()))
 }
 
+/// A builder with all the state that tools here take.
+fn full() -> RuntimeBuilder {
+    Runtime::builder().state(vec!["alpha", "beta", "also"]).state(std::sync::atomic::AtomicBool::new(false))
+}
+
 fn runtime() -> Runtime {
-    let builder = Runtime::builder().state(vec!["alpha", "beta", "also"]);
-    builder.approval_mode(ApprovalMode::RejectAll).build().unwrap()
+    full().approval_mode(ApprovalMode::RejectAll).build().unwrap()
 }
 
 async fn error_of(name: &str, arguments: Value) -> String {
@@ -208,7 +212,7 @@ async fn a_context_knows_its_callee_and_its_depth() {
 #[tokio::test]
 async fn a_cancelled_run_ends_with_an_error_that_says_so() {
     let token = CancellationToken::new();
-    let runtime = Runtime::builder().state(vec!["a"]).cancellation(token.clone()).build().unwrap();
+    let runtime = full().cancellation(token.clone()).build().unwrap();
     let cancel = async {
         tokio::task::yield_now().await;
         token.cancel();
@@ -240,4 +244,63 @@ fn a_registered_item_says_what_it_is_and_where() {
     );
     assert!(item.location().contains("dispatch.rs:"), "{}", item.location());
     assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
+}
+
+/// Wait until told to stop, and say so to the application.
+#[tool(effect = read_only)]
+fn watch(ctx: &CallContext, stopped: State<std::sync::atomic::AtomicBool>) {
+    while !ctx.is_cancelled() {
+        std::thread::yield_now();
+    }
+    stopped.store(true, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Gives up on a slow tool.
+#[entry(toolsets = [watch])]
+async fn impatient(ctx: &CallContext<impatient>, stopped: State<std::sync::atomic::AtomicBool>) -> bool {
+    let call = tokio::time::timeout(Duration::from_millis(20), ctx.call(watch {})).await;
+    while !stopped.load(std::sync::atomic::Ordering::SeqCst) {
+        tokio::task::yield_now().await;
+    }
+    call.is_err()
+}
+
+/// Calls again and again, whatever happens.
+#[entry(toolsets = [nothing])]
+async fn stubborn(ctx: &CallContext<stubborn>) {
+    loop {
+        let _ = ctx.call(nothing {}).await;
+    }
+}
+
+/// Call itself.
+#[tool(effect = read_only)]
+async fn endless(ctx: &CallContext) -> Result<Value> {
+    Ok(ctx.call_tool("endless", Value::Null).await?)
+}
+
+#[tokio::test]
+async fn a_nested_call_that_is_dropped_is_cancelled_and_reported_as_finished() {
+    let recorder = llm_do::testing::Recorder::new();
+    assert!(full().sink(recorder.clone()).build().unwrap().run(impatient {}).await.unwrap());
+    let finished = |event: &&llm_do::Event| matches!(event.kind, llm_do::EventKind::CallFinished { .. });
+    let names: Vec<_> = recorder.events().iter().filter(finished).map(|event| event.name.to_string()).collect();
+    assert_eq!(names, ["watch", "impatient"]);
+}
+
+#[tokio::test]
+async fn code_that_never_stops_calling_is_stopped_by_a_cancellation() {
+    let token = CancellationToken::new();
+    let runtime = full().cancellation(token.clone()).build().unwrap();
+    let cancel = async {
+        tokio::task::yield_now().await;
+        token.cancel();
+    };
+    let (result, ()) = tokio::join!(runtime.run(stubborn {}), cancel);
+    assert!(result.unwrap_err().is_cancelled());
+}
+
+#[tokio::test]
+async fn a_tool_that_calls_itself_without_an_end_is_an_error() {
+    assert!(error_of("endless", Value::Null).await.ends_with("does it call itself without an end?"));
 }

@@ -300,3 +300,135 @@ async fn usage_flows_up_the_tree() {
     let Some(EventKind::Usage { used }) = recorder.kinds().pop() else { panic!("the run ends with its usage") };
     assert_eq!((used.tool_calls, used.model.requests, used.model.input_tokens), (2, 2, 20));
 }
+
+/// Look around, as another program would: a root call by itself.
+#[entry]
+async fn inner_entry() -> Result<u8> {
+    Ok(1)
+}
+
+/// Ask a nested worker.
+#[worker(toolsets = [answer, inner_entry], retries = 1)]
+async fn outer(input: String) -> String;
+
+#[tokio::test]
+async fn an_entry_that_a_model_calls_needs_approval() {
+    let model = scripted(vec![vec![call("inner_entry", &json!({}))], vec![text("done")]]);
+    let runtime = builder(model).approval_mode(ApprovalMode::RejectAll).build().unwrap();
+    assert!(runtime.run(outer { input: "go".into() }).await.unwrap_err().is_denied());
+}
+
+#[tokio::test]
+async fn failures_of_one_answer_are_one_failure_and_a_success_clears_them() {
+    let missing = || call("read", &json!({ "path": "missing" }));
+    let answers = vec![
+        vec![missing(), missing(), missing(), call("read", &json!({ "path": "a" }))],
+        vec![missing()],
+        vec![call("final_result", &finding())],
+    ];
+    assert_eq!(run_judge(scripted(answers)).await.0.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn denials_that_the_model_is_told_of_spend_no_retries() {
+    let delete = || vec![call("delete", &json!({ "path": "a" }))];
+    let model = scripted(vec![delete(), delete(), delete(), vec![call("final_result", &finding())]]);
+    let builder = builder(model).approval_mode(ApprovalMode::RejectAll).return_permission_errors(true);
+    assert_eq!(builder.build().unwrap().run(judge { path: "a".into() }).await.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn calls_beside_the_result_are_made_before_it_counts() {
+    let answers = vec![vec![call("final_result", &finding()), call("delete", &json!({ "path": "a" }))]];
+    let (result, recorder) = run_judge(scripted(answers)).await;
+    assert_eq!(result.unwrap().score, 7);
+    assert!(recorder.events().iter().any(|event| &*event.name == "delete"));
+}
+
+#[tokio::test]
+async fn a_result_does_not_count_if_a_call_beside_it_fails() {
+    let answers = vec![
+        vec![call("final_result", &json!({ "score": 1, "notes": [] })), call("read", &json!({ "path": "missing" }))],
+        vec![call("final_result", &finding())],
+    ];
+    assert_eq!(run_judge(scripted(answers)).await.0.unwrap().score, 7);
+}
+
+#[tokio::test]
+async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
+    let read = || vec![call("read", &json!({ "path": "a" }))];
+    let model = scripted(vec![read(), read(), read(), vec![call("delete", &json!({ "path": "a" }))]]);
+    let (result, recorder) = run_judge(model).await;
+    result.unwrap_err();
+    assert!(recorder.events().iter().all(|event| &*event.name != "delete"));
+}
+
+#[tokio::test]
+async fn a_refusal_is_no_result() {
+    let model = FunctionModel::new(|_: Request<'_>| {
+        let response = Response::new("m", vec![text("I'm sorry, I can't.")], Usage::default());
+        Ok(response.with_finish(llm_do::FinishReason::ContentFilter))
+    });
+    let error = builder(model).build().unwrap().run(answer { input: "a".into() }).await.unwrap_err();
+    assert!(error.to_string().contains("refused"), "{error}");
+}
+
+#[tokio::test]
+async fn arguments_that_are_no_json_are_refused_and_reported_like_any() {
+    let (_, recorder) =
+        run_judge(scripted(vec![vec![raw_call("read", "{")], vec![call("final_result", &finding())]])).await;
+    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("not JSON"));
+    assert!(recorder.kinds().iter().any(refused));
+}
+
+#[tokio::test]
+async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_one() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&asked);
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        if request.tools.iter().any(|tool| &*tool.name == "answer") {
+            return Ok(Response::new("m", vec![call("answer", &json!({ "input": "x" }))], Usage::default()));
+        }
+        count.fetch_add(1, Ordering::Relaxed);
+        Err(llm_do::ProviderError::new("p", llm_do::ErrorKind::Auth, "key refused"))
+    });
+    let error = builder(model).build().unwrap().run(outer { input: "go".into() }).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("key refused"), "{error}");
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test]
+async fn a_model_is_not_told_of_tools_that_it_may_not_call() {
+    let seen = Arc::new(std::sync::Mutex::new(String::new()));
+    let sink = Arc::clone(&seen);
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        if let Some(Message::Tool { results }) = request.messages.last() {
+            sink.lock().unwrap().clone_from(&results[0].content);
+            return Ok(Response::new("m", vec![text("done")], Usage::default()));
+        }
+        Ok(Response::new("m", vec![call("delet", &json!({}))], Usage::default()))
+    });
+    builder(model).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), "no tool `delet`: there are `answer`, `inner_entry`");
+}
+
+/// Arithmetic, which refers to itself.
+#[data]
+#[derive(Debug, PartialEq)]
+#[serde(rename_all = "snake_case")]
+enum Expression {
+    Number(i32),
+    Negated(Box<Expression>),
+}
+
+/// Parse arithmetic.
+#[worker]
+async fn parse(input: String) -> Expression;
+
+#[tokio::test]
+async fn an_output_type_may_refer_to_itself() {
+    let value = json!({ "result": { "negated": { "number": 3 } } });
+    let runtime = builder(scripted(vec![vec![call("final_result", &value)]])).build().unwrap();
+    let expected = Expression::Negated(Box::new(Expression::Number(3)));
+    assert_eq!(runtime.run(parse { input: "-3".into() }).await.unwrap(), expected);
+}

@@ -24,7 +24,7 @@ impl AtTerminal {
 #[async_trait]
 impl Approver for AtTerminal {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        if !io::stdin().is_terminal() {
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return denied("there is no terminal to ask at; use --approve-all or --reject-all");
         }
         self.progress.clear();

@@ -46,9 +46,9 @@ pub(super) struct RunOptions {
     /// Tell a worker's model of a denied call, instead of ending the run.
     #[arg(long)]
     pub(super) return_permission_errors: bool,
-    /// At most this many workers in one another.
-    #[arg(long, value_name = "N", default_value_t = 5)]
-    pub(super) max_depth: u32,
+    /// At most this many workers in one another; default: 5.
+    #[arg(long, value_name = "N")]
+    pub(super) max_depth: Option<u32>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) verbose: u8,

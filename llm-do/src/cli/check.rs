@@ -10,7 +10,7 @@ pub(super) fn check(builder: RuntimeBuilder) -> Result<(), Failure> {
     let count = |kind| runtime.registry().iter().filter(|item| item.kind() == kind).count();
     let (tools, workers, entries) = (count(Kind::Tool), count(Kind::Worker), count(Kind::Entry));
     if tools + workers + entries == 0 {
-        return Err(Failure::Error(runtime.registry().hint("")));
+        return Err(Failure::Error(runtime.registry().hint("", None)));
     }
     print(&format!("ok: {entries} entries, {workers} workers, {tools} tools"))
 }

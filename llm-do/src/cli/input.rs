@@ -29,6 +29,8 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
         (None, None) if required(item).is_empty() => Value::Object(Map::new()),
         (None, None) => from_prompt(item, &standard_input(item)?)?,
     };
+    let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}", item.name()));
+    item.validate(&arguments).map_err(invalid)?;
     Ok(Root { name: item.name(), arguments })
 }
 
@@ -36,7 +38,7 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
 fn target<'a>(registry: &'a Registry, options: &'a RunOptions) -> Result<(&'a Registered, Option<&'a str>), Failure> {
     let words = (options.name.as_deref(), options.prompt.as_deref());
     if let Some(name) = &options.tool {
-        let unknown = || Failure::Usage(format!("no tool `{name}`: {}", registry.hint(name)));
+        let unknown = || Failure::Usage(format!("no tool `{name}`: {}", registry.hint(name, None)));
         let item = registry.get(name).ok_or_else(unknown)?;
         return match words {
             (prompt, None) => Ok((item, prompt)),

@@ -28,8 +28,8 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     let root = root(&registry, options)?;
     let file = options.events.as_deref().map(create).transpose()?;
     let progress = Progress::new();
-    let token = CancellationToken::new();
-    let mut builder = configure(builder, options, &progress).cancellation(token.clone());
+    let token = builder.cancellation_token();
+    let mut builder = configure(builder, options, &progress);
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
@@ -50,28 +50,36 @@ fn create(path: &Path) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, F
     JsonLines::create(path).map(Arc::new).map_err(fault)
 }
 
+/// Adds what the options say; what they do not say stays as the application set it.
 fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progress) -> RuntimeBuilder {
-    let verbosity = match options.verbose {
-        0 => Verbosity::Quiet,
-        1 => Verbosity::Calls,
-        _ => Verbosity::Stream,
-    };
-    let mode = match (options.approve_all, options.reject_all) {
-        (true, _) => ApprovalMode::ApproveAll,
-        (_, true) => ApprovalMode::RejectAll,
-        _ => ApprovalMode::Prompt,
-    };
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
+    if let Some(depth) = options.max_depth {
+        builder = builder.max_depth(depth);
+    }
+    if options.approve_all {
+        builder = builder.approval_mode(ApprovalMode::ApproveAll);
+    }
+    if options.reject_all {
+        builder = builder.approval_mode(ApprovalMode::RejectAll);
+    }
+    if options.return_permission_errors {
+        builder = builder.return_permission_errors(true);
+    }
     builder
-        .approval_mode(mode)
-        .approver(AtTerminal::new(progress.clone()))
-        .return_permission_errors(options.return_permission_errors)
-        .max_depth(options.max_depth)
+        .default_approver(AtTerminal::new(progress.clone()))
         .streaming(true)
-        .sink(Terminal::new(progress.writer(), verbosity))
+        .sink(Terminal::new(progress.writer(), verbosity(options.verbose)))
         .sink(progress.clone())
+}
+
+fn verbosity(times: u8) -> Verbosity {
+    match times {
+        0 => Verbosity::Quiet,
+        1 => Verbosity::Calls,
+        _ => Verbosity::Stream,
+    }
 }
 
 /// Waits for the run on an async runtime of its own; Ctrl+C cancels it, a second one ends the process.
@@ -115,8 +123,12 @@ fn failure(error: &CallError) -> Failure {
 fn show(result: &Value) -> Result<(), Failure> {
     match result {
         Value::Null => Ok(()),
-        Value::String(text) if io::stdout().is_terminal() => print(&printable(text)),
-        Value::String(text) => print(text),
-        other => print(&format!("{other:#}")),
+        Value::String(text) => print_safely(text),
+        other => print_safely(&format!("{other:#}")),
     }
+}
+
+/// Prints to a file or a pipe as it is, to a terminal without what would steer it.
+fn print_safely(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(&printable(text)) } else { print(text) }
 }

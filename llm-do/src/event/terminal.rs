@@ -63,7 +63,11 @@ impl<W: Write> State<W> {
             EventKind::Progress { text } => self.line(text),
             EventKind::ModelDelta { delta } if self.verbosity >= Verbosity::Stream => self.stream(delta),
             kind if self.verbosity >= Verbosity::Calls => match describe(event, kind) {
-                Some(text) => self.line(&format!("{:indent$}{text}", "", indent = 2 * event.depth as usize)),
+                Some(text) => {
+                    // A name that a model made up may hold line breaks.
+                    let text = text.replace('\n', " ");
+                    self.line(&format!("{:indent$}{text}", "", indent = 2 * event.depth as usize))
+                }
                 None => Ok(()),
             },
             _ => Ok(()),
@@ -84,10 +88,14 @@ impl<W: Write> State<W> {
     }
 }
 
-/// Replaces control characters, so that what a model writes cannot steer the user's terminal.
+/// Replaces characters that steer a terminal or turn the direction of text: a model may have written them.
 pub(crate) fn printable(text: &str) -> String {
-    let safe = |c: char| if c.is_control() && c != '\n' && c != '\t' { char::REPLACEMENT_CHARACTER } else { c };
-    text.chars().map(safe).collect()
+    let steers = |c: char| match c {
+        '\n' | '\t' => false,
+        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    };
+    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Says in a line what happened, if it is worth one.

@@ -5,10 +5,8 @@ use std::sync::Arc;
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
+use crate::definition::OUTPUT_TOOL as TOOL;
 use crate::schema::{OutputShape, WRAPPER};
-
-/// The name of the tool through which a model without native output gives it.
-pub(crate) const TOOL: &str = "final_result";
 
 /// What a worker's output must be, and the way its model gives it.
 #[derive(Clone, Debug)]

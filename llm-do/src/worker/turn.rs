@@ -6,7 +6,8 @@ use llm_do_providers::{FinishReason, Message, Response, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::output::{Output, TOOL};
+use super::output::Output;
+use crate::definition::OUTPUT_TOOL;
 
 /// What a worker may use up before it gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,9 +32,20 @@ pub(crate) struct Turns {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Phase {
     Request,
-    Call(Vec<ToolCall>),
+    Call {
+        calls: Vec<ToolCall>,
+        /// The result that the same answer gave; it counts if the calls succeed.
+        given: Option<Given>,
+    },
     Done(Value),
     Failed(String),
+}
+
+/// A valid result, and the call that gave it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Given {
+    call: ToolCall,
+    value: Value,
 }
 
 /// What is to be done next.
@@ -49,6 +61,14 @@ pub(crate) enum Step<'a> {
     Failed(&'a str),
 }
 
+/// The outcome of one call of [`Step::Call`].
+#[derive(Debug)]
+pub(crate) struct Called {
+    pub(crate) result: ToolResult,
+    /// Whether the call was not approved: no fault of the model's, so it spends no retry.
+    pub(crate) is_denied: bool,
+}
+
 impl Turns {
     /// Begins with `prompt`.
     pub(crate) fn new(prompt: Message, limits: Limits) -> Self {
@@ -59,7 +79,7 @@ impl Turns {
     pub(crate) fn step(&self) -> Step<'_> {
         match &self.phase {
             Phase::Request => Step::Request(&self.messages),
-            Phase::Call(calls) => Step::Call(calls),
+            Phase::Call { calls, .. } => Step::Call(calls),
             Phase::Done(value) => Step::Done(value),
             Phase::Failed(message) => Step::Failed(message),
         }
@@ -73,76 +93,118 @@ impl Turns {
     /// Takes the model's answer; returns what was wrong with it, if it is asked again for that.
     pub(crate) fn answered(&mut self, response: Response, output: &Output) -> Option<String> {
         self.turn += 1;
-        let (text, cut_off) = (response.text(), response.finish == FinishReason::Length);
+        let (text, finish) = (response.text(), response.finish);
         let calls: Vec<ToolCall> = response.tool_calls().cloned().collect();
         self.messages.push(Message::Assistant { parts: response.parts });
-        if cut_off {
-            let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
-            return self.refuse(&calls, reason.to_owned());
-        }
-        match calls.iter().find(|call| call.name == TOOL && output.tool().is_some()) {
-            Some(result) => self.finish(output.read_json(&result.arguments), &calls),
-            None if calls.is_empty() => self.finish(output.read_text(&text), &calls),
-            None => {
-                self.phase = Phase::Call(calls);
+        match finish {
+            FinishReason::Length => {
+                let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
+                self.refuse(&calls, reason.to_owned())
+            }
+            FinishReason::ContentFilter => {
+                self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
                 None
             }
+            _ if calls.is_empty() => match output.read_text(&text) {
+                Ok(value) => self.done(value),
+                Err(reason) => self.refuse(&calls, reason),
+            },
+            _ => self.make(calls, output),
         }
+    }
+
+    /// Goes on to the calls of an answer; one of the output tool gives the result, once the others are made.
+    fn make(&mut self, calls: Vec<ToolCall>, output: &Output) -> Option<String> {
+        let gives = |call: &ToolCall| call.name == OUTPUT_TOOL && output.tool().is_some();
+        let Some(call) = calls.iter().find(|call| gives(call)).cloned() else {
+            if self.turn >= self.limits.max_turns {
+                self.fail_with(&calls, self.too_many_turns());
+            } else {
+                self.phase = Phase::Call { calls, given: None };
+            }
+            return None;
+        };
+        let value = match output.read_json(&call.arguments) {
+            Ok(value) => value,
+            Err(reason) => return self.refuse(&calls, reason),
+        };
+        let (extra, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(gives);
+        if others.is_empty() {
+            self.answer(&extra, "the result is accepted", false);
+            return self.done(value);
+        }
+        self.phase = Phase::Call { calls: others, given: Some(Given { call, value }) };
+        None
     }
 
     /// Takes the results of the calls of [`Step::Call`].
-    pub(crate) fn called(&mut self, results: Vec<ToolResult>) {
-        let spent = results.iter().find_map(|result| self.count(result));
+    pub(crate) fn called(&mut self, called: Vec<Called>) {
+        let given = match &mut self.phase {
+            Phase::Call { given, .. } => given.take(),
+            _ => None,
+        };
+        let failed = called.iter().any(|called| called.result.is_error);
+        let spent = self.count(&called);
+        let mut results: Vec<_> = called.into_iter().map(|called| called.result).collect();
+        match given {
+            Some(Given { call, value }) if !failed => {
+                results.push(result(&call, "the result is accepted", false));
+                self.phase = Phase::Done(value);
+            }
+            given => {
+                let reason = "not accepted, since another call of the same answer failed; give the result again";
+                results.extend(given.map(|given| result(&given.call, reason, true)));
+                self.next(spent);
+            }
+        }
         self.messages.push(Message::Tool { results });
-        self.next(spent);
     }
 
-    /// Ends with an output, or asks again.
-    ///
-    /// Other calls of the same answer are not made: the model has said that it is done.
-    fn finish(&mut self, output: Result<Value, String>, calls: &[ToolCall]) -> Option<String> {
-        match output {
-            Ok(value) => {
-                self.answer_calls(calls, "the result is accepted", false);
-                self.phase = Phase::Done(value);
-                None
-            }
-            Err(reason) => self.refuse(calls, reason),
-        }
+    fn done(&mut self, value: Value) -> Option<String> {
+        self.phase = Phase::Done(value);
+        None
     }
 
     /// Tells the model what is wrong with its answer, as long as its budget lasts.
     fn refuse(&mut self, calls: &[ToolCall], reason: String) -> Option<String> {
-        let spent = self.fail(TOOL, &reason);
+        let spent = self.fail(OUTPUT_TOOL, &reason);
         if calls.is_empty() {
             self.messages.push(Message::user(format!("{reason}. Try again.")));
         } else {
-            self.answer_calls(calls, &reason, true);
+            self.answer(calls, &format!("not run: {reason}"), true);
         }
         self.next(spent);
         matches!(self.phase, Phase::Request).then_some(reason)
     }
 
-    /// Answers each of `calls`, so that the history stays one that a provider accepts.
-    fn answer_calls(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
-        if calls.is_empty() {
-            return;
-        }
-        let answer = |call: &ToolCall| ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            content: content.to_owned(),
-            is_error,
-        };
-        self.messages.push(Message::Tool { results: calls.iter().map(answer).collect() });
+    /// Ends without an output.
+    fn fail_with(&mut self, calls: &[ToolCall], message: String) {
+        self.answer(calls, &format!("not run: {message}"), true);
+        self.phase = Phase::Failed(message);
     }
 
-    fn count(&mut self, result: &ToolResult) -> Option<String> {
-        if result.is_error {
-            return self.fail(&result.name, &result.content);
+    /// Answers each of `calls`, so that the history stays one that a provider accepts.
+    fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
+        if !calls.is_empty() {
+            let results = calls.iter().map(|call| result(call, content, is_error)).collect();
+            self.messages.push(Message::Tool { results });
         }
-        self.failures.remove(&result.name);
-        None
+    }
+
+    /// Counts the failures of one turn, at most one for each tool: the model has only now been told of them.
+    fn count(&mut self, called: &[Called]) -> Option<String> {
+        let mut failed: BTreeMap<&str, &str> = BTreeMap::new();
+        for Called { result, is_denied } in called {
+            if result.is_error && !is_denied {
+                failed.insert(&result.name, &result.content);
+            }
+        }
+        for Called { result, .. } in called.iter().filter(|called| !called.result.is_error) {
+            failed.remove(result.name.as_str());
+            self.failures.remove(&result.name);
+        }
+        let spent: Vec<_> = failed.into_iter().filter_map(|(tool, reason)| self.fail(tool, reason)).collect();
+        spent.into_iter().next()
     }
 
     /// Counts one failure of `what`; returns why to give up, if that was one too many.
@@ -151,21 +213,26 @@ impl Turns {
         *failures += 1;
         let times = *failures;
         (times > self.limits.retries).then(|| match what {
-            TOOL => format!("no valid result in {times} tries; the last: {reason}"),
+            OUTPUT_TOOL => format!("no valid result in {times} tries; the last: {reason}"),
             tool => format!("`{tool}` failed {times} times in a row; the last: {reason}"),
         })
     }
 
     fn next(&mut self, spent: Option<String>) {
-        let limit = self.limits.max_turns;
         self.phase = match spent {
             Some(message) => Phase::Failed(message),
-            None if self.turn >= limit => {
-                Phase::Failed(format!("no result after {limit} requests; raise `max_turns` if the task needs more"))
-            }
+            None if self.turn >= self.limits.max_turns => Phase::Failed(self.too_many_turns()),
             None => Phase::Request,
         };
     }
+
+    fn too_many_turns(&self) -> String {
+        format!("no result after {} requests; raise `max_turns` if the task needs more", self.limits.max_turns)
+    }
+}
+
+fn result(call: &ToolCall, content: &str, is_error: bool) -> ToolResult {
+    ToolResult { call_id: call.id.clone(), name: call.name.clone(), content: content.to_owned(), is_error }
 }
 
 #[cfg(test)]
@@ -188,8 +255,8 @@ mod tests {
         Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::default())
     }
 
-    fn result(call: &ToolCall, is_error: bool) -> ToolResult {
-        ToolResult { call_id: call.id.clone(), name: call.name.clone(), content: "c".to_owned(), is_error }
+    fn called(call: &ToolCall) -> Called {
+        Called { result: result(call, "c", call.id == "bad"), is_denied: false }
     }
 
     /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.
@@ -201,7 +268,7 @@ mod tests {
             turns = between(turns);
             match turns.step() {
                 Step::Request(_) => drop(turns.answered(answers.next().unwrap(), &output())),
-                Step::Call(calls) => turns.called(calls.iter().map(|call| result(call, call.id == "bad")).collect()),
+                Step::Call(calls) => turns.called(calls.iter().map(called).collect()),
                 Step::Done(_) | Step::Failed(_) => return states,
             }
             states.push(turns.clone());
@@ -212,10 +279,10 @@ mod tests {
     fn a_call_goes_on_from_its_written_state_as_if_it_had_never_stopped() {
         let answers = [
             answer("good", "{}"),
-            answer(TOOL, r#"{"n":"one"}"#),
+            answer(OUTPUT_TOOL, r#"{"n":"one"}"#),
             answer("bad", "{}"),
             answer("good", "{}"),
-            answer(TOOL, r#"{"n":1}"#),
+            answer(OUTPUT_TOOL, r#"{"n":1}"#),
         ];
         let written = |turns| serde_json::from_str(&serde_json::to_string(&turns).unwrap()).unwrap();
         let states = [states(&answers, |turns| turns), states(&answers, written)];

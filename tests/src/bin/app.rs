@@ -18,6 +18,25 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
+/// Fail with these words.
+#[tool(effect = read_only)]
+fn fail(with: String) -> Result<()> {
+    Err(with.into())
+}
+
+/// Call a worker that calls a worker that calls a worker.
+#[tool(effect = read_only)]
+async fn deeper(ctx: &CallContext, times: u32) -> Result<String> {
+    if ctx.depth() == 3 {
+        return Ok("done".to_owned());
+    }
+    Ok(ctx.call(dig { times }).await?)
+}
+
+/// Go deeper.
+#[worker(toolsets = [deeper])]
+async fn dig(times: u32) -> String;
+
 /// Wait until the run is cancelled.
 #[tool(effect = read_only)]
 async fn wait(ctx: &CallContext) {
@@ -34,5 +53,5 @@ async fn main_entry(ctx: &CallContext<main_entry>, name: String) -> Result<Strin
 
 fn main() -> ExitCode {
     let model = llm_do::testing::TestModel::new().text("Hello!");
-    llm_do::cli::Cli::new().configure(|builder| builder.force_model(model)).main()
+    llm_do::cli::Cli::new().configure(|builder| builder.force_model(model).max_depth(2)).main()
 }

@@ -1,0 +1,51 @@
+//! A call that has started: whatever happens to it, it is reported as finished.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::context::CallContext;
+use crate::error::{CallError, chain};
+use crate::event::{Caller, EventKind, Kind, Outcome};
+
+/// A call that has started and not finished; dropped, it is reported as cancelled.
+pub(super) struct OpenCall<'a> {
+    ctx: &'a CallContext,
+    by: Caller,
+    begun: Instant,
+    is_finished: bool,
+}
+
+impl<'a> OpenCall<'a> {
+    /// Reports that the call starts.
+    pub(super) fn start(ctx: &'a CallContext, what: Kind, by: Caller, arguments: Value) -> Self {
+        ctx.emit(EventKind::CallStarted { what, by, arguments });
+        Self { ctx, by, begun: Instant::now(), is_finished: false }
+    }
+
+    /// Reports how the call ended.
+    pub(super) fn finish(mut self, result: &Result<Value, CallError>) {
+        self.report(match result {
+            Ok(value) => Outcome::Result(value.clone()),
+            Err(error) => Outcome::Error(chain(error)),
+        });
+    }
+
+    fn report(&mut self, outcome: Outcome) {
+        self.is_finished = true;
+        if self.by != Caller::User {
+            self.ctx.frame().meter.add_tool_call();
+        }
+        let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.ctx.emit(EventKind::CallFinished { outcome, elapsed_ms });
+    }
+}
+
+impl Drop for OpenCall<'_> {
+    fn drop(&mut self) {
+        if !self.is_finished {
+            let cancelled = CallError::Cancelled { tool: self.ctx.name().to_owned() };
+            self.report(Outcome::Error(cancelled.to_string()));
+        }
+    }
+}

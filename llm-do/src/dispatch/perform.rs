@@ -1,0 +1,108 @@
+//! What runs once a call is admitted: a function, or a worker's turns.
+
+use std::any::Any;
+
+use llm_do_providers::ToolSpec;
+use serde_json::{Map, Value};
+
+use super::Plane;
+use crate::context::{Arguments, CallContext};
+use crate::definition::{Implementation, Start, WorkerDef};
+use crate::error::CallError;
+use crate::registry::Registered;
+use crate::tool::{Failure, Way};
+use crate::worker::{Limits, Output, WorkerRun, prompt};
+
+/// A call with its arguments decoded.
+pub(super) struct Prepared {
+    body: Body,
+    /// The arguments as they are approved and reported: decoded, defaults filled in.
+    pub(super) arguments: Value,
+}
+
+enum Body {
+    Function(Start),
+    Worker(WorkerDef, fn(&Value) -> Result<(), String>),
+}
+
+impl Prepared {
+    /// Checks and decodes arguments; none at all stands for an empty object.
+    pub(super) fn decode(tool: &Registered, arguments: Arguments) -> Result<Self, CallError> {
+        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+        let given = arguments.map_err(invalid)?;
+        let given = if given.is_null() { Value::Object(Map::new()) } else { given };
+        tool.validate(&given).map_err(invalid)?;
+        match tool.def.implementation {
+            Implementation::Function(start) => {
+                let (start, arguments) = start(given).map_err(invalid)?;
+                Ok(Self { body: Body::Function(start), arguments })
+            }
+            Implementation::Worker { worker, arguments: rewrite, output } => {
+                Ok(Self { body: Body::Worker(worker, output), arguments: rewrite(given).map_err(invalid)? })
+            }
+        }
+    }
+
+    /// Runs the call to its end.
+    pub(super) async fn perform(self, plane: &Plane, tool: &Registered, ctx: &CallContext) -> Result<Value, CallError> {
+        match self.body {
+            Body::Function(start) => function(tool, start, ctx).await,
+            Body::Worker(worker, check) => {
+                let run = plane.worker_run(tool, &worker, check, ctx)?;
+                let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
+                run.run(prompt(&self.arguments), limits).await
+            }
+        }
+    }
+}
+
+impl Plane {
+    fn worker_run(
+        &self,
+        tool: &Registered,
+        worker: &WorkerDef,
+        check: fn(&Value) -> Result<(), String>,
+        ctx: &CallContext,
+    ) -> Result<WorkerRun, CallError> {
+        let model = self.models.choose(tool.name(), worker)?;
+        let tools = self.specs(ctx);
+        let output = Output::new(tool.output_shape(), check, model.profile(), !tools.is_empty());
+        let instructions = if worker.instructions.is_empty() { tool.description() } else { worker.instructions };
+        Ok(WorkerRun {
+            ctx: ctx.clone(),
+            model,
+            instructions: instructions.into(),
+            tools,
+            output,
+            settings: self.settings.clone(),
+            streaming: self.streaming,
+            return_denials: self.return_permission_errors,
+        })
+    }
+
+    /// Lists the tools that the callee may call, as a model sees them.
+    fn specs(&self, ctx: &CallContext) -> Vec<ToolSpec> {
+        let declared = ctx.frame().declared.as_deref().unwrap_or_default();
+        declared.iter().filter_map(|name| self.registry.get(name)).map(|tool| tool.spec.clone()).collect()
+    }
+}
+
+/// Runs a function where it belongs: in place, or off the async threads.
+async fn function(tool: &Registered, start: Start, ctx: &CallContext) -> Result<Value, CallError> {
+    let result = match start(ctx).0 {
+        Way::Failed(error) => return Err(error),
+        Way::Inline(body) => body(),
+        Way::Future(body) => body.await,
+        Way::Blocking(body) => match tokio::task::spawn_blocking(body).await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
+            Err(_) => return Err(CallError::Cancelled { tool: tool.name().to_owned() }),
+        },
+    };
+    result.map_err(|Failure(source)| CallError::Failed { tool: tool.name().to_owned(), source })
+}
+
+pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    CallError::Panicked { tool: tool.name().to_owned(), message: text.unwrap_or("no text").to_owned() }
+}
