@@ -148,7 +148,8 @@ fn comma_or_end(input: ParseStream) -> syn::Result<()> {
     Ok(())
 }
 
-fn skip_past_comma(input: ParseStream) {
+/// Skips to behind the next comma, where another element may begin.
+pub(crate) fn skip_past_comma(input: ParseStream) {
     skip_to_comma(input);
     let _: syn::Result<Token![,]> = input.parse();
 }

@@ -83,7 +83,7 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
             quote!(#function #registration #arguments)
         }
         Err(error) => {
-            let stub = (!callable.is_member).then(|| stub::definition(&callable));
+            let stub = callable.has_struct.then(|| stub::definition(&callable));
             fallback::expand(&quote!(#function #stub), &error)
         }
     }

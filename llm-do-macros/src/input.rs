@@ -12,7 +12,7 @@ use std::fmt::{self, Display};
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::{Attribute, Ident, PathSegment, Type, Visibility};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, PathSegment, Type, Visibility};
 
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
@@ -64,8 +64,9 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
-    /// Whether it stands where a struct cannot: in an `impl`, or in a block of foreign items.
-    pub(crate) is_member: bool,
+    /// Whether a struct may stand beside it: not in an `impl`, nor in a block of foreign items, nor in the place of a
+    /// primitive type.
+    pub(crate) has_struct: bool,
     /// The parameters in which no fault was found.
     pub(crate) parameters: Vec<Parameter>,
     /// The return type, unless a fault was found in it.
@@ -77,6 +78,8 @@ impl Callable {
     fn read(kind: Kind, heading: Heading, function: &Function, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
+        let has_type = name::check_type(&arguments, "the argument struct", "name it by `args = SomeName`", errors);
+        let has_struct = has_type && signature.receiver().is_none() && signature.variadic.is_none();
         signature::check(kind, function, errors);
         let mut parameters = param::read_all(kind, signature, errors);
         let mut output = owned::output(kind, &signature.output, errors);
@@ -95,7 +98,7 @@ impl Callable {
             docs: docs::of(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
-            is_member: signature.receiver().is_some() || signature.variadic.is_some(),
+            has_struct,
             toolsets: heading.toolsets,
             arguments,
             parameters,
@@ -159,12 +162,23 @@ impl Worker {
     /// Reads the attribute and the signature under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let mut args: worker::Worker = args::parse(args, errors);
+        if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
+            errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
+        }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, errors);
         // A worker that is told nothing else is told what it is for.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         Self { callable, instructions, args }
+    }
+}
+
+fn is_zero(number: &Expr) -> bool {
+    match number {
+        Expr::Group(group) => is_zero(&group.expr),
+        Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_digits() == "0",
+        _ => false,
     }
 }
 

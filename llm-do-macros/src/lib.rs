@@ -36,11 +36,18 @@ use proc_macro::TokenStream;
 /// | `toolsets = [path, "name"]` | What it may call. Default: whatever is registered |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
 ///
+/// # The struct's name
+///
+/// Structs and modules share one namespace, so a module of the tool's name, declared beside it (E0428) or imported there
+/// (E0255), clashes with the argument struct. `args = SearchArguments` names the struct otherwise, and the tool keeps
+/// its name. A struct of a primitive type's name, such as `str` or `char`, is refused: name it otherwise as well.
+///
 /// # Parameters
 ///
 /// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `&str`, `&Path` or
 /// `&[T]`. An `Option<T>` may be absent. Unknown arguments are refused. Attributes of serde and schemars on a
-/// parameter go to its field in the schema, and so does this one:
+/// parameter go to its field in the schema, but for `rename`, `flatten` and `alias`, which are refused. This one goes
+/// there as well:
 ///
 /// | Key of `#[arg(..)]` | Meaning |
 /// |---|---|

@@ -10,4 +10,4 @@ pub use crate::tool::{
     Argument, Effect, Failure, FromText, NoSchema, NotResult, ReturnProbe, Returns, Running, SchemaProbe, Tool,
     WorkerOutput, Yields, assert_argument, returned,
 };
-pub use crate::toolset::{Declares, Here, In, Includes, Toolset, assert_unique, concat, count};
+pub use crate::toolset::{Declares, Here, In, Includes, Nothing, Toolset, assert_unique, concat, count};

@@ -29,6 +29,10 @@ pub enum Here {}
 #[derive(Debug)]
 pub struct In<const N: usize, Index>(std::marker::PhantomData<Index>);
 
+/// The tool that nobody has: generated code names it where a trait would else have fewer than two implementations.
+#[derive(Debug)]
+pub enum Nothing {}
+
 /// The declaration of an item that declares nothing: it may call whatever is registered.
 #[derive(Debug)]
 pub enum Anything {}

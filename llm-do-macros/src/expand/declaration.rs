@@ -40,7 +40,12 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
     callable.toolsets.as_ref().map(|_| quote!(.declares(&__DECLARATION)))
 }
 
+/// How many implementations keep the compiler from taking one for the only answer.
+const CHOICES: usize = 2;
+
 /// `trait_path` for every tool that one of the members includes, each member at an index of its own.
+///
+/// A single implementation would decide which tool a call must be of, and any other would be a mismatch of types.
 pub(super) fn members(item: &Ident, trait_path: &TokenStream, members: &[Path]) -> TokenStream {
     let implementations = members.iter().enumerate().map(|(index, member)| {
         quote! {
@@ -53,7 +58,13 @@ pub(super) fn members(item: &Ident, trait_path: &TokenStream, members: &[Path]) 
             }
         }
     });
-    quote!(#(#implementations)*)
+    let others = (members.len()..CHOICES).map(|index| {
+        quote! {
+            #[diagnostic::do_not_recommend]
+            impl #trait_path<__llm_do::Nothing, __llm_do::In<#index, __llm_do::Here>> for #item {}
+        }
+    });
+    quote!(#(#implementations)* #(#others)*)
 }
 
 /// The names of all members, as `&[&[&str]]`.

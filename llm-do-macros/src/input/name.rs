@@ -9,6 +9,12 @@ use crate::errors::Errors;
 /// The longest name that every provider accepts.
 const MAX_LEN: usize = 64;
 
+/// The types that every module can name, unless it has one of its own of that name.
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32", "u64", "u128",
+    "usize",
+];
+
 /// Returns the given name, or the item's.
 pub(super) fn read(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, span) = given.map_or_else(|| of(ident), |name| (name.value(), name.span()));
@@ -27,4 +33,14 @@ fn of(ident: &Ident) -> (String, Span) {
 fn is_valid(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=MAX_LEN).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
+/// Returns whether a type may be of that name; one that hides a primitive type from its module is noted.
+pub(super) fn check_type(ident: &Ident, what: &str, way_out: &str, errors: &mut Errors) -> bool {
+    let name = ident.unraw().to_string();
+    let is_primitive = PRIMITIVES.contains(&name.as_str());
+    if is_primitive {
+        errors.push(ident, format!("{what} would hide the primitive type `{name}` in its module: {way_out}"));
+    }
+    !is_primitive
 }

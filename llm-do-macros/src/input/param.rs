@@ -1,6 +1,7 @@
 //! The parameters: arguments, which are in the schema, and what the runtime injects.
 
 mod argument;
+mod attributes;
 mod injected;
 
 use std::collections::HashSet;

@@ -31,7 +31,7 @@ impl Toolset {
             while !input.is_empty() {
                 let group = Group::parse(input, errors);
                 match errors.take(group) {
-                    Some(group) => toolsets.push(Self::read(group, errors)),
+                    Some(group) => toolsets.extend(Self::read(group, errors)),
                     None => skip_group(input),
                 }
             }
@@ -42,8 +42,8 @@ impl Toolset {
         toolsets
     }
 
-    fn read(group: Group, errors: &mut Errors) -> Self {
-        Self {
+    fn read(group: Group, errors: &mut Errors) -> Option<Self> {
+        name::check_type(&group.ident, "the toolset", "give it another name", errors).then(|| Self {
             name: name::read(&group.ident, None, errors),
             description: docs::text(&group.attrs),
             cfgs: cfgs(&group.attrs),
@@ -52,6 +52,6 @@ impl Toolset {
             ident: group.ident,
             span: group.span,
             members: group.members,
-        }
+        })
     }
 }

@@ -57,6 +57,9 @@ const _: () = {
     where
         filesystem: __llm_do::Includes<__T, __I>,
     {}
+    #[diagnostic::do_not_recommend]
+    impl __llm_do::Includes<__llm_do::Nothing, __llm_do::In<1usize, __llm_do::Here>>
+    for everything {}
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("everything", "", < everything as __llm_do::Toolset >
         ::NAMES, __llm_do::Location::new(::core::file!(), ::core::line!()),)

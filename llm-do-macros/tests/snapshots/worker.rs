@@ -18,6 +18,9 @@ const _: () = {
     where
         read_file: __llm_do::Includes<__T, __I>,
     {}
+    #[diagnostic::do_not_recommend]
+    impl __llm_do::Declares<__llm_do::Nothing, __llm_do::In<1usize, __llm_do::Here>>
+    for reviewer {}
     const __MEMBERS: &[&[&str]] = &[<read_file as __llm_do::Toolset>::NAMES];
     const _: () = __llm_do::assert_unique("reviewer", __MEMBERS);
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(

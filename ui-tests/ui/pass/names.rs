@@ -35,6 +35,21 @@ fn injected(
     *state + first + second
 }
 
+/// A function hides no type: only a struct of its name would.
+#[tool(args = Char)]
+fn char(code: u32) -> Option<char> {
+    char::from_u32(code)
+}
+
+/// Tools and modules share names as soon as the struct has another.
+mod search {}
+
+/// Search.
+#[tool(args = Search)]
+fn search(text: &str, by_char: bool) -> bool {
+    text.is_empty() && by_char
+}
+
 #[entry(toolsets = [r#match])]
 async fn r#loop(ctx: &CallContext<r#loop>) -> Result<String, CallError> {
     ctx.call(r#match { r#type: String::new(), r#in: 1 }).await

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Ident, LitStr, Meta, PatType, Type};
 
-use super::{Kind, binding};
+use super::{Kind, attributes, binding};
 use crate::args::{self, parameter::Arg};
 use crate::errors::Errors;
 use crate::input::{docs, last_segment, owned, ungrouped};
@@ -29,6 +29,7 @@ impl Argument {
     /// Reads an argument, unless its name or its type is at fault.
     pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
         let arg = arg(&typed.attrs, errors);
+        let attrs = attributes::read(kind, &typed.attrs, errors);
         let ident = name(kind, typed, errors);
         let (ty, is_borrowed) = field(kind, &typed.ty, errors)?;
         Some(Self {
@@ -39,7 +40,7 @@ impl Argument {
             rename: arg.rename,
             description: arg.description,
             docs: docs::of(&typed.attrs),
-            attrs: typed.attrs.iter().filter(|attr| is_for_field(attr)).cloned().collect(),
+            attrs,
         })
     }
 
@@ -95,8 +96,4 @@ fn field(kind: Kind, ty: &Type, errors: &mut Errors) -> Option<(Type, bool)> {
     let is_borrowed = lent.is_some();
     let ty = lent.unwrap_or_else(|| ty.clone());
     owned::check(kind, &ty, errors).then_some((ty, is_borrowed))
-}
-
-fn is_for_field(attr: &Attribute) -> bool {
-    attr.path().is_ident("serde") || attr.path().is_ident("schemars")
 }
