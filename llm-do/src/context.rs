@@ -1,9 +1,10 @@
 //! What a running tool, worker or entry may reach: the context that flows down the call tree.
 
+mod inject;
+
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -12,7 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{BoxError, CallError};
+pub use self::inject::{FromContext, State, StateKey};
+use crate::error::CallError;
 use crate::event::{Caller, EventKind};
 use crate::tool::Tool;
 use crate::toolset::{Anything, Declares};
@@ -118,7 +120,7 @@ impl<S> CallContext<S> {
     }
 
     pub(crate) async fn dispatch(&self, name: &str, arguments: Arguments, by: Caller) -> Result<Value, CallError> {
-        self.scope.host.call(&self.undeclared(), name, arguments, by).await
+        self.scope.host.call(&self.declaring(), name, arguments, by).await
     }
 
     /// Returns how many workers deep the call is: 0 in an entry, 1 in a worker that it calls.
@@ -142,8 +144,7 @@ impl<S> CallContext<S> {
     /// Returns the application's state of type `T`, if the runtime was given one.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
-        let state = self.scope.host.state(TypeId::of::<T>())?;
-        state.downcast().ok().map(State)
+        State::from_any(self.scope.host.state(TypeId::of::<T>())?)
     }
 
     /// Tells the user how far the call is, as an event; the command line shows it at once.
@@ -170,14 +171,15 @@ impl<S> CallContext<S> {
         self.scope.host.emit(&self.scope.frame, kind);
     }
 
-    fn undeclared(&self) -> CallContext {
+    /// Returns the same context under another declaration.
+    fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), declaration: PhantomData }
     }
 }
 
 impl<S> Clone for CallContext<S> {
     fn clone(&self) -> Self {
-        Self { scope: Arc::clone(&self.scope), declaration: PhantomData }
+        self.declaring()
     }
 }
 
@@ -224,85 +226,4 @@ impl<S> ToolContext for CallContext<S> {
     fn is_cancelled(&self) -> bool {
         self.is_cancelled()
     }
-}
-
-/// The application's state of type `T`, given to the runtime once and to every tool that takes a `State<T>`.
-pub struct State<T>(Arc<T>);
-
-impl<T> State<T> {
-    /// Wraps a value, to call a tool's function directly, as a test does.
-    pub fn new(value: T) -> Self {
-        Self(Arc::new(value))
-    }
-}
-
-impl<T> Deref for State<T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        &self.0
-    }
-}
-
-impl<T> Clone for State<T> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<T> fmt::Debug for State<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").finish_non_exhaustive()
-    }
-}
-
-/// A parameter type that the plane fills in and no model sees.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be injected",
-    label = "not a context",
-    note = "injected are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`"
-)]
-pub trait FromContext: Sized + Send + 'static {
-    /// Takes the value out of the context of the call.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that ends the call if there is no such value.
-    fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
-}
-
-impl<S: 'static> FromContext for CallContext<S> {
-    fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
-        Ok(Self { scope: Arc::clone(&ctx.scope), declaration: PhantomData })
-    }
-}
-
-impl<T: Send + Sync + 'static> FromContext for State<T> {
-    fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
-        ctx.state().ok_or_else(|| {
-            let text = format!("no state of type `{}`: give it to `Runtime::builder().state(..)`", name_of::<T>());
-            CallError::Failed { tool: ctx.name().to_owned(), source: BoxError::from(text) }
-        })
-    }
-}
-
-/// A type of state that a tool needs.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StateKey {
-    pub(crate) id: TypeId,
-    pub(crate) name: &'static str,
-}
-
-impl StateKey {
-    /// Returns the key of `T`.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn of<T: 'static>() -> Self {
-        Self { id: TypeId::of::<T>(), name: name_of::<T>() }
-    }
-}
-
-fn name_of<T>() -> &'static str {
-    std::any::type_name::<T>()
 }

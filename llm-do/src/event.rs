@@ -1,21 +1,20 @@
 //! What happens in a run, as one stream of events.
 
 mod json_lines;
+mod kind;
 mod terminal;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use llm_do_providers::{ResponsePart, Usage};
 use serde::Serialize;
-use serde_json::Value;
 
 pub use self::json_lines::JsonLines;
+pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome};
 #[cfg(feature = "cli")]
 pub(crate) use self::terminal::printable;
 pub use self::terminal::{Terminal, Verbosity};
-use crate::usage::RunUsage;
 
 /// One thing that happened in a run.
 #[derive(Clone, Debug, Serialize)]
@@ -43,178 +42,6 @@ pub struct Event {
 
 fn rfc_3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(time)
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum EventKind {
-    /// The call is approved and starts to run.
-    CallStarted {
-        /// Whether it is a tool, a worker or an entry.
-        what: Kind,
-        /// Who decided to call.
-        by: Caller,
-        /// The arguments.
-        arguments: Value,
-    },
-    /// The call says how far it is: `ctx.progress(..)`.
-    Progress {
-        /// What it says.
-        text: String,
-    },
-    /// The call ended.
-    CallFinished {
-        /// How.
-        #[serde(flatten)]
-        outcome: Outcome,
-        /// Wall-clock time since it started, in milliseconds.
-        elapsed_ms: u64,
-    },
-    /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied.
-    CallRefused {
-        /// Who decided to call.
-        by: Caller,
-        /// Why.
-        error: String,
-    },
-    /// The call needs approval.
-    ApprovalAsked {
-        /// The arguments.
-        arguments: Value,
-    },
-    /// It was decided whether the call may run.
-    ApprovalDecided {
-        /// Whether it may.
-        approved: bool,
-        /// Who or what decided.
-        by: Judge,
-        /// Why not, if not.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    /// A worker asks its model.
-    ModelRequest {
-        /// The model, `provider:model`.
-        model: Arc<str>,
-        /// The how many-th request of this call, from 1.
-        turn: u32,
-        /// How many messages it holds.
-        messages: usize,
-        /// The tools offered.
-        tools: Vec<Arc<str>>,
-    },
-    /// The model is not answering yet.
-    ModelWaiting {
-        /// What it does.
-        on: String,
-    },
-    /// A piece of the answer, for display: without streaming, one for each part.
-    ModelDelta {
-        /// What it is a piece of.
-        #[serde(flatten)]
-        delta: Delta,
-    },
-    /// The model answered.
-    ModelResponse {
-        /// The model, as the provider names it.
-        model: String,
-        /// The answer.
-        parts: Vec<ResponsePart>,
-        /// What it used.
-        usage: Usage,
-    },
-    /// The model is asked again, since its answer was not as it should be.
-    ModelRetry {
-        /// What was wrong.
-        reason: String,
-    },
-    /// What the call and all calls below it used; follows each model response, and ends the run.
-    Usage {
-        /// The sum.
-        #[serde(flatten)]
-        used: RunUsage,
-    },
-}
-
-/// Whether an item is a tool, a worker or an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Kind {
-    /// Code.
-    Tool,
-    /// A signature that a model implements.
-    Worker,
-    /// A root call.
-    Entry,
-}
-
-impl Kind {
-    /// Returns the word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::Worker => "worker",
-            Self::Entry => "entry",
-        }
-    }
-}
-
-/// Who decided to call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Caller {
-    /// The user, who started the run.
-    User,
-    /// Code: `ctx.call(..)`.
-    Code,
-    /// A model.
-    Model,
-}
-
-/// Who or what decided whether a call may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Judge {
-    /// The tool's declared effect, or its kind: nobody was asked.
-    Policy,
-    /// The run's mode: `approve_all` or `reject_all`.
-    Mode,
-    /// The approver.
-    Approver,
-    /// An earlier decision for this session.
-    Memory,
-    /// Nobody: the run was cancelled first.
-    Cancellation,
-}
-
-/// How a call ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// With this result.
-    Result(Value),
-    /// With this error.
-    Error(String),
-}
-
-/// A piece of a model's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Delta {
-    /// More text.
-    Text(String),
-    /// More of a thought.
-    Thinking(String),
-    /// More of a tool call's arguments.
-    Arguments(String),
 }
 
 /// Takes the events of runs, in order.
