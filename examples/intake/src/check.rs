@@ -7,9 +7,11 @@
 //! and closed classes of English words, such as numbers and titles.
 
 mod age;
+mod cue;
 mod number;
 mod person;
 mod place;
+mod relation;
 mod span;
 mod text;
 
@@ -40,7 +42,9 @@ pub(crate) fn repair(note: &str, person: &Person) -> Person {
 /// The wrong value is not repeated: a small model would only copy it again.
 pub(crate) fn faults(note: &str, person: &Person) -> Vec<String> {
     let Person { name, age, city } = person;
-    let (names, ages, places) = (names(note, city), ages(note), places(note, name));
+    let (names, ages) = (names(note, city), ages(note));
+    // A wrong name may be the city: what the note offers for one must not depend on it.
+    let places = places(note, &settled(note, name.clone(), &names));
     let mut faults = Vec::new();
     if !may_be(note, name, &names) {
         faults.push(hint("name", &names));
@@ -57,6 +61,19 @@ pub(crate) fn faults(note: &str, person: &Person) -> Vec<String> {
 /// Returns what to ask when a reply had `faults`: the note, and below it what is known of the answer.
 pub(crate) fn again(note: &str, faults: &[String]) -> String {
     format!("{}\n\n{}", digits(note), faults.join(" "))
+}
+
+/// Returns `first` with the values of `second` where it has faults.
+///
+/// A small model that is asked about one value may do worse with the others.
+pub(crate) fn mend(note: &str, first: Person, second: Person) -> Person {
+    let names = names(note, &first.city);
+    let name = if may_be(note, &first.name, &names) { first.name } else { second.name };
+    let places = places(note, &settled(note, name.clone(), &names));
+    let city = if may_be(note, &first.city, &places) { first.city } else { second.city };
+    let ages = ages(note);
+    let age = if ages.is_empty() || ages.contains(&first.age) { first.age } else { second.age };
+    Person { name, age, city }
 }
 
 /// Returns `person` with a name and a city that the note does offer: what is like them, else the likeliest.

@@ -1,7 +1,7 @@
 //! Which numbers of a note may be the age of its person.
 
 use super::number::{Number, numbers};
-use super::person::{is_others, is_relation};
+use super::relation::{is_others, is_relation};
 use super::span::{MONTHS, spans};
 use super::text::{after, any_of, before, end_with, is_one_of, narrow, range};
 

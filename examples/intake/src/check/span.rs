@@ -164,10 +164,12 @@ pub(super) fn spans(note: &str) -> Vec<&str> {
     spans
 }
 
-/// Whether a title stands right before `span`, a slice of `note`.
-pub(super) fn has_title(note: &str, span: &str) -> bool {
-    let lead = note[..range(note, span).start].trim_end_matches(['.', ' ']);
-    words(lead).last().is_some_and(|word| word.end == lead.len() && is_one_of(&TITLES, word.text))
+/// Returns where `span`, a slice of `note`, begins with the titles before it, in bytes.
+pub(super) fn start(note: &str, span: &str) -> usize {
+    let start = range(note, span).start;
+    let lead = note[..start].trim_end_matches(['.', ' ']);
+    let title = words(lead).last().copied().filter(|word| word.end == lead.len() && is_one_of(&TITLES, word.text));
+    title.map_or(start, |title| self::start(note, &note[title.start..title.end]))
 }
 
 /// Takes away the titles that `name` begins with.
@@ -258,7 +260,7 @@ fn run_end(note: &str, words: &[Word<'_>], first: usize) -> usize {
         if !joins(note, words[next - 1], word) || is_one_of(&TITLES, word.text) || is_date(note, word) {
             break;
         }
-        if is_capitalised(word.text) {
+        if is_capitalised(word.text) || goes_on(word.text) {
             last = next;
         } else if !is_one_of(&PARTICLES, word.text) {
             break;
@@ -272,7 +274,7 @@ fn joins(note: &str, left: Word<'_>, right: Word<'_>) -> bool {
     let abbreviates = left.text.chars().count() <= 2 && is_capitalised(left.text);
     match &note[left.end..right.start] {
         " " => true,
-        ". " => abbreviates,
+        ". " => abbreviates && !is_one_of(&OPENERS, right.text),
         _ => false,
     }
 }
@@ -280,6 +282,12 @@ fn joins(note: &str, left: Word<'_>, right: Word<'_>) -> bool {
 /// Whether `text` begins with a capital letter, and is no number ("Fifteen-year-old").
 fn is_capitalised(text: &str) -> bool {
     text.starts_with(char::is_uppercase) && !begins_with_number(text)
+}
+
+/// Whether `text` is a small prefix with a capitalised word ("al-Masri", "d'Arc"), which a span goes on with.
+fn goes_on(text: &str) -> bool {
+    let parts = text.split_once(['-', '\'', '’']);
+    parts.is_some_and(|(prefix, rest)| prefix.len() < 4 && is_capitalised(rest))
 }
 
 /// Whether `word` is a day, or a month beside a number or after a word such as "in".
@@ -313,6 +321,22 @@ mod tests {
     #[test]
     fn spans_leave_out_words_that_open_a_sentence() {
         assert_eq!(spans("Ann is 7. She lives in St. Louis."), ["Ann", "St. Louis"]);
+    }
+
+    #[test]
+    fn a_span_goes_on_with_a_small_prefix() {
+        assert_eq!(spans("Tariq al-Masri and Ann d'Arc"), ["Tariq al-Masri", "Ann d'Arc"]);
+    }
+
+    #[test]
+    fn a_short_surname_is_no_abbreviation() {
+        assert_eq!(spans("Here is Ann Ng. She came with J. Hill"), ["Here", "Ann Ng", "J. Hill"]);
+    }
+
+    #[test]
+    fn titles_count_as_the_start() {
+        let note = "by Prof. Dr. Ann Hill";
+        assert_eq!(start(note, spans(note)[0]), 3);
     }
 
     #[test]

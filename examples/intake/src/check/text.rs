@@ -58,7 +58,7 @@ fn ends_clause(c: char) -> bool {
 }
 
 /// Splits `text` into words, in lower case.
-fn lower_words(text: &str) -> Vec<String> {
+pub(super) fn lower_words(text: &str) -> Vec<String> {
     pieces(text, |c| c.is_alphanumeric() || matches!(c, '\'' | '’'))
         .into_iter()
         .map(|word| word.text.to_lowercase().replace('’', "'"))
