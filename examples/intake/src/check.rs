@@ -19,7 +19,7 @@ use crate::Person;
 
 use self::age::ages;
 pub(crate) use self::number::digits;
-use self::person::names;
+use self::person::{full_name, names};
 use self::place::places;
 use self::span::{alike, as_written, find, is_part, without_title};
 
@@ -32,8 +32,9 @@ pub(crate) fn repair(note: &str, person: &Person) -> Person {
         [only] => *only,
         _ => person.age,
     };
-    let name = as_written(note, without_title(tidy(&person.name)));
     let city = as_written(note, tidy(&person.city));
+    let name = as_written(note, without_title(tidy(&person.name)));
+    let name = full_name(note, &name, &city).unwrap_or(name);
     Person { name, age, city }
 }
 
@@ -138,6 +139,19 @@ mod tests {
     fn a_name_that_goes_on_is_taken_whole() {
         let repaired = repair("Mei Ito, 21, from Salt Lake City", &person("Mei", 21, "Salt Lake"));
         assert_eq!(repaired, person("Mei Ito", 21, "Salt Lake City"));
+    }
+
+    #[test]
+    fn a_first_name_that_stands_alone_becomes_the_full_one() {
+        let repaired = repair("Ann Hill came. Ann is 9 and lives in Bath", &person("Ann", 9, "Bath"));
+        assert_eq!(repaired.name, "Ann Hill");
+    }
+
+    #[test]
+    fn what_was_right_stays_when_asking_again() {
+        let note = "Ann Hill, 9, lives in Bath";
+        let mended = mend(note, person("Ann Hill", 9, "Ann Hill"), person("Bath", 9, "Bath"));
+        assert_eq!(mended, person("Ann Hill", 9, "Bath"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Which numbers of a note may be the age of its person.
 
 use super::number::{Number, numbers};
-use super::relation::{is_others, is_relation};
+use super::relation::{is_children, is_others, is_relation};
 use super::span::{MONTHS, spans};
 use super::text::{after, any_of, before, end_with, is_one_of, narrow, range};
 
@@ -48,7 +48,7 @@ const LABELS: [&str; 35] = [
 const MEASURES: [&str; 16] =
     ["am", "cm", "eur", "euro", "ft", "h", "kg", "km", "m", "mg", "min", "ml", "noon", "o'clock", "pm", "usd"];
 
-/// The words that parts a number from a plural behind it that it does not count.
+/// Words that part a number from a plural behind them, so that it does not count that.
 const STOPS: [&str; 24] = [
     "a", "an", "and", "as", "at", "but", "by", "for", "from", "he", "her", "his", "i", "in", "is", "now", "of", "on",
     "or", "she", "that", "the", "who", "with",
@@ -62,9 +62,9 @@ const SINGULARS: [&str; 30] = [
 ];
 
 /// The words directly before a number that make it an age.
-const AGE_CUES: [&str; 18] = [
+const AGE_CUES: [&str; 16] = [
     "age", "age is", "age of", "aged", "am", "he's", "i'm", "im", "is", "is now", "is only", "she's", "shes", "turned",
-    "turning", "turns", "was", "were",
+    "turning", "turns",
 ];
 
 /// The words directly before a number that make it the age of another time.
@@ -111,13 +111,15 @@ fn is_dated(note: &str, number: &Number) -> bool {
 /// Whether `number` is the age of somebody else, or of another time.
 fn is_of_another(note: &str, number: &Number) -> bool {
     let lead = before(note, number.start);
-    let relation = lead.iter().rev().nth(1).is_some_and(|word| is_relation(word)) && end_with(&["is", "was"], &lead);
+    let relation =
+        lead.iter().rev().nth(1).is_some_and(|word| is_relation(word)) && end_with(&["aged", "is", "was"], &lead);
+    let children = lead.iter().any(|word| is_children(word));
     let last = spans(note).into_iter().rfind(|span| range(note, span).end <= number.start);
     let others = last.is_some_and(|span| {
         let end = range(note, span).end;
         is_others(note, span) && !note[end..number.start].contains(['.', ';', '!', '?'])
     });
-    relation || others || end_with(&OTHER_TIMES, &lead)
+    relation || children || others || end_with(&OTHER_TIMES, &lead)
 }
 
 /// Whether the note says of `number` that it is an age ("aged 7", "7 years old").
@@ -165,6 +167,8 @@ mod tests {
     #[test]
     fn the_age_of_another_or_of_another_time_is_none() {
         assert_eq!(ages("Ann came with her son Tim, who is 6. She is 41"), [41]);
+        assert_eq!(ages("Ann, 41, two kids aged 7 and 9"), [41]);
+        assert_eq!(ages("Ann was 19 when she left, now she is 41"), [41]);
         assert_eq!(ages("Ann will be 42 in May, now she is 41"), [41]);
     }
 

@@ -32,3 +32,36 @@ fn is_person(note: &str, span: &str) -> bool {
     let related = lead.last().is_some_and(|word| is_relation(word));
     related || end_with(&PERSON_CUES, &lead) || is_others(note, span) || start(note, span) < range(note, span).start
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_former_place_is_no_city() {
+        assert_eq!(places("Ann, born in Bath, left York for Leeds", "Ann"), ["Leeds"]);
+        assert_eq!(places("Ann moved from Bath to York", "Ann"), ["York"]);
+        assert_eq!(places("Ann used to live in Bath; now York is home", "Ann"), ["York"]);
+    }
+
+    #[test]
+    fn a_place_gone_to_is_no_city_beside_a_home() {
+        assert_eq!(places("Ann works in Bath but lives in York", "Ann"), ["York"]);
+        assert_eq!(places("Ann is visiting from Bath", "Ann"), ["Bath"]);
+    }
+
+    #[test]
+    fn the_home_of_a_relation_is_no_city() {
+        assert_eq!(places("Her sister lives in Bath, but Ann is from York", "Ann"), ["York"]);
+    }
+
+    #[test]
+    fn a_person_is_no_city() {
+        assert_eq!(places("Referred by Tim Lee. Ann, 9, York. Seen by Dr. Cole", "Ann"), ["York"]);
+    }
+
+    #[test]
+    fn where_one_is_from_is_home_if_nothing_better_is_there() {
+        assert_eq!(places("Ann ran in Bath and is from York", "Ann"), ["York"]);
+    }
+}

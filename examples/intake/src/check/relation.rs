@@ -62,6 +62,11 @@ pub(super) fn is_relation(word: &str) -> bool {
     RELATIONS.contains(&word)
 }
 
+/// Whether `word` is of several children, whose ages may follow.
+pub(super) fn is_children(word: &str) -> bool {
+    ["boys", "children", "daughters", "girls", "kids", "sons"].contains(&word)
+}
+
 /// Whether `span`, a slice of `note`, is somebody that the person of the note has to do with ("her son Tim").
 pub(super) fn is_others(note: &str, span: &str) -> bool {
     let mut lead = before(note, start(note, span));
@@ -73,4 +78,25 @@ pub(super) fn is_others(note: &str, span: &str) -> bool {
     }
     let owner = lead.iter().rev().nth(1).is_some_and(|word| OWNERS.contains(&word.as_str()));
     owner && lead.last().is_some_and(|word| is_relation(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::span::spans;
+    use super::*;
+
+    fn others(note: &str) -> Vec<&str> {
+        spans(note).into_iter().filter(|span| is_others(note, span)).collect()
+    }
+
+    #[test]
+    fn a_relation_of_the_person_is_another() {
+        assert_eq!(others("Ann Hill came with her son Tim; her coach was Joe"), ["Tim", "Joe"]);
+        assert_eq!(others("Ann Hill was referred by Dr. Lee"), ["Lee"]);
+    }
+
+    #[test]
+    fn a_relation_of_the_writer_may_be_the_person() {
+        assert!(others("My neighbour Ann Hill is 41").is_empty());
+    }
 }
