@@ -62,7 +62,7 @@ const PARTICLES: [&str; 24] = [
 ];
 
 /// Words that are capitalised only because a sentence begins with them.
-const OPENERS: [&str; 76] = [
+const OPENERS: [&str; 75] = [
     "a",
     "about",
     "address",
@@ -116,7 +116,6 @@ const OPENERS: [&str; 76] = [
     "residence",
     "she",
     "since",
-    "so",
     "spoke",
     "student",
     "that",
