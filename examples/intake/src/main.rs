@@ -131,9 +131,7 @@ async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result
     }
     let reply = ctx.call(extract_person { input: check::again(note, &faults) }).await?;
     let second = check::repair(note, &reply);
-    // A small model may do worse when asked again.
-    let best = if check::faults(note, &second).len() <= faults.len() { second } else { first };
-    Ok(check::settle(note, best))
+    Ok(check::settle(note, check::mend(note, first, second)))
 }
 
 /// Lists the records, and says how many are right where the folder knows the answers.

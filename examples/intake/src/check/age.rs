@@ -1,0 +1,179 @@
+//! Which numbers of a note may be the age of its person.
+
+use super::number::{Number, numbers};
+use super::relation::{is_children, is_others, is_relation};
+use super::span::{MONTHS, spans};
+use super::text::{after, any_of, before, end_with, is_one_of, narrow, range};
+
+/// What the number after it counts or labels, so that it is no age.
+const LABELS: [&str; 35] = [
+    "after",
+    "apartment",
+    "apt",
+    "badge",
+    "bed",
+    "before",
+    "bib",
+    "bus",
+    "card",
+    "chair",
+    "class",
+    "desk",
+    "ext",
+    "extension",
+    "flat",
+    "floor",
+    "for",
+    "gate",
+    "grade",
+    "house",
+    "line",
+    "locker",
+    "no",
+    "nr",
+    "number",
+    "order",
+    "page",
+    "platform",
+    "room",
+    "seat",
+    "size",
+    "table",
+    "unit",
+    "until",
+    "year",
+];
+
+/// Units after a number that are no plural, and what follows a time or a price.
+const MEASURES: [&str; 16] =
+    ["am", "cm", "eur", "euro", "ft", "h", "kg", "km", "m", "mg", "min", "ml", "noon", "o'clock", "pm", "usd"];
+
+/// Words that part a number from a plural behind them, so that it does not count that.
+const STOPS: [&str; 24] = [
+    "a", "an", "and", "as", "at", "but", "by", "for", "from", "he", "her", "his", "i", "in", "is", "now", "of", "on",
+    "or", "she", "that", "the", "who", "with",
+];
+
+/// Words that end like a plural and are none.
+const SINGULARS: [&str; 30] = [
+    "always", "asks", "calls", "comes", "does", "enjoys", "goes", "has", "his", "is", "its", "likes", "lives", "loves",
+    "needs", "plays", "resides", "runs", "says", "speaks", "stays", "studies", "takes", "teaches", "this", "travels",
+    "wants", "was", "works", "writes",
+];
+
+/// The words directly before a number that make it an age.
+const AGE_CUES: [&str; 16] = [
+    "age", "age is", "age of", "aged", "am", "he's", "i'm", "im", "is", "is now", "is only", "she's", "shes", "turned",
+    "turning", "turns",
+];
+
+/// The words directly before a number that make it the age of another time.
+const OTHER_TIMES: [&str; 4] = ["not", "was only", "will be", "will turn"];
+
+/// Returns the numbers of `note` that may be the age, as far as their neighbours tell.
+pub(super) fn ages(note: &str) -> Vec<u8> {
+    let numbers = narrow(numbers(note), |number| !counts(note, number) && !is_dated(note, number));
+    let numbers = narrow(numbers, |number| !is_of_another(note, number));
+    let numbers = narrow(numbers, |number| is_said_to_be_age(note, number));
+    let mut ages: Vec<u8> = numbers.into_iter().map(|number| number.value).collect();
+    ages.dedup();
+    ages
+}
+
+/// Whether `number` counts or labels something ("3 weeks", "6 chess tournaments", "room 12").
+fn counts(note: &str, number: &Number) -> bool {
+    if is_in_years(note, number) {
+        return false;
+    }
+    let next = after(note, number.end);
+    let plural = next.iter().take(2).take_while(|word| !STOPS.contains(&word.as_str())).any(|word| is_plural(word));
+    let measured = next.first().is_some_and(|word| MEASURES.contains(&word.as_str()));
+    let labelled = before(note, number.start).last().is_some_and(|word| LABELS.contains(&word.as_str()));
+    plural || measured || labelled || note[number.end..].starts_with(['%', '€', '$', '£'])
+}
+
+/// Whether `word` looks like the plural of a noun.
+fn is_plural(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.contains('\'') && !SINGULARS.contains(&word)
+}
+
+/// Whether `number` belongs to a date or an order ("14 March", "the 17th"), but not to a birthday.
+fn is_dated(note: &str, number: &Number) -> bool {
+    let next = after(note, number.end);
+    let ordinal = next.first().is_some_and(|word| ["st", "nd", "rd", "th"].contains(&word.as_str()));
+    if ordinal {
+        return next.get(1).is_none_or(|word| word != "birthday");
+    }
+    let is_month = |word: Option<&String>| word.is_some_and(|word| is_one_of(&MONTHS, word));
+    is_month(next.first()) || is_month(before(note, number.start).last())
+}
+
+/// Whether `number` is the age of somebody else, or of another time.
+fn is_of_another(note: &str, number: &Number) -> bool {
+    let lead = before(note, number.start);
+    let relation =
+        lead.iter().rev().nth(1).is_some_and(|word| is_relation(word)) && end_with(&["aged", "is", "was"], &lead);
+    let children = lead.iter().any(|word| is_children(word));
+    let last = spans(note).into_iter().rfind(|span| range(note, span).end <= number.start);
+    let others = last.is_some_and(|span| {
+        let end = range(note, span).end;
+        is_others(note, span) && !note[end..number.start].contains(['.', ';', '!', '?'])
+    });
+    relation || children || others || end_with(&OTHER_TIMES, &lead)
+}
+
+/// Whether the note says of `number` that it is an age ("aged 7", "7 years old").
+fn is_said_to_be_age(note: &str, number: &Number) -> bool {
+    let lead = before(note, number.start);
+    let label = note[..number.start].trim_end_matches([':', ' ']).to_lowercase();
+    is_in_years(note, number) || end_with(&AGE_CUES, &lead) || label.ends_with("age")
+}
+
+/// Whether `number` is followed by what ages are given in ("years old", "-year-old", "y/o").
+fn is_in_years(note: &str, number: &Number) -> bool {
+    let next = after(note, number.end);
+    let year = next.first().is_some_and(|word| ["year", "years", "yr", "yrs", "y"].contains(&word.as_str()));
+    year && any_of(&["old", "age", "o"], &next[1..next.len().min(3)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_labels_are_no_ages() {
+        assert_eq!(ages("Ann is ill for 3 weeks, 41, has two sons"), [41]);
+        assert_eq!(ages("Ann, 41, won 6 chess tournaments"), [41]);
+        assert_eq!(ages("Ann, 41, room 12, comes at 6 pm"), [41]);
+    }
+
+    #[test]
+    fn a_verb_is_no_plural() {
+        assert_eq!(ages("Ann, 35 lives in Bath with 2 cats"), [35]);
+    }
+
+    #[test]
+    fn dates_are_no_ages_but_birthdays_are() {
+        assert_eq!(ages("On 14 March and on the 17th Ann, 41"), [41]);
+        assert_eq!(ages("Ann has her 65th birthday in room 3"), [65]);
+    }
+
+    #[test]
+    fn what_is_said_to_be_the_age_beats_other_numbers() {
+        assert_eq!(ages("Ann, 3, 41 years old"), [41]);
+        assert_eq!(ages("Age: 41, Badge: 7"), [41]);
+    }
+
+    #[test]
+    fn the_age_of_another_or_of_another_time_is_none() {
+        assert_eq!(ages("Ann came with her son Tim, who is 6. She is 41"), [41]);
+        assert_eq!(ages("Ann, 41, two kids aged 7 and 9"), [41]);
+        assert_eq!(ages("Ann was 19 when she left, now she is 41"), [41]);
+        assert_eq!(ages("Ann will be 42 in May, now she is 41"), [41]);
+    }
+
+    #[test]
+    fn the_only_number_is_left() {
+        assert_eq!(ages("Ann of Bath, 9 weeks"), [9]);
+    }
+}
