@@ -100,8 +100,16 @@ async fn intake(
         records.push(record(ctx, &folder, file).await?);
     }
     let path = folder.join("records.csv");
-    ctx.call(write_records { path: path.clone(), records: records.clone() }).await?;
-    report(&folder, &path, &records)
+    let written = match ctx.call(write_records { path: path.clone(), records: records.clone() }).await {
+        Ok(()) => format!("written to {}", path.display()),
+        // The records are still of use to a user who does not want the file.
+        Err(CallError::Denied { reason, .. }) => format!("not written to {}: {reason}", path.display()),
+        Err(error) => {
+            ctx.progress(report(&folder, "not written".to_owned(), &records));
+            return Err(error.into());
+        }
+    };
+    Ok(report(&folder, written, &records))
 }
 
 /// Makes the record of one note. A note that cannot be read is said and left empty: the others are still of use.
@@ -135,14 +143,14 @@ async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result
 }
 
 /// Lists the records, and says how many are right where the folder knows the answers.
-fn report(folder: &Path, path: &Path, records: &[Record]) -> Result<String> {
+fn report(folder: &Path, written: String, records: &[Record]) -> String {
     let mut lines: Vec<String> = records.iter().map(ToString::to_string).collect();
-    lines.push(format!("written to {}", path.display()));
+    lines.push(written);
     let answers = folder.join("answers.csv");
     if answers.is_file() {
-        lines.push(Score::of(records, &answers)?.to_string());
+        lines.push(Score::of(records, &answers).map_or_else(|error| error.to_string(), |score| score.to_string()));
     }
-    Ok(lines.join("\n"))
+    lines.join("\n")
 }
 
 impl fmt::Display for Record {
