@@ -10,7 +10,7 @@ fn tidy(name: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// Greet somebody warmly, in one short sentence.
+/// Greet somebody in one short sentence.
 #[worker]
 async fn greet(input: String) -> String;
 
@@ -18,7 +18,7 @@ async fn greet(input: String) -> String;
 #[entry(toolsets = [tidy, greet])]
 async fn hello(ctx: &CallContext<hello>, name: String) -> Result<String> {
     let name = ctx.call(tidy { name }).await?;
-    Ok(ctx.call(greet { input: format!("My name is {name}.") }).await?)
+    Ok(ctx.call(greet { input: format!("Write a short, friendly greeting for {name}.") }).await?)
 }
 
 fn main() -> ExitCode {
