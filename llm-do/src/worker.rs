@@ -91,7 +91,7 @@ impl WorkerRun {
         }
     }
 
-    /// A worker whose only tool is its output tool is told to use it; one that has others may say so in its own time.
+    /// A model that gives its output through a tool must call one in each answer: that one, if there is no other.
     fn tool_choice(&self) -> ToolChoice<'_> {
         match (self.output.tool(), self.tools.len()) {
             (Some(_), 1) => ToolChoice::Tool(OUTPUT_TOOL),
