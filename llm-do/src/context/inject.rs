@@ -60,12 +60,14 @@ pub trait FromContext: Sized + Send + 'static {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: 'static> FromContext for CallContext<S> {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
         Ok(ctx.declaring())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> FromContext for State<T> {
     fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
         ctx.state().ok_or_else(|| {
