@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 pub use self::inject::{FromContext, State, StateKey};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
-use crate::tool::Tool;
+use crate::tool::{Tool, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Meter, RunUsage};
 
@@ -98,13 +98,8 @@ impl<S> CallContext<S> {
         S: Declares<T, Index>,
     {
         Box::pin(async move {
-            let arguments = serde_json::to_value(&call).map_err(|error| CallError::InvalidArguments {
-                tool: T::NAME.to_owned(),
-                message: error.to_string(),
-            })?;
-            let result = self.dispatch(T::NAME, Ok(arguments), Caller::Code).await?;
-            serde_json::from_value(result)
-                .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
+            let arguments = to_arguments(&call)?;
+            from_result::<T>(self.dispatch(T::NAME, Ok(arguments), Caller::Code).await?)
         })
     }
 

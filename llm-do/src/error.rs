@@ -142,36 +142,35 @@ impl CallError {
     /// False for refusals and limits, also where they are the cause of a tool's failure.
     #[must_use]
     pub fn is_mendable(&self) -> bool {
-        match self {
-            Self::Failed { source, .. } => cause(source.as_ref()).is_none_or(Self::is_mendable),
-            // Of a provider: it has been tried again already, and what it refuses it will refuse.
+        // Of a provider: it has been tried again already, and what it refuses it will refuse.
+        !matches!(
+            self.innermost(),
             Self::Model { .. }
-            | Self::NoModel { .. }
-            | Self::Denied { .. }
-            | Self::Depth { .. }
-            | Self::Nesting { .. }
-            | Self::Cancelled { .. } => false,
-            _ => true,
-        }
+                | Self::NoModel { .. }
+                | Self::Denied { .. }
+                | Self::Depth { .. }
+                | Self::Nesting { .. }
+                | Self::Cancelled { .. }
+        )
     }
 
     /// Returns whether the call, or one below it, was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        match self {
-            Self::Cancelled { .. } => true,
-            Self::Failed { source, .. } => cause(source.as_ref()).is_some_and(Self::is_cancelled),
-            _ => false,
-        }
+        matches!(self.innermost(), Self::Cancelled { .. })
     }
 
     /// Returns whether the call, or one below it, was not approved.
     #[must_use]
     pub fn is_denied(&self) -> bool {
+        matches!(self.innermost(), Self::Denied { .. })
+    }
+
+    /// Follows the failures of calls to the one that failed first.
+    fn innermost(&self) -> &Self {
         match self {
-            Self::Denied { .. } => true,
-            Self::Failed { source, .. } => cause(source.as_ref()).is_some_and(Self::is_denied),
-            _ => false,
+            Self::Failed { source, .. } => cause(source.as_ref()).map_or(self, Self::innermost),
+            _ => self,
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::error::CallError;
 use crate::event::{Caller, EventSink};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registry, RegistryError};
-use crate::tool::Tool;
+use crate::tool::{Tool, from_result, to_arguments};
 use crate::usage::Meter;
 
 /// The variable that names the model of workers that declare none.
@@ -47,11 +47,7 @@ impl Runtime {
     where
         T: Tool<Output: DeserializeOwned>,
     {
-        let tool = || T::NAME.to_owned();
-        let arguments = serde_json::to_value(&call)
-            .map_err(|error| CallError::InvalidArguments { tool: tool(), message: error.to_string() })?;
-        let result = self.run_named(T::NAME, arguments).await?;
-        serde_json::from_value(result).map_err(|error| CallError::Result { tool: tool(), message: error.to_string() })
+        from_result::<T>(self.run_named(T::NAME, to_arguments(&call)?).await?)
     }
 
     /// Runs an entry, tool or worker by its registered name, with arguments as JSON, as the root call.
@@ -201,7 +197,11 @@ impl RuntimeBuilder {
     /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, state that a
     /// registered tool takes and that was not given.
     pub fn build(self) -> Result<Runtime, BuildError> {
-        let registry = Registry::collect()?;
+        self.build_on(Registry::collect()?)
+    }
+
+    /// Begins the session over a registry that was collected before.
+    pub(crate) fn build_on(self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.state.contains_key(&key.id));
         if !missing.is_empty() {
             return Err(BuildError::MissingState(missing));

@@ -26,6 +26,18 @@ pub trait Tool: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     type Output;
 }
 
+/// Writes a typed call's arguments as JSON.
+pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
+    serde_json::to_value(call)
+        .map_err(|error| CallError::InvalidArguments { tool: T::NAME.to_owned(), message: error.to_string() })
+}
+
+/// Reads a call's result as the type that the tool yields.
+pub(crate) fn from_result<T: Tool<Output: DeserializeOwned>>(result: Value) -> Result<T::Output, CallError> {
+    serde_json::from_value(result)
+        .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
+}
+
 /// What a call of a tool may change; it decides whether anybody is asked before the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

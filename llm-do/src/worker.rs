@@ -38,7 +38,7 @@ pub(crate) struct WorkerRun {
 impl WorkerRun {
     /// Runs the turns from `prompt` to the output.
     pub(crate) async fn run(mut self, prompt: String, limits: Limits) -> Result<Value, CallError> {
-        self.tools.extend(self.output.tool());
+        self.tools.extend(self.output.tool().cloned());
         let mut turns = Turns::new(Message::user(prompt), limits);
         loop {
             match turns.step() {

@@ -14,6 +14,7 @@ mod place;
 mod relation;
 mod span;
 mod text;
+mod vocabulary;
 
 use crate::Person;
 

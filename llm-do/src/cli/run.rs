@@ -33,7 +33,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
-    let runtime = builder.build().map_err(Failure::error)?;
+    let runtime = builder.build_on(registry).map_err(Failure::error)?;
     let result = block_on(&token, runtime.run_named(root.name, root.arguments))?;
     progress.clear();
     if let Some(file) = file {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
-use crate::definition::OUTPUT_TOOL as TOOL;
+use crate::definition::OUTPUT_TOOL;
 use crate::schema::{OutputShape, WRAPPER};
 
 /// What a worker's output must be, and the way its model gives it.
@@ -41,10 +41,10 @@ impl Output {
         let way = if shape.is_text {
             Way::Text
         } else if native {
-            Way::Native(OutputSchema { name: TOOL.into(), schema })
+            Way::Native(OutputSchema { name: OUTPUT_TOOL.into(), schema })
         } else {
             let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
-            Way::Tool(ToolSpec { name: TOOL.into(), description: description.into(), parameters: schema })
+            Way::Tool(ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: schema })
         };
         Self { way, shape: Arc::clone(shape), check }
     }
@@ -58,9 +58,9 @@ impl Output {
     }
 
     /// Returns the output tool for models without.
-    pub(crate) fn tool(&self) -> Option<ToolSpec> {
+    pub(crate) fn tool(&self) -> Option<&ToolSpec> {
         match &self.way {
-            Way::Tool(spec) => Some(spec.clone()),
+            Way::Tool(spec) => Some(spec),
             _ => None,
         }
     }
@@ -71,7 +71,7 @@ impl Output {
             Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".to_owned()),
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
-            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{TOOL}`")),
+            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`")),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::number::{Number, numbers};
 use super::relation::{is_children, is_others, is_relation};
-use super::span::{MONTHS, spans};
+use super::span::spans;
 use super::text::{after, any_of, before, end_with, is_one_of, narrow, range};
+use super::vocabulary::MONTHS;
 
 /// What the number after it counts or labels, so that it is no age.
 const LABELS: [&str; 35] = [
