@@ -67,9 +67,24 @@ impl Value<'_> {
         self.put(slot, value)
     }
 
+    /// Reads a key that may stand alone.
+    pub(crate) fn fill_or<T, V: Parse>(
+        self,
+        slot: &mut Option<T>,
+        alone: fn(Ident) -> T,
+        with: fn(V) -> T,
+    ) -> syn::Result<()> {
+        if self.stands_alone() {
+            return self.put(slot, alone(self.key.clone()));
+        }
+        let expected = |error: syn::Error| syn::Error::new(error.span(), self.expected());
+        let value = self.equals().and_then(|()| self.input.parse().map_err(expected))?;
+        self.put(slot, with(value))
+    }
+
     /// Reads a key that stands alone.
     pub(crate) fn flag(self, slot: &mut Option<Ident>) -> syn::Result<()> {
-        if self.input.is_empty() || self.input.peek(Token![,]) {
+        if self.stands_alone() {
             return self.put(slot, self.key.clone());
         }
         Err(syn::Error::new_spanned(self.key, format!("`{}` takes no value", self.key)))
@@ -77,10 +92,14 @@ impl Value<'_> {
 
     fn equals(&self) -> syn::Result<()> {
         let equals = self.input.parse::<Token![=]>();
-        if equals.is_err() || self.input.is_empty() || self.input.peek(Token![,]) {
+        if equals.is_err() || self.stands_alone() {
             return Err(syn::Error::new_spanned(self.key, self.expected()));
         }
         Ok(())
+    }
+
+    fn stands_alone(&self) -> bool {
+        self.input.is_empty() || self.input.peek(Token![,])
     }
 
     fn put<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {

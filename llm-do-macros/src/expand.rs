@@ -58,7 +58,7 @@ pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
 
 /// Expands `#[data]`.
 pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    let derives = arguments::derives(None);
+    let derives = arguments::derives();
     let code = quote!(#derives #item);
     if args.is_empty() {
         return code;
@@ -79,8 +79,7 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
     match errors.finish(()) {
         Ok(()) => {
             let arguments = arguments::definition(&callable);
-            // The registration first: it says of an argument's type in our words what the derives say in theirs.
-            quote!(#function #registration #arguments)
+            quote!(#function #arguments #registration)
         }
         Err(error) => {
             let stub = callable.has_struct.then(|| stub::definition(&callable));

@@ -71,6 +71,8 @@ pub(crate) struct Callable {
     pub(crate) parameters: Vec<Parameter>,
     /// The return type, unless a fault was found in it.
     pub(crate) output: Option<Type>,
+    /// Whether the return type holds an `impl Trait`, so that nothing else can name it.
+    pub(crate) is_opaque: bool,
     pub(crate) toolsets: Option<Toolsets>,
 }
 
@@ -98,6 +100,7 @@ impl Callable {
             docs: docs::of(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
+            is_opaque: output.as_ref().is_some_and(owned::is_opaque),
             has_struct,
             toolsets: heading.toolsets,
             arguments,

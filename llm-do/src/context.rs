@@ -9,14 +9,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::inject::{FromContext, State, StateKey};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
-use crate::tool::{Tool, from_result, to_arguments};
+use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Meter, RunUsage};
 
@@ -52,7 +51,7 @@ pub(crate) struct CallFrame {
 }
 
 /// Arguments as JSON, or why they are none.
-pub(crate) type Arguments = Result<Value, String>;
+pub(crate) type Given = Result<Value, String>;
 
 /// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
 #[async_trait]
@@ -64,9 +63,9 @@ pub(crate) trait Host: Send + Sync {
         &self,
         caller: &CallContext,
         name: &str,
-        arguments: Arguments,
+        arguments: Given,
         by: Caller,
-    ) -> Result<Value, CallError>;
+    ) -> Result<ToolReturn, CallError>;
 
     /// Reports what happened in the call of `frame`.
     fn emit(&self, frame: &CallFrame, kind: EventKind);
@@ -94,7 +93,7 @@ impl<S> CallContext<S> {
     /// Returns a [`CallError`] that says why nothing ran, or what the callee failed with.
     pub fn call<T, Index>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
-        T: Tool<Output: DeserializeOwned>,
+        T: Tool<Output: FromReturn>,
         S: Declares<T, Index>,
     {
         Box::pin(async move {
@@ -111,10 +110,10 @@ impl<S> CallContext<S> {
     ///
     /// Returns a [`CallError`] as [`call`](Self::call) does, and [`CallError::NotFound`] for an unknown name.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
-        self.dispatch(name, Ok(arguments), Caller::Code).await
+        Ok(self.dispatch(name, Ok(arguments), Caller::Code).await?.value)
     }
 
-    pub(crate) async fn dispatch(&self, name: &str, arguments: Arguments, by: Caller) -> Result<Value, CallError> {
+    pub(crate) async fn dispatch(&self, name: &str, arguments: Given, by: Caller) -> Result<ToolReturn, CallError> {
         self.scope.host.call(&self.declaring(), name, arguments, by).await
     }
 

@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
 use crate::schema;
@@ -23,6 +24,10 @@ pub struct ToolDef {
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
     pub(crate) parameters: fn() -> Value,
+    /// What makes the arguments none that a model could give.
+    pub(crate) faults: fn() -> Vec<String>,
+    /// The defaults and examples of the arguments.
+    pub(crate) samples: fn() -> Vec<Sample>,
     pub(crate) output: Option<fn() -> Value>,
     pub(crate) implementation: Implementation,
 }
@@ -94,6 +99,8 @@ impl ToolDef {
             state: &[],
             declaration: None,
             parameters: schema::of_arguments::<T>,
+            faults: argument::faults::<T>,
+            samples: argument::samples::<T>,
             output: None,
             implementation,
         }
@@ -129,25 +136,17 @@ impl ToolDef {
 }
 
 fn start<T: Function>(arguments: Value) -> Result<(Start, Value), String> {
-    let arguments: T = decode(arguments)?;
-    let written = write(&arguments)?;
+    let arguments: T = argument::read(arguments)?;
+    let written = argument::write(&arguments)?;
     Ok((Box::new(move |ctx| arguments.start(ctx)), written))
 }
 
 fn rewrite<T: Tool>(arguments: Value) -> Result<Value, String> {
-    write(&decode::<T>(arguments)?)
-}
-
-fn write<T: Tool>(arguments: &T) -> Result<Value, String> {
-    serde_json::to_value(arguments).map_err(|error| error.to_string())
+    argument::write(&argument::read::<T>(arguments)?)
 }
 
 fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
     T::deserialize(value).map(drop).map_err(|error| error.to_string())
-}
-
-fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
 }
 
 /// How a model implements a worker.

@@ -18,11 +18,12 @@ use serde_json::Value;
 use self::open_call::OpenCall;
 use self::perform::{Prepared, panicked};
 use crate::approval::{ApprovalRequest, Approvals, Ruling, needs_approval};
-use crate::context::{Arguments, CallContext, CallFrame, Host};
+use crate::context::{CallContext, CallFrame, Given, Host};
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
+use crate::tool::ToolReturn;
 
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
 const MAX_NESTING: u32 = 50;
@@ -57,9 +58,9 @@ impl Host for Run {
         &self,
         caller: &CallContext,
         name: &str,
-        arguments: Arguments,
+        arguments: Given,
         by: Caller,
-    ) -> Result<Value, CallError> {
+    ) -> Result<ToolReturn, CallError> {
         // Code that makes one quick call after the other must let others run too.
         tokio::task::coop::consume_budget().await;
         if caller.is_cancelled() {
@@ -131,7 +132,7 @@ impl Run {
         &self,
         caller: &CallFrame,
         frame: &mut CallFrame,
-        arguments: Arguments,
+        arguments: Given,
         by: Caller,
     ) -> Result<(Arc<Registered>, Prepared), CallError> {
         let tool = self.find(caller, &frame.name, by)?;
@@ -225,7 +226,7 @@ impl Run {
         prepared: Prepared,
         ctx: &CallContext,
         by: Caller,
-    ) -> Result<Value, CallError> {
+    ) -> Result<ToolReturn, CallError> {
         let open = OpenCall::start(ctx, tool.kind(), by, prepared.arguments.clone());
         let body = AssertUnwindSafe(prepared.perform(&self.plane, tool, ctx)).catch_unwind();
         // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.

@@ -53,6 +53,8 @@ extern crate self as llm_do;
 #[path = "private.rs"]
 pub mod __private;
 mod approval;
+mod argument;
+mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod context;
@@ -80,7 +82,7 @@ pub use self::event::{
 };
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
-pub use self::tool::{Effect, Returns, Tool};
+pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
 pub use self::usage::RunUsage;
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].

@@ -1,13 +1,21 @@
 //! Not public API. Used by generated code.
 
+pub use std::borrow::Cow;
+pub use std::string::String;
+
 pub use inventory;
 pub use schemars;
 pub use serde;
+pub use serde_json::Value;
 
+pub use crate::argument::{
+    Argument, Arguments, Described, Fields, FromText, Parameter, describe, deserialize, parameter, serialize,
+};
+pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{Declaration, Function, Location, ToolDef, ToolsetDef, WorkerDef};
 pub use crate::tool::{
-    Argument, Effect, Failure, FromText, NoSchema, NotResult, ReturnProbe, Returns, Running, SchemaProbe, Tool,
-    WorkerOutput, Yields, assert_argument, returned,
+    Effect, Failure, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsSource, ReturnsText,
+    ReturnsValue, Running, SchemaProbe, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
 };
 pub use crate::toolset::{Declares, Here, In, Includes, Nothing, Toolset, assert_unique, concat, count};

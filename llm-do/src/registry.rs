@@ -55,6 +55,8 @@ impl Registry {
         let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
         for def in tools {
             let declared = def.declaration.map(|declaration| registry.resolve(&def, declaration, &known, &mut faults));
+            let unfit = (def.faults)().into_iter();
+            faults.extend(unfit.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)));
             registry.tools.insert(def.name, Arc::new(Registered::new(def, declared)));
         }
         if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }

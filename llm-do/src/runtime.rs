@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use llm_do_providers::{Model, Settings};
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +16,7 @@ use crate::error::CallError;
 use crate::event::{Caller, EventSink};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registry, RegistryError};
-use crate::tool::{Tool, from_result, to_arguments};
+use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::usage::Meter;
 
 /// The variable that names the model of workers that declare none.
@@ -45,9 +44,9 @@ impl Runtime {
     /// Returns a [`CallError`] that says why nothing ran, or what the root call failed with.
     pub async fn run<T>(&self, call: T) -> Result<T::Output, CallError>
     where
-        T: Tool<Output: DeserializeOwned>,
+        T: Tool<Output: FromReturn>,
     {
-        from_result::<T>(self.run_named(T::NAME, to_arguments(&call)?).await?)
+        from_result::<T>(self.root(T::NAME, to_arguments(&call)?).await?)
     }
 
     /// Runs an entry, tool or worker by its registered name, with arguments as JSON, as the root call.
@@ -56,6 +55,10 @@ impl Runtime {
     ///
     /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::NotFound`] for an unknown name.
     pub async fn run_named(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
+        Ok(self.root(name, arguments).await?.value)
+    }
+
+    async fn root(&self, name: &str, arguments: Value) -> Result<ToolReturn, CallError> {
         let cancellation = self.cancellation.child_token();
         let _cancel_on_drop = cancellation.clone().drop_guard();
         let frame = CallFrame {

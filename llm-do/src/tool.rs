@@ -1,5 +1,7 @@
 //! What a tool is to the compiler: its arguments, its result, and how its function runs.
 
+mod returned;
+
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -9,7 +11,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::{BoxError, CallError};
+pub use self::returned::{
+    Failure, FromReturn, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsSource, ReturnsText, ReturnsValue,
+    ToolOutput, ToolReturn, Yields,
+};
+use crate::argument::{self, Arguments};
+use crate::error::CallError;
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///
@@ -18,7 +25,7 @@ use crate::error::{BoxError, CallError};
     message = "`{Self}` is not a tool, worker or entry",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`"
 )]
-pub trait Tool: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
+pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The registered name.
     const NAME: &'static str;
 
@@ -28,13 +35,12 @@ pub trait Tool: Serialize + DeserializeOwned + JsonSchema + Send + 'static {
 
 /// Writes a typed call's arguments as JSON.
 pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
-    serde_json::to_value(call)
-        .map_err(|error| CallError::InvalidArguments { tool: T::NAME.to_owned(), message: error.to_string() })
+    argument::write(call).map_err(|message| CallError::InvalidArguments { tool: T::NAME.to_owned(), message })
 }
 
 /// Reads a call's result as the type that the tool yields.
-pub(crate) fn from_result<T: Tool<Output: DeserializeOwned>>(result: Value) -> Result<T::Output, CallError> {
-    serde_json::from_value(result)
+pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> Result<T::Output, CallError> {
+    T::Output::from_return(returned)
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
 }
 
@@ -54,70 +60,6 @@ pub enum Effect {
     Undeclared,
 }
 
-/// What a tool's function may return: a value that serialises, or a `Result` of one.
-///
-/// `FALLIBLE` tells the two apart by type, so that any alias of `Result` counts as one.
-#[diagnostic::on_unimplemented(
-    message = "a tool cannot return `{Self}`",
-    label = "neither a value that serialises nor a `Result` of one",
-    note = "derive `serde::Serialize` for the value, and let the error be one that converts into \
-            `Box<dyn std::error::Error + Send + Sync>`"
-)]
-pub trait Returns<const FALLIBLE: bool> {
-    #[doc(hidden)]
-    fn into_value(self) -> Result<Value, Failure>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> Returns<false> for T {
-    fn into_value(self) -> Result<Value, Failure> {
-        serde_json::to_value(self).map_err(|error| Failure(error.into()))
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize, E: Into<BoxError>> Returns<true> for Result<T, E> {
-    fn into_value(self) -> Result<Value, Failure> {
-        match self {
-            Ok(value) => value.into_value(),
-            Err(error) => Err(Failure(error.into())),
-        }
-    }
-}
-
-/// What a call yields when it succeeds; it asks nothing of the type, so that what is wrong with one is told once, by
-/// [`Returns`].
-#[doc(hidden)]
-pub trait Yields<const FALLIBLE: bool> {
-    #[doc(hidden)]
-    type Output;
-}
-
-impl<T> Yields<false> for T {
-    type Output = T;
-}
-
-impl<T, E> Yields<true> for Result<T, E> {
-    type Output = T;
-}
-
-/// What an argument can be.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a tool, worker or entry cannot take `{Self}` as an argument",
-    label = "no model can write this",
-    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it, \
-            or mark the parameter `#[ctx]` if no caller gives it"
-)]
-pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + JsonSchema + Send + 'static> Argument for T {}
-
-/// Compiles if `T` can be an argument.
-#[doc(hidden)]
-pub const fn assert_argument<T: Argument>() {}
-
 /// What a model can return.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
@@ -129,46 +71,6 @@ pub trait WorkerOutput: Serialize + DeserializeOwned + JsonSchema {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned + JsonSchema> WorkerOutput for T {}
-
-/// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(message = "the default of a `{Self}` cannot be a text", label = "a text")]
-pub trait FromText {
-    #[doc(hidden)]
-    fn from_text(text: &'static str) -> Self;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: From<&'static str>> FromText for T {
-    fn from_text(text: &'static str) -> Self {
-        text.into()
-    }
-}
-
-/// Turns what a function returned into what the plane passes on.
-#[doc(hidden)]
-pub fn returned<R: Returns<FALLIBLE>, const FALLIBLE: bool>(value: R) -> Result<Value, Failure> {
-    value.into_value()
-}
-
-/// Tells at compile time whether `R` is a `Result`: an inherent constant goes before a trait's.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct ReturnProbe<R>(PhantomData<R>);
-
-impl<T, E> ReturnProbe<Result<T, E>> {
-    #[doc(hidden)]
-    pub const FALLIBLE: bool = true;
-}
-
-/// The other half of [`ReturnProbe`].
-#[doc(hidden)]
-pub trait NotResult {
-    #[doc(hidden)]
-    const FALLIBLE: bool = false;
-}
-
-impl<R> NotResult for ReturnProbe<R> {}
 
 /// Finds at compile time the schema of `T`, if it has one, in the same way.
 #[doc(hidden)]
@@ -189,12 +91,7 @@ pub trait NoSchema {
 
 impl<T> NoSchema for SchemaProbe<T> {}
 
-/// What a function failed with.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Failure(pub(crate) BoxError);
-
-type Body = Box<dyn FnOnce() -> Result<Value, Failure> + Send>;
+type Body = Box<dyn FnOnce() -> Result<ToolReturn, Failure> + Send>;
 
 /// A function that has its arguments and waits to be run.
 #[doc(hidden)]
@@ -204,24 +101,24 @@ pub struct Running(pub(crate) Way);
 pub(crate) enum Way {
     Blocking(Body),
     Inline(Body),
-    Future(Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>),
+    Future(Pin<Box<dyn Future<Output = Result<ToolReturn, Failure>> + Send>>),
     Failed(CallError),
 }
 
 #[doc(hidden)]
 impl Running {
     /// Runs `body` off the async threads.
-    pub fn blocking(body: impl FnOnce() -> Result<Value, Failure> + Send + 'static) -> Self {
+    pub fn blocking(body: impl FnOnce() -> Result<ToolReturn, Failure> + Send + 'static) -> Self {
         Self(Way::Blocking(Box::new(body)))
     }
 
     /// Runs `body` in place.
-    pub fn inline(body: impl FnOnce() -> Result<Value, Failure> + Send + 'static) -> Self {
+    pub fn inline(body: impl FnOnce() -> Result<ToolReturn, Failure> + Send + 'static) -> Self {
         Self(Way::Inline(Box::new(body)))
     }
 
     /// Polls `body`.
-    pub fn future(body: impl Future<Output = Result<Value, Failure>> + Send + 'static) -> Self {
+    pub fn future(body: impl Future<Output = Result<ToolReturn, Failure>> + Send + 'static) -> Self {
         Self(Way::Future(Box::pin(body)))
     }
 

@@ -139,7 +139,7 @@ impl WorkerRun {
     async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
         let outcome = self.ctx.dispatch(&call.name, parse(&call.arguments), Caller::Model).await;
         let (content, is_error, is_denied) = match outcome {
-            Ok(value) => (text_of(value), false, false),
+            Ok(returned) => (text_of(returned.value), false, false),
             Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true, true),
             Err(error) if error.is_mendable() => (chain(&error), true, false),
             Err(error) => return Err(error),

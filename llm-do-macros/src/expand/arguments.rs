@@ -1,12 +1,12 @@
-//! The argument struct: its fields, their defaults, and what serde and schemars are told.
+//! The argument struct, and how its fields come out of JSON, go into it, and are described to a model.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
-use syn::spanned::Spanned;
-use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token};
+use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use super::blaming;
+use crate::args::parameter::Default;
 use crate::input::{Argument, Callable};
 use crate::runtime;
 
@@ -14,8 +14,7 @@ use crate::runtime;
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let Callable { vis, arguments, cfgs, .. } = callable;
     let docs = docs(callable);
-    let derives = derives(Some(quote!(deny_unknown_fields)));
-    let fields = callable.fields().map(|argument| field(arguments, argument));
+    let fields = callable.fields().map(field);
     // Who asks where the struct comes from is shown the function.
     let keyword = Token![struct](arguments.span());
     quote! {
@@ -23,7 +22,6 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
         #docs
         #[allow(non_camel_case_types, missing_debug_implementations, missing_docs, unreachable_pub)]
         #[allow(clippy::all, clippy::pedantic)]
-        #derives
         #vis #keyword #arguments {
             #(#fields,)*
         }
@@ -41,92 +39,205 @@ fn docs(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The derives of serde and schemars, by the runtime's own copies; `serde` says more to serde.
-pub(super) fn derives(serde: Option<TokenStream>) -> TokenStream {
-    let private = runtime::private();
-    let [serde_path, schemars_path] = ["serde", "schemars"].map(|name| format!("{private}::{name}").replace(' ', ""));
-    let serde = serde.into_iter();
+fn field(argument: &Argument) -> TokenStream {
+    let Argument { ident, ty, docs, .. } = argument;
     quote! {
-        #[derive(#private::serde::Serialize, #private::serde::Deserialize, #private::schemars::JsonSchema)]
-        #[serde(crate = #serde_path #(, #serde)*)]
-        #[schemars(crate = #schemars_path)]
-    }
-}
-
-fn field(arguments: &Ident, argument: &Argument) -> TokenStream {
-    let Argument { ident, ty, attrs, .. } = argument;
-    let docs = field_docs(argument);
-    let rename = argument.rename.iter().map(|name| quote!(#[serde(rename = #name)]));
-    let default = argument.default.iter().map(|default| {
-        let path = LitStr::new(&format!("{arguments}::{}", default_of(argument)), default.span());
-        quote!(#[serde(default = #path)])
-    });
-    quote! {
-        #docs
-        #(#rename)*
-        #(#default)*
-        #(#attrs)*
+        #(#docs)*
         pub #ident: #ty
     }
 }
 
-fn field_docs(argument: &Argument) -> TokenStream {
-    if let Some(description) = &argument.description {
-        return quote!(#[doc = #description]);
-    }
-    argument.docs.iter().map(ToTokens::to_token_stream).collect()
-}
-
-/// The functions behind `#[arg(default)]`, and `Default` where every field has a default.
-pub(super) fn defaults(callable: &Callable) -> TokenStream {
+/// The traits of the struct, and `Default` where every argument may be absent.
+pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let arguments = &callable.arguments;
-    let functions: Vec<_> = callable.fields().filter_map(default_function).collect();
-    let functions = (!functions.is_empty()).then(|| quote!(impl #arguments { #(#functions)* }));
-    let values = callable.fields().map(default_value).collect::<Option<Vec<_>>>();
-    let implementation = values.map(|values| {
-        quote! {
-            impl ::core::default::Default for #arguments {
-                fn default() -> Self {
-                    Self { #(#values,)* }
-                }
-            }
-        }
-    });
-    quote!(#functions #implementation)
+    let parameters = callable.fields().enumerate().map(|(place, argument)| parameter(place, argument));
+    let default = default(callable);
+    let trait_of_macro = arguments_trait(callable);
+    let foreign = foreign_traits(arguments);
+    quote! {
+        #(#parameters)*
+        #trait_of_macro
+        #foreign
+        #default
+    }
 }
 
-fn default_function(argument: &Argument) -> Option<TokenStream> {
-    let default = argument.default.as_ref()?;
-    let (name, ty) = (default_of(argument), &argument.ty);
-    let value = owned(default);
-    Some(quote! {
-        #[doc(hidden)]
+/// The constant that says everything of one argument, and the functions that it names.
+fn parameter(place: usize, argument: &Argument) -> TokenStream {
+    let Argument { ty, description, is_flat, schemars, .. } = argument;
+    let (constant, name) = (constant_of(place), argument.name());
+    let default = default_of(place, argument);
+    let example = argument.example.as_ref().map(|example| function(&format_ident!("__example_{place}"), ty, example));
+    let described = (!schemars.is_empty()).then(|| described(place, argument));
+    let setters = [
+        description.as_ref().map(|text| quote!(.description(#text))),
+        default.as_ref().map(|(name, _)| quote!(.default(#name))),
+        example.as_ref().map(|(name, _)| quote!(.example(#name))),
+        described.as_ref().map(|(name, _)| quote!(.described_by::<#name>())),
+        is_flat.then(|| quote!(.flat())),
+    ];
+    let setters = setters.into_iter().flatten();
+    let items = [default, example, described].into_iter().flatten().map(|(_, item)| item);
+    quote! {
+        #(#items)*
+        const #constant: __llm_do::Parameter<#ty> =
+            __llm_do::parameter::<#ty>(#name) #(#setters)*;
+    }
+}
+
+/// A function that makes a value of the argument's type.
+fn function(name: &Ident, ty: &impl ToTokens, value: &Expr) -> (Ident, TokenStream) {
+    let value = owned(value);
+    let item = quote! {
         fn #name() -> #ty {
             #value
+        }
+    };
+    (name.clone(), item)
+}
+
+fn default_of(place: usize, argument: &Argument) -> Option<(Ident, TokenStream)> {
+    let name = default_function(place);
+    let ty = &argument.ty;
+    match argument.default.as_ref()? {
+        Default::Value(value) => Some(function(&name, ty, value)),
+        Default::OfType(key) => {
+            let value = quote_spanned!(blaming(key)=> <#ty as ::core::default::Default>::default());
+            Some((name.clone(), quote!(fn #name() -> #ty { #value })))
+        }
+    }
+}
+
+/// A struct from whose schema that of the argument is taken, since schemars reads attributes of fields only.
+fn described(place: usize, argument: &Argument) -> (Ident, TokenStream) {
+    let Argument { ty, schemars, .. } = argument;
+    let name = format_ident!("__Described{place}");
+    let private = runtime::private();
+    let path = path_text(&private, "schemars");
+    let item = quote! {
+        #[derive(#private::schemars::JsonSchema)]
+        #[schemars(crate = #path)]
+        #[allow(dead_code)]
+        struct #name {
+            #(#schemars)*
+            value: #ty,
+        }
+    };
+    (name, item)
+}
+
+fn arguments_trait(callable: &Callable) -> TokenStream {
+    let arguments = &callable.arguments;
+    let fields = || callable.fields().enumerate().map(|(place, argument)| (constant_of(place), &argument.ident));
+    let constants = fields().map(|(constant, _)| quote!(&#constant));
+    let read = fields().map(|(constant, field)| quote!(#field: #constant.read(__fields)?));
+    let write = fields().map(|(constant, field)| quote!(#constant.write(&self.#field, __fields)?;));
+    quote! {
+        impl __llm_do::Arguments for #arguments {
+            const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[#(#constants),*];
+            #[allow(unused_variables)]
+            fn read(
+                __fields: &mut __llm_do::Fields,
+            ) -> ::core::result::Result<Self, __llm_do::String> {
+                ::core::result::Result::Ok(Self { #(#read,)* })
+            }
+            #[allow(unused_variables)]
+            fn write(
+                &self,
+                __fields: &mut __llm_do::Fields,
+            ) -> ::core::result::Result<(), __llm_do::String> {
+                #(#write)*
+                ::core::result::Result::Ok(())
+            }
+        }
+    }
+}
+
+/// What serde and schemars ask of the struct, each handed on to the one trait above.
+fn foreign_traits(arguments: &Ident) -> TokenStream {
+    let name = arguments.unraw().to_string();
+    quote! {
+        impl __llm_do::serde::Serialize for #arguments {
+            fn serialize<__S: __llm_do::serde::Serializer>(
+                &self,
+                __serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
+                __llm_do::serialize(self, __serializer)
+            }
+        }
+        impl<'de> __llm_do::serde::Deserialize<'de> for #arguments {
+            fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+                __deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                __llm_do::deserialize(__deserializer)
+            }
+        }
+        impl __llm_do::schemars::JsonSchema for #arguments {
+            fn schema_name() -> __llm_do::Cow<'static, str> {
+                __llm_do::Cow::Borrowed(#name)
+            }
+            fn schema_id() -> __llm_do::Cow<'static, str> {
+                __llm_do::Cow::Borrowed(::core::concat!(::core::module_path!(), "::", #name))
+            }
+            fn json_schema(__generator: &mut __llm_do::schemars::SchemaGenerator) -> __llm_do::schemars::Schema {
+                __llm_do::describe::<Self>(__generator)
+            }
+        }
+    }
+}
+
+fn default(callable: &Callable) -> Option<TokenStream> {
+    let arguments = &callable.arguments;
+    let values = callable.fields().enumerate().map(|(place, argument)| default_value(place, argument));
+    let values = values.collect::<Option<Vec<_>>>()?;
+    Some(quote! {
+        impl ::core::default::Default for #arguments {
+            fn default() -> Self {
+                Self { #(#values,)* }
+            }
         }
     })
 }
 
-fn default_value(argument: &Argument) -> Option<TokenStream> {
+fn default_value(place: usize, argument: &Argument) -> Option<TokenStream> {
     let ident = &argument.ident;
     if argument.default.is_some() {
-        let name = default_of(argument);
-        return Some(quote!(#ident: Self::#name()));
+        let name = default_function(place);
+        return Some(quote!(#ident: #name()));
     }
     argument.is_option().then(|| quote!(#ident: ::core::option::Option::None))
 }
 
 /// Turns a text into what holds one: a field is `String` or `PathBuf`, and no literal is.
-fn owned(default: &Expr) -> TokenStream {
-    match default {
+fn owned(value: &Expr) -> TokenStream {
+    match value {
         Expr::Group(group) => owned(&group.expr),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
             quote_spanned!(blaming(text)=> __llm_do::FromText::from_text(#text))
         }
-        _ => default.to_token_stream(),
+        _ => value.to_token_stream(),
     }
 }
 
-fn default_of(argument: &Argument) -> Ident {
-    format_ident!("__default_{}", argument.ident.unraw())
+fn default_function(place: usize) -> Ident {
+    format_ident!("__default_{place}")
+}
+
+fn constant_of(place: usize) -> Ident {
+    format_ident!("__ARGUMENT_{place}")
+}
+
+/// The derives of serde and schemars, by the runtime's own copies.
+pub(super) fn derives() -> TokenStream {
+    let private = runtime::private();
+    let [serde, schemars] = ["serde", "schemars"].map(|name| path_text(&private, name));
+    quote! {
+        #[derive(#private::serde::Serialize, #private::serde::Deserialize, #private::schemars::JsonSchema)]
+        #[serde(crate = #serde)]
+        #[schemars(crate = #schemars)]
+    }
+}
+
+fn path_text(private: &TokenStream, name: &str) -> String {
+    format!("{private}::{name}").replace(' ', "")
 }

@@ -22,6 +22,7 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
     let start = start(callable, way);
     let declares = declaration::setter(callable);
     let state = state(callable);
+    let output = output_schema(callable);
     let items = quote! {
         #tool
         #start
@@ -33,7 +34,7 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
             #setters
             #state
             #declares
-            .output(<__llm_do::SchemaProbe<<#arguments as __llm_do::Tool>::Output>>::SCHEMA)
+            #output
         }
     };
     hidden(cfgs, &items)
@@ -41,12 +42,11 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
 
 /// What tools, workers and entries are alike to the compiler.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
-    let defaults = arguments::defaults(callable);
+    let traits = arguments::implementation(callable);
     let tool = tool(callable);
     let itself = declaration::itself(callable);
     let declaration = declaration::items(callable);
-    let arguments = callable.fields().map(|argument| &argument.ty);
-    quote!(#(const _: () = __llm_do::assert_argument::<#arguments>();)* #defaults #tool #itself #declaration)
+    quote!(#traits #tool #itself #declaration)
 }
 
 /// The name and the output; `Result` and its aliases are told from other types by the compiler.
@@ -54,10 +54,15 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
     let output = output(callable);
     let yielded = yielded(callable);
+    let fallible = (!callable.is_opaque).then(|| {
+        quote! {
+            #[allow(unused_imports)]
+            use __llm_do::NotResult as _;
+            const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
+        }
+    });
     quote! {
-        #[allow(unused_imports)]
-        use __llm_do::{NoSchema as _, NotResult as _};
-        const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
+        #fallible
         impl __llm_do::Tool for #arguments {
             const NAME: &'static str = #name;
             type Output = #yielded;
@@ -65,11 +70,17 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The type of a call's result, blamed on the return type.
+/// The type of a call's result, blamed on the return type; one that has no name is read as JSON.
 pub(super) fn yielded(callable: &Callable) -> TokenStream {
+    if callable.is_opaque {
+        return quote!(__llm_do::Value);
+    }
     let output = output(callable);
-    let span = callable.output.as_ref().map_or_else(Span::call_site, blaming);
-    quote_spanned!(span=> <#output as __llm_do::Yields<__FALLIBLE>>::Output)
+    quote_spanned!(output_span(callable)=> <#output as __llm_do::Yields<__FALLIBLE>>::Output)
+}
+
+fn output_span(callable: &Callable) -> Span {
+    callable.output.as_ref().map_or_else(Span::call_site, blaming)
 }
 
 fn output(callable: &Callable) -> TokenStream {
@@ -108,13 +119,36 @@ fn binding(place: usize, injected: &Injected) -> TokenStream {
 fn running(callable: &Callable, way: Way) -> TokenStream {
     let function = &callable.ident;
     let values = values(callable);
-    let output = output(callable);
-    let returned = quote!(__llm_do::returned::<#output, __FALLIBLE>);
+    let call = quote!(#function(#(#values),*));
     match way {
-        Way::Blocking => quote!(__llm_do::Running::blocking(move || #returned(#function(#(#values),*)))),
-        Way::Inline => quote!(__llm_do::Running::inline(move || #returned(#function(#(#values),*)))),
-        Way::Future => quote!(__llm_do::Running::future(async move { #returned(#function(#(#values),*).await) })),
+        Way::Blocking => {
+            let finished = finished(callable, &call);
+            quote!(__llm_do::Running::blocking(move || #finished))
+        }
+        Way::Inline => {
+            let finished = finished(callable, &call);
+            quote!(__llm_do::Running::inline(move || #finished))
+        }
+        Way::Future => {
+            let finished = finished(callable, &quote!(#call.await));
+            quote!(__llm_do::Running::future(async move { #finished }))
+        }
     }
+}
+
+/// What `call` returns, as the plane passes it on; what its type lacks is blamed on the return type.
+fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
+    let value = quote_spanned!(output_span(callable)=> __returned);
+    let finish = quote_spanned!(output_span(callable)=> __kind.finish(#value));
+    quote! {{
+        let #value = #call;
+        let __kind = {
+            #[allow(unused_imports)]
+            use __llm_do::{ReturnsError as _, ReturnsSource as _, ReturnsText as _, ReturnsValue as _};
+            (&&&&__llm_do::Returned::of(&#value)).kind()
+        };
+        #finish
+    }}
 }
 
 /// The values to call the function with, in its order.
@@ -140,6 +174,20 @@ fn value(parameter: &Parameter, place: &mut usize) -> TokenStream {
 
 fn injected_name(place: usize) -> Ident {
     format_ident!("__injected_{place}")
+}
+
+/// The schema of what the function returns, where the type has a name and a schema.
+fn output_schema(callable: &Callable) -> Option<TokenStream> {
+    let arguments = &callable.arguments;
+    (!callable.is_opaque).then(|| {
+        quote! {
+            .output({
+                #[allow(unused_imports)]
+                use __llm_do::NoSchema as _;
+                <__llm_do::SchemaProbe<<#arguments as __llm_do::Tool>::Output>>::SCHEMA
+            })
+        }
+    })
 }
 
 /// The types of state to be given to the runtime.

@@ -10,11 +10,11 @@ use crate::input::Callable;
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let definition = arguments::definition(callable);
     let Callable { arguments: ident, cfgs, .. } = callable;
-    let defaults = arguments::defaults(callable);
+    let arguments = arguments::implementation(callable);
     let tool = function::tool(callable);
     let itself = declaration::itself(callable);
     let items = quote! {
-        #defaults
+        #arguments
         #tool
         #itself
         impl<__T> __llm_do::Declares<__T, __llm_do::Here> for #ident {}

@@ -39,6 +39,12 @@ pub(super) fn text(attrs: &[Attribute]) -> TokenStream {
     expression(&of(attrs)).into_token_stream()
 }
 
+/// Returns the text of a parameter's doc comments, if there is any.
+pub(super) fn text_of(attrs: &[Attribute]) -> Option<TokenStream> {
+    let text = expression(&of(attrs));
+    (!is_blank(&text)).then(|| text.into_token_stream())
+}
+
 fn line(doc: &Attribute) -> Option<&Expr> {
     match &doc.meta {
         Meta::NameValue(meta) => Some(&meta.value),

@@ -3,7 +3,11 @@
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Lifetime, ReturnType, Type, TypeImplTrait, TypeReference, parse_quote, parse_quote_spanned};
+use syn::visit_mut::VisitMut;
+use syn::{
+    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeParamBound,
+    TypeReference, parse_quote, parse_quote_spanned,
+};
 
 use super::{Kind, last_segment, ungrouped};
 use crate::errors::Errors;
@@ -25,19 +29,48 @@ pub(super) fn lender(reference: &TypeReference) -> Option<Type> {
     }
 }
 
+/// Returns the type with a lifetime for each one left out, as in `Cow<'_, str>`: that of a value which owns itself.
+pub(super) fn lasting(ty: &Type) -> Type {
+    struct Lasting;
+    impl VisitMut for Lasting {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if lifetime.ident == "_" {
+                *lifetime = Lifetime::new("'static", lifetime.span());
+            }
+        }
+
+        fn visit_type_reference_mut(&mut self, _: &mut TypeReference) {}
+
+        fn visit_path_segment_mut(&mut self, segment: &mut PathSegment) {
+            if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+                if segment.ident == "Cow" && arguments.args.len() == 1 {
+                    arguments.args.insert(0, GenericArgument::Lifetime(Lifetime::new("'static", segment.ident.span())));
+                }
+                self.visit_angle_bracketed_generic_arguments_mut(arguments);
+            }
+        }
+    }
+    let mut ty = ty.clone();
+    Lasting.visit_type_mut(&mut ty);
+    ty
+}
+
 /// Returns what the callable returns, unless that is at fault.
 pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Option<Type> {
     let ty = match output {
         ReturnType::Type(_, ty) => (**ty).clone(),
         ReturnType::Default => parse_quote!(()),
     };
-    let faults = Faults { errors: Errors::default(), rule: format!("{kind} returns what it owns"), lasting: true };
+    // A model makes a worker's output from a schema, so it is like an argument.
+    let place = if kind == Kind::Worker { Place::Argument } else { Place::Output };
+    let faults = Faults { errors: Errors::default(), rule: format!("{kind} returns what it owns"), place };
     errors.take(faults.in_type(&ty)).map(|()| ty)
 }
 
 /// Returns whether the type can be that of a field; what speaks against it is noted.
 pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
-    let faults = Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), lasting: false };
+    let faults =
+        Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place: Place::Argument };
     errors.take(faults.in_type(ty)).is_some()
 }
 
@@ -45,8 +78,15 @@ pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
 struct Faults {
     errors: Errors,
     rule: String,
-    /// Whether a borrow for `'static` is one.
-    lasting: bool,
+    place: Place,
+}
+
+/// Where the type stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Argument,
+    /// Where a borrow for `'static` is as good as a value, and a type need have no name.
+    Output,
 }
 
 impl Faults {
@@ -59,7 +99,7 @@ impl Faults {
 impl<'ast> Visit<'ast> for Faults {
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         let is_lasting = reference.lifetime.as_ref().is_some_and(is_static) && reference.mutability.is_none();
-        if is_lasting && self.lasting {
+        if is_lasting && self.place == Place::Output {
             return visit::visit_type(self, &reference.elem);
         }
         self.errors.push(reference, format!("{}: write `{}` here", self.rule, owned(reference)));
@@ -72,7 +112,14 @@ impl<'ast> Visit<'ast> for Faults {
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
-        self.errors.push(ty, "`impl Trait` has no schema: name a concrete type");
+        match self.place {
+            Place::Argument => self.errors.push(ty, "`impl Trait` has no schema: name a concrete type"),
+            Place::Output if is_future(ty) => {
+                self.errors
+                    .push(ty, "the plane awaits an `async fn`, and no future that is returned: write `async fn`");
+            }
+            Place::Output => {}
+        }
     }
 }
 
@@ -96,4 +143,24 @@ fn is_bare(ty: &Type, name: &str) -> bool {
 
 fn is_static(lifetime: &Lifetime) -> bool {
     lifetime.ident == "static"
+}
+
+/// Returns whether a type holds an `impl Trait`.
+pub(super) fn is_opaque(ty: &Type) -> bool {
+    struct Search(bool);
+    impl<'ast> Visit<'ast> for Search {
+        fn visit_type_impl_trait(&mut self, _: &'ast TypeImplTrait) {
+            self.0 = true;
+        }
+    }
+    let mut search = Search(false);
+    search.visit_type(ty);
+    search.0
+}
+
+fn is_future(ty: &TypeImplTrait) -> bool {
+    ty.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|segment| segment.ident == "Future"),
+        _ => false,
+    })
 }

@@ -5,12 +5,75 @@ async fn review_all(
 ) -> Result<Vec<Review>> {
     all(ctx, paths).await
 }
+///Arguments of the entry `review_all`.
+///
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+struct review_all {
+    pub paths: Vec<PathBuf>,
+}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const _: () = __llm_do::assert_argument::<Vec<PathBuf>>();
+    const __ARGUMENT_0: __llm_do::Parameter<Vec<PathBuf>> = __llm_do::parameter::<
+        Vec<PathBuf>,
+    >("paths");
+    impl __llm_do::Arguments for review_all {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                paths: __ARGUMENT_0.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.paths, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for review_all {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for review_all {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for review_all {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("review_all")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "review_all"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
+        }
+    }
     #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
+    use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
     impl __llm_do::Tool for review_all {
         const NAME: &'static str = "review_all";
@@ -50,36 +113,25 @@ const _: () = {
                 }
             };
             __llm_do::Running::future(async move {
-                __llm_do::returned::<
-                    Result<Vec<Review>>,
-                    __FALLIBLE,
-                >(review_all(&__injected_0, self.paths).await)
+                {
+                    let __returned = review_all(&__injected_0, self.paths).await;
+                    let __kind = {
+                        #[allow(unused_imports)]
+                        use __llm_do::{
+                            ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                            ReturnsValue as _,
+                        };
+                        (&&&&__llm_do::Returned::of(&__returned)).kind()
+                    };
+                    __kind.finish(__returned)
+                }
             })
         }
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::entry:: < review_all > ("",
         __llm_do::Location::new(::core::file!(), ::core::line!()),).declares(&
-        __DECLARATION).output(< __llm_do::SchemaProbe << review_all as __llm_do::Tool >
-        ::Output >> ::SCHEMA)
+        __DECLARATION).output({ #[allow(unused_imports)] use __llm_do::NoSchema as _; <
+        __llm_do::SchemaProbe << review_all as __llm_do::Tool > ::Output >> ::SCHEMA })
     }
 };
-///Arguments of the entry `review_all`.
-///
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct review_all {
-    pub paths: Vec<PathBuf>,
-}

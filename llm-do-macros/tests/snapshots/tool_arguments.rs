@@ -13,61 +13,6 @@ pub fn read_file(
 ) -> std::io::Result<String> {
     body(path)
 }
-#[allow(deprecated, clippy::all, clippy::pedantic)]
-const _: () = {
-    use ::llm_do::__private as __llm_do;
-    const _: () = __llm_do::assert_argument::<::std::path::PathBuf>();
-    const _: () = __llm_do::assert_argument::<usize>();
-    const _: () = __llm_do::assert_argument::<String>();
-    const _: () = __llm_do::assert_argument::<Option<Vec<u32>>>();
-    const _: () = __llm_do::assert_argument::<::std::string::String>();
-    const _: () = __llm_do::assert_argument::<::std::vec::Vec<String>>();
-    impl read_file {
-        #[doc(hidden)]
-        fn __default_max_chars() -> usize {
-            20_000
-        }
-        #[doc(hidden)]
-        fn __default_encoding() -> String {
-            __llm_do::FromText::from_text("utf-8")
-        }
-    }
-    #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
-    const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
-    impl __llm_do::Tool for read_file {
-        const NAME: &'static str = "read_file";
-        type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
-    }
-    impl __llm_do::Toolset for read_file {
-        const NAMES: &'static [&'static str] = &["read_file"];
-    }
-    impl __llm_do::Includes<read_file, __llm_do::Here> for read_file {}
-    impl __llm_do::Function for read_file {
-        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            __llm_do::Running::blocking(move || __llm_do::returned::<
-                std::io::Result<String>,
-                __FALLIBLE,
-            >(
-                read_file(
-                    &self.path,
-                    self.max_chars,
-                    self.encoding,
-                    self.lines,
-                    &self.r#type,
-                    &self.tags,
-                ),
-            ))
-        }
-    }
-    __llm_do::inventory::submit! {
-        __llm_do::ToolDef::tool:: < read_file >
-        ("Read a text file.\n\nLines are numbered.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .effect(__llm_do::Effect::ReadOnly).output(< __llm_do::SchemaProbe << read_file
-        as __llm_do::Tool > ::Output >> ::SCHEMA)
-    }
-};
 ///Arguments of the tool `read_file`.
 ///
 /// Read a text file.
@@ -80,24 +25,160 @@ const _: () = {
     unreachable_pub
 )]
 #[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
 pub struct read_file {
     /// Path relative to the root.
     pub path: ::std::path::PathBuf,
-    #[serde(default = "read_file::__default_max_chars")]
     pub max_chars: usize,
-    #[serde(rename = "charset")]
-    #[serde(default = "read_file::__default_encoding")]
     pub encoding: String,
-    ///Only these lines.
-    #[schemars(length(max = 2))]
     pub lines: Option<Vec<u32>>,
     pub r#type: ::std::string::String,
     pub tags: ::std::vec::Vec<String>,
 }
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const __ARGUMENT_0: __llm_do::Parameter<::std::path::PathBuf> = __llm_do::parameter::<
+        ::std::path::PathBuf,
+    >("path")
+        .description("Path relative to the root.");
+    fn __default_1() -> usize {
+        20_000
+    }
+    const __ARGUMENT_1: __llm_do::Parameter<usize> = __llm_do::parameter::<
+        usize,
+    >("max_chars")
+        .default(__default_1);
+    fn __default_2() -> String {
+        __llm_do::FromText::from_text("utf-8")
+    }
+    const __ARGUMENT_2: __llm_do::Parameter<String> = __llm_do::parameter::<
+        String,
+    >("charset")
+        .default(__default_2);
+    #[derive(::llm_do::__private::schemars::JsonSchema)]
+    #[schemars(crate = "::llm_do::__private::schemars")]
+    #[allow(dead_code)]
+    struct __Described3 {
+        #[schemars(length(max = 2))]
+        value: Option<Vec<u32>>,
+    }
+    const __ARGUMENT_3: __llm_do::Parameter<Option<Vec<u32>>> = __llm_do::parameter::<
+        Option<Vec<u32>>,
+    >("lines")
+        .description("Only these lines.")
+        .described_by::<__Described3>();
+    const __ARGUMENT_4: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+        ::std::string::String,
+    >("type");
+    const __ARGUMENT_5: __llm_do::Parameter<::std::vec::Vec<String>> = __llm_do::parameter::<
+        ::std::vec::Vec<String>,
+    >("tags");
+    impl __llm_do::Arguments for read_file {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[
+            &__ARGUMENT_0,
+            &__ARGUMENT_1,
+            &__ARGUMENT_2,
+            &__ARGUMENT_3,
+            &__ARGUMENT_4,
+            &__ARGUMENT_5,
+        ];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                path: __ARGUMENT_0.read(__fields)?,
+                max_chars: __ARGUMENT_1.read(__fields)?,
+                encoding: __ARGUMENT_2.read(__fields)?,
+                lines: __ARGUMENT_3.read(__fields)?,
+                r#type: __ARGUMENT_4.read(__fields)?,
+                tags: __ARGUMENT_5.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.path, __fields)?;
+            __ARGUMENT_1.write(&self.max_chars, __fields)?;
+            __ARGUMENT_2.write(&self.encoding, __fields)?;
+            __ARGUMENT_3.write(&self.lines, __fields)?;
+            __ARGUMENT_4.write(&self.r#type, __fields)?;
+            __ARGUMENT_5.write(&self.tags, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for read_file {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for read_file {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for read_file {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("read_file")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "read_file"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
+        }
+    }
+    #[allow(unused_imports)]
+    use __llm_do::NotResult as _;
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
+    impl __llm_do::Tool for read_file {
+        const NAME: &'static str = "read_file";
+        type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for read_file {
+        const NAMES: &'static [&'static str] = &["read_file"];
+    }
+    impl __llm_do::Includes<read_file, __llm_do::Here> for read_file {}
+    impl __llm_do::Function for read_file {
+        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            __llm_do::Running::blocking(move || {
+                let __returned = read_file(
+                    &self.path,
+                    self.max_chars,
+                    self.encoding,
+                    self.lines,
+                    &self.r#type,
+                    &self.tags,
+                );
+                let __kind = {
+                    #[allow(unused_imports)]
+                    use __llm_do::{
+                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                        ReturnsValue as _,
+                    };
+                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                };
+                __kind.finish(__returned)
+            })
+        }
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::tool:: < read_file >
+        ("Read a text file.\n\nLines are numbered.",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),)
+        .effect(__llm_do::Effect::ReadOnly).output({ #[allow(unused_imports)] use
+        __llm_do::NoSchema as _; < __llm_do::SchemaProbe << read_file as __llm_do::Tool >
+        ::Output >> ::SCHEMA })
+    }
+};

@@ -3,27 +3,98 @@
 #[cfg(unix)]
 fn list_files(root: PathBuf, limit: Option<u32>) {}
 #[cfg(unix)]
+///Arguments of the tool `list-files`.
+///
+/// List files.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+struct ListFiles {
+    pub root: PathBuf,
+    pub limit: Option<u32>,
+}
+#[cfg(unix)]
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const _: () = __llm_do::assert_argument::<PathBuf>();
-    const _: () = __llm_do::assert_argument::<Option<u32>>();
-    impl ListFiles {
-        #[doc(hidden)]
-        fn __default_root() -> PathBuf {
-            __llm_do::FromText::from_text(".")
+    fn __default_0() -> PathBuf {
+        __llm_do::FromText::from_text(".")
+    }
+    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+        PathBuf,
+    >("root")
+        .default(__default_0);
+    const __ARGUMENT_1: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
+        Option<u32>,
+    >("limit");
+    impl __llm_do::Arguments for ListFiles {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[
+            &__ARGUMENT_0,
+            &__ARGUMENT_1,
+        ];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                root: __ARGUMENT_0.read(__fields)?,
+                limit: __ARGUMENT_1.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.root, __fields)?;
+            __ARGUMENT_1.write(&self.limit, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for ListFiles {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for ListFiles {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for ListFiles {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("ListFiles")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "ListFiles"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
         }
     }
     impl ::core::default::Default for ListFiles {
         fn default() -> Self {
             Self {
-                root: Self::__default_root(),
+                root: __default_0(),
                 limit: ::core::option::Option::None,
             }
         }
     }
     #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
+    use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<()>>::FALLIBLE;
     impl __llm_do::Tool for ListFiles {
         const NAME: &'static str = "list-files";
@@ -35,38 +106,24 @@ const _: () = {
     impl __llm_do::Includes<ListFiles, __llm_do::Here> for ListFiles {}
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-            __llm_do::Running::inline(move || __llm_do::returned::<
-                (),
-                __FALLIBLE,
-            >(list_files(self.root, self.limit)))
+            __llm_do::Running::inline(move || {
+                let __returned = list_files(self.root, self.limit);
+                let __kind = {
+                    #[allow(unused_imports)]
+                    use __llm_do::{
+                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                        ReturnsValue as _,
+                    };
+                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                };
+                __kind.finish(__returned)
+            })
         }
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::tool:: < ListFiles > ("List files.",
-        __llm_do::Location::new(::core::file!(), ::core::line!()),).output(<
-        __llm_do::SchemaProbe << ListFiles as __llm_do::Tool > ::Output >> ::SCHEMA)
+        __llm_do::Location::new(::core::file!(), ::core::line!()),).output({
+        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
+        ListFiles as __llm_do::Tool > ::Output >> ::SCHEMA })
     }
 };
-#[cfg(unix)]
-///Arguments of the tool `list-files`.
-///
-/// List files.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-struct ListFiles {
-    #[serde(default = "ListFiles::__default_root")]
-    pub root: PathBuf,
-    pub limit: Option<u32>,
-}

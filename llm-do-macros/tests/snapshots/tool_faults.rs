@@ -19,35 +19,75 @@ fn greet(name: String, (a, b): (u8, u8)) -> String {
     unreachable_pub
 )]
 #[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
 struct greet {
-    #[serde(default = "greet::__default_name")]
     pub name: String,
 }
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    impl greet {
-        #[doc(hidden)]
-        fn __default_name() -> String {
-            __llm_do::FromText::from_text("you")
+    fn __default_0() -> String {
+        __llm_do::FromText::from_text("you")
+    }
+    const __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
+        String,
+    >("name")
+        .default(__default_0);
+    impl __llm_do::Arguments for greet {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                name: __ARGUMENT_0.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.name, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for greet {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for greet {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for greet {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("greet")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "greet"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
         }
     }
     impl ::core::default::Default for greet {
         fn default() -> Self {
-            Self {
-                name: Self::__default_name(),
-            }
+            Self { name: __default_0() }
         }
     }
     #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
+    use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<String>>::FALLIBLE;
     impl __llm_do::Tool for greet {
         const NAME: &'static str = "greet";

@@ -1,9 +1,75 @@
+///Arguments of the worker `reviewer`.
+///
+/// Review one file.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+pub struct reviewer {
+    /// File to review.
+    pub path: PathBuf,
+}
 #[allow(deprecated, clippy::all, clippy::pedantic)]
 const _: () = {
     use ::llm_do::__private as __llm_do;
-    const _: () = __llm_do::assert_argument::<PathBuf>();
+    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+        PathBuf,
+    >("path")
+        .description("File to review.");
+    impl __llm_do::Arguments for reviewer {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                path: __ARGUMENT_0.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.path, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for reviewer {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for reviewer {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for reviewer {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("reviewer")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "reviewer"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
+        }
+    }
     #[allow(unused_imports)]
-    use __llm_do::{NoSchema as _, NotResult as _};
+    use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
     impl __llm_do::Tool for reviewer {
         const NAME: &'static str = "reviewer";
@@ -35,24 +101,3 @@ const _: () = {
         .max_turns(8).retries(1),).declares(& __DECLARATION)
     }
 };
-///Arguments of the worker `reviewer`.
-///
-/// Review one file.
-#[allow(
-    non_camel_case_types,
-    missing_debug_implementations,
-    missing_docs,
-    unreachable_pub
-)]
-#[allow(clippy::all, clippy::pedantic)]
-#[derive(
-    ::llm_do::__private::serde::Serialize,
-    ::llm_do::__private::serde::Deserialize,
-    ::llm_do::__private::schemars::JsonSchema
-)]
-#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
-#[schemars(crate = "::llm_do::__private::schemars")]
-pub struct reviewer {
-    /// File to review.
-    pub path: PathBuf,
-}

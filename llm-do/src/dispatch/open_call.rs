@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, Kind, Outcome};
+use crate::tool::ToolReturn;
 
 /// A call that has started and not finished; dropped, it is reported as cancelled.
 pub(super) struct OpenCall<'a> {
@@ -24,9 +25,9 @@ impl<'a> OpenCall<'a> {
     }
 
     /// Reports how the call ended.
-    pub(super) fn finish(mut self, result: &Result<Value, CallError>) {
+    pub(super) fn finish(mut self, result: &Result<ToolReturn, CallError>) {
         self.report(match result {
-            Ok(value) => Outcome::Result(value.clone()),
+            Ok(returned) => Outcome::Result(returned.value.clone()),
             Err(error) => Outcome::Error(chain(error)),
         });
     }

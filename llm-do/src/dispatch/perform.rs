@@ -6,11 +6,11 @@ use llm_do_providers::ToolSpec;
 use serde_json::{Map, Value};
 
 use super::Plane;
-use crate::context::{Arguments, CallContext};
+use crate::context::{CallContext, Given};
 use crate::definition::{Implementation, Start, WorkerDef};
 use crate::error::CallError;
 use crate::registry::Registered;
-use crate::tool::{Failure, Way};
+use crate::tool::{Failure, ToolReturn, Way};
 use crate::worker::{Limits, Output, WorkerRun, prompt};
 
 /// A call with its arguments decoded.
@@ -27,7 +27,7 @@ enum Body {
 
 impl Prepared {
     /// Checks and decodes arguments; none at all stands for an empty object.
-    pub(super) fn decode(tool: &Registered, arguments: Arguments) -> Result<Self, CallError> {
+    pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Self, CallError> {
         let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
         let given = arguments.map_err(invalid)?;
         let given = if given.is_null() { Value::Object(Map::new()) } else { given };
@@ -44,13 +44,18 @@ impl Prepared {
     }
 
     /// Runs the call to its end.
-    pub(super) async fn perform(self, plane: &Plane, tool: &Registered, ctx: &CallContext) -> Result<Value, CallError> {
+    pub(super) async fn perform(
+        self,
+        plane: &Plane,
+        tool: &Registered,
+        ctx: &CallContext,
+    ) -> Result<ToolReturn, CallError> {
         match self.body {
             Body::Function(start) => function(tool, start, ctx).await,
             Body::Worker(worker, check) => {
                 let run = plane.worker_run(tool, &worker, check, ctx)?;
                 let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
-                run.run(prompt(&self.arguments), limits).await
+                Ok(run.run(prompt(&self.arguments), limits).await?.into())
             }
         }
     }
@@ -88,7 +93,7 @@ impl Plane {
 }
 
 /// Runs a function where it belongs: in place, or off the async threads.
-async fn function(tool: &Registered, start: Start, ctx: &CallContext) -> Result<Value, CallError> {
+async fn function(tool: &Registered, start: Start, ctx: &CallContext) -> Result<ToolReturn, CallError> {
     let result = match start(ctx).0 {
         Way::Failed(error) => return Err(error),
         Way::Inline(body) => body(),

@@ -29,7 +29,7 @@ fn read_file(
 pub fn join(
     words: &[String],
     #[arg(default = ", ", rename = "by", description = "What goes between two words.")] mut separator: String,
-    #[serde(default)]
+    #[arg(default)]
     #[schemars(range(min = 0))]
     limit: i32,
     suffix: &str,

@@ -6,7 +6,8 @@ use syn::ext::IdentExt;
 use syn::{Attribute, Expr, Ident, LitStr, Meta, PatType, Type};
 
 use super::{Kind, attributes, binding};
-use crate::args::{self, parameter::Arg};
+use crate::args::parameter::{Arg, Default};
+use crate::args::{self, Text};
 use crate::errors::Errors;
 use crate::input::{docs, last_segment, owned, ungrouped};
 
@@ -17,19 +18,24 @@ pub(crate) struct Argument {
     pub(crate) ty: Type,
     /// Whether the function takes a reference to the field.
     pub(crate) is_borrowed: bool,
-    pub(crate) default: Option<Expr>,
+    pub(crate) default: Option<Default>,
+    pub(crate) example: Option<Expr>,
     pub(crate) rename: Option<LitStr>,
-    pub(crate) description: Option<LitStr>,
+    /// Whether the fields of the value stand in the place of the value.
+    pub(crate) is_flat: bool,
+    /// A `&'static str` expression, if the model is told anything.
+    pub(crate) description: Option<TokenStream>,
     pub(crate) docs: Vec<Attribute>,
-    /// What serde and schemars are told about the field.
-    pub(crate) attrs: Vec<Attribute>,
+    /// What schemars is told of the schema.
+    pub(crate) schemars: Vec<Attribute>,
 }
 
 impl Argument {
     /// Reads an argument, unless its name or its type is at fault.
     pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
         let arg = arg(&typed.attrs, errors);
-        let attrs = attributes::read(kind, &typed.attrs, errors);
+        let schemars = attributes::read(&typed.attrs, errors);
+        check_flat(&arg, &typed.attrs, errors);
         let ident = name(kind, typed, errors);
         let (ty, is_borrowed) = field(kind, &typed.ty, errors)?;
         Some(Self {
@@ -37,10 +43,12 @@ impl Argument {
             ty,
             is_borrowed,
             default: arg.default,
+            example: arg.example,
             rename: arg.rename,
-            description: arg.description,
+            is_flat: arg.flatten.is_some(),
+            description: arg.description.map(Text::into_token_stream).or_else(|| docs::text_of(&typed.attrs)),
             docs: docs::of(&typed.attrs),
-            attrs,
+            schemars,
         })
     }
 
@@ -60,6 +68,23 @@ impl Argument {
     }
 }
 
+/// What is flattened is no property of its own, so nothing can be said of it.
+fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
+    let Some(flatten) = &arg.flatten else { return };
+    let keys = [
+        ("default", arg.default.is_some()),
+        ("rename", arg.rename.is_some()),
+        ("description", arg.description.is_some()),
+        ("example", arg.example.is_some()),
+    ];
+    for (key, _) in keys.iter().filter(|(_, is_given)| *is_given) {
+        errors.push(flatten, format!("the fields of a flattened struct say for themselves: take `{key}` away"));
+    }
+    if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("schemars")) {
+        errors.push(attr, "the fields of a flattened struct say for themselves: put `#[schemars]` on those");
+    }
+}
+
 fn arg(attrs: &[Attribute], errors: &mut Errors) -> Arg {
     let mut given = attrs.iter().filter(|attr| attr.path().is_ident("arg"));
     let arg = given.next().map(|attr| read_arg(attr, errors)).unwrap_or_default();
@@ -74,7 +99,7 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
         Meta::List(list) => args::parse(list.tokens.clone(), errors),
         Meta::Path(_) | Meta::NameValue(_) => {
             errors.push(attr, args::usage::<Arg>());
-            Arg::default()
+            <Arg as std::default::Default>::default()
         }
     }
 }
@@ -94,6 +119,6 @@ fn field(kind: Kind, ty: &Type, errors: &mut Errors) -> Option<(Type, bool)> {
         _ => None,
     };
     let is_borrowed = lent.is_some();
-    let ty = lent.unwrap_or_else(|| ty.clone());
+    let ty = lent.unwrap_or_else(|| owned::lasting(ty));
     owned::check(kind, &ty, errors).then_some((ty, is_borrowed))
 }

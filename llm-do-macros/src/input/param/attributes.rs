@@ -1,40 +1,61 @@
-//! What serde and schemars are told of a field, by attributes on the parameter.
+//! What serde and schemars are told of a parameter.
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Attribute, Ident};
 
-use super::Kind;
 use crate::args::skip_past_comma;
 use crate::errors::Errors;
 
-/// Returns the attributes for the field, without those that say what a tool's schema has no place for.
-pub(super) fn read(kind: Kind, attrs: &[Attribute], errors: &mut Errors) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| is_for_field(attr) && check(kind, attr, errors)).cloned().collect()
+/// Returns what schemars is told, and notes what serde is told, and what is `#[arg]`'s to say.
+pub(super) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("serde")).for_each(|attr| refuse_serde(attr, errors));
+    let schemars = attrs.iter().filter(|attr| attr.path().is_ident("schemars"));
+    schemars.filter(|attr| check(attr, errors)).cloned().collect()
 }
 
-fn is_for_field(attr: &Attribute) -> bool {
-    attr.path().is_ident("serde") || attr.path().is_ident("schemars")
-}
-
-/// Notes what would leave the schema, the derives and the check for distinct names with different sets of arguments.
-fn check(kind: Kind, attr: &Attribute, errors: &mut Errors) -> bool {
+/// The macro reads and writes each argument as its type does, so serde can be told something by the type only.
+fn refuse_serde(attr: &Attribute, errors: &mut Errors) {
     let keys = keys(attr);
-    let faults = keys.iter().filter_map(|key| fault(kind, key).map(|fault| (key, fault)));
+    let own: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
+    if own.is_empty() {
+        let way_out = "put it into a type of your own, and take that type, or its fields by `#[arg(flatten)]`";
+        errors.push(attr, format!("serde cannot be told of one parameter: {way_out}"));
+    }
+    for (key, form) in own {
+        errors.push(key, format!("this is `#[arg]`'s to say: write `#[arg({form})]`"));
+    }
+}
+
+/// Notes what would leave schema and decoding with different sets of arguments.
+fn check(attr: &Attribute, errors: &mut Errors) -> bool {
+    let keys = keys(attr);
+    let faults = keys.iter().filter_map(|key| Some((key, fault(&key.to_string())?)));
     faults.map(|(key, fault)| errors.push(key, fault)).count() == 0
 }
 
-fn fault(kind: Kind, key: &Ident) -> Option<String> {
-    let rule = format!("{kind} has a closed set of arguments, each of one name");
-    match key.to_string().as_str() {
-        "rename" => Some("an argument's name is `#[arg]`'s to give: write `#[arg(rename = \"..\")]`".to_owned()),
-        "flatten" => Some(format!("{rule}: take the struct as one argument, without `flatten`")),
-        "alias" => Some(format!("{rule}: take `alias` away")),
+fn fault(key: &str) -> Option<String> {
+    match (key, of_arg(key)) {
+        (_, Some(form)) => Some(format!("this is `#[arg]`'s to say: write `#[arg({form})]`")),
+        ("alias", _) => Some("an argument has one name: take `alias` away".to_owned()),
+        (key, _) if key.starts_with("skip") => Some("a parameter that no caller gives is marked `#[ctx]`".to_owned()),
         _ => None,
     }
 }
 
-/// Returns the words that begin the attribute's arguments; what else is at fault there is the derives' to say.
+/// Returns how `#[arg]` says what serde and schemars say by `key`.
+fn of_arg(key: &str) -> Option<&'static str> {
+    match key {
+        "rename" => Some("rename = \"..\""),
+        "default" => Some("default = .."),
+        "flatten" => Some("flatten"),
+        "description" => Some("description = \"..\""),
+        "example" => Some("example = .."),
+        _ => None,
+    }
+}
+
+/// Returns the words that begin the attribute's arguments; what else is at fault there is the derive's to say.
 fn keys(attr: &Attribute) -> Vec<Ident> {
     let words = |input: ParseStream| {
         let mut keys = Vec::new();

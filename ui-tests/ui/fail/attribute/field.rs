@@ -1,4 +1,4 @@
-//! What serde would name otherwise, or otherwise place, a model could not call; the rest of serde is the user's.
+//! A parameter is read as its type says; serde can be told of types only, and `#[arg]` of the rest.
 
 #![allow(unused)]
 
@@ -16,10 +16,11 @@ fn find(
     #[serde(rename = "text")] query: String,
     #[schemars(title = "Words", rename = "text")] words: Vec<String>,
     #[serde(default, flatten)] range: Range,
-    #[serde(alias = "max", alias = "most")] limit: Option<u32>,
-    #[serde(default)]
+    #[schemars(alias = "max", skip)] limit: Option<u32>,
+    #[serde(with = "seconds")] pause: u64,
+    #[arg(flatten, default = Range { from: 1, to: 2 }, rename = "lines")]
     #[schemars(range(min = 0))]
-    skipped: u32,
+    lines: Range,
 ) {
 }
 
@@ -31,6 +32,5 @@ async fn judge(#[serde(rename(deserialize = "text"))] input: String) -> u8;
 async fn start(ctx: &CallContext) -> Result<u8, CallError> {
     ctx.call(judge { input: String::new() }).await
 }
-
 
 fn main() {}

@@ -1,0 +1,122 @@
+//! The JSON object that arguments are taken out of and put into.
+
+use serde::de::value::{Error as Missing, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::{Map, Value};
+
+/// The arguments of a call on their way out of JSON or into it.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Fields {
+    fields: Map<String, Value>,
+    /// The names that were asked for, to say what is accepted where one is left.
+    known: Vec<&'static str>,
+}
+
+impl Fields {
+    /// Takes the fields of an object.
+    pub(super) fn of(arguments: Value) -> Result<Self, String> {
+        match arguments {
+            Value::Object(fields) => Ok(Self { fields, known: Vec::new() }),
+            Value::Null => Ok(Self::default()),
+            _ => Err("the arguments are no object".to_owned()),
+        }
+    }
+
+    /// Takes one field out.
+    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.known.push(name);
+        self.fields.swap_remove(name)
+    }
+
+    /// Puts one field in.
+    pub(super) fn put(&mut self, name: &str, value: Value) {
+        self.fields.insert(name.to_owned(), value);
+    }
+
+    /// Puts all fields of an object in.
+    pub(super) fn extend(&mut self, fields: Map<String, Value>) {
+        self.fields.extend(fields);
+    }
+
+    /// Sees that nothing is left.
+    pub(super) fn finish(self) -> Result<(), String> {
+        let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
+        let known: Vec<_> = self.known.iter().map(|name| format!("`{name}`")).collect();
+        Err(match known.as_slice() {
+            [] => format!("unknown field `{unknown}`, there are no fields"),
+            known => format!("unknown field `{unknown}`, expected {}", known.join(", ")),
+        })
+    }
+}
+
+impl From<Fields> for Value {
+    fn from(fields: Fields) -> Self {
+        Self::Object(fields.fields)
+    }
+}
+
+/// Returns the value that an absent argument has by its type: `None` for an `Option`, nothing for others.
+pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Absent).ok()
+}
+
+/// Reads a value out of the fields that its type names, and leaves the others.
+pub(super) fn read_flat<T: DeserializeOwned>(fields: &mut Fields) -> serde_json::Result<T> {
+    T::deserialize(Flat(fields))
+}
+
+/// The absence of a value, which only an `Option` can be read from.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = Missing;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Missing> {
+        Err(Missing::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Missing> {
+        visitor.visit_none()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Fields of which a struct takes those that it names.
+struct Flat<'a>(&'a mut Fields);
+
+impl<'de> Deserializer<'de> for Flat<'_> {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, serde_json::Error> {
+        Err(serde_json::Error::custom("only a struct of named fields can be flattened"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        let taken: Vec<_> = names.iter().filter_map(|name| Some((*name, self.0.take(name)?))).collect();
+        visitor.visit_map(MapDeserializer::new(taken.into_iter()))
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct map enum identifier ignored_any
+    }
+}

@@ -1,0 +1,105 @@
+//! `check!()`: what a test can know of everything that is linked.
+
+use serde_json::{Value, json};
+
+use crate::registry::{Registered, Registry};
+use crate::runtime::{BuildError, RuntimeBuilder};
+
+/// Asserts that all tools, workers and entries that are linked fit together: one line of a test.
+///
+/// It panics with every fault: names that collide or stand for nothing, state that tools take and the builder was not
+/// given, schemas that are none or refer to nothing, defaults and examples that cannot be read or do not follow their
+/// schema. Give it the builder that your application uses, so that it knows the state; without one, a tool that takes a
+/// `State<T>` is a fault.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// struct Database;
+///
+/// /// Count the rows.
+/// #[tool(effect = read_only)]
+/// fn count(table: String, #[arg(default = 10)] limit: usize, db: State<Database>) -> usize {
+///     let _ = (table, db);
+///     limit
+/// }
+///
+/// fn runtime() -> llm_do::RuntimeBuilder {
+///     Runtime::builder().state(Database)
+/// }
+///
+/// // #[test]
+/// fn everything_fits_together() {
+///     llm_do::check!(runtime());
+/// }
+/// # everything_fits_together();
+/// ```
+#[macro_export]
+macro_rules! check {
+    () => {
+        $crate::check!($crate::Runtime::builder())
+    };
+    ($builder:expr $(,)?) => {
+        $crate::__private::check($builder)
+    };
+}
+
+/// Panics with all faults of what is linked.
+///
+/// # Panics
+///
+/// Panics if there is a fault.
+#[doc(hidden)]
+#[track_caller]
+pub fn check(builder: RuntimeBuilder) {
+    let faults = match Registry::collect() {
+        Ok(registry) => {
+            let mut faults: Vec<_> = registry.iter().flat_map(|item| of_item(item)).collect();
+            faults.extend(builder.build_on(registry).err().map(|error: BuildError| error.to_string()));
+            faults
+        }
+        Err(error) => error.faults().to_vec(),
+    };
+    assert!(faults.is_empty(), "{} fault(s) in what is linked:\n  {}", faults.len(), faults.join("\n  "));
+}
+
+fn of_item(item: &Registered) -> Vec<String> {
+    let output = item.output();
+    let schemas = [("arguments", Some(item.parameters())), ("output", output.as_ref())];
+    let mut faults: Vec<_> =
+        schemas.into_iter().filter_map(|(what, schema)| of_schema(what, schema?)).chain(of_samples(item)).collect();
+    faults.iter_mut().for_each(|fault| *fault = format!("`{}` ({}): {fault}", item.name(), item.location()));
+    faults
+}
+
+/// Says why the validator does not take a schema: it is none, or refers to nothing.
+fn of_schema(what: &str, schema: &Value) -> Option<String> {
+    let error = jsonschema::draft202012::new(schema).err()?;
+    Some(format!("the schema of its {what} is not valid: {error}"))
+}
+
+fn of_samples(item: &Registered) -> Vec<String> {
+    let samples = (item.def.samples)();
+    let lone = alone(item.parameters());
+    let fault = |sample: &crate::argument::Sample| match &sample.value {
+        Ok(value) => {
+            let validator = jsonschema::draft202012::new(&lone).ok()?;
+            let call = json!({ sample.argument: value });
+            let error = validator.iter_errors(&call).next()?;
+            Some(format!("the {} of `{}` does not follow its schema: {error}", sample.what, sample.argument))
+        }
+        Err(error) => Some(format!("the {} of `{}` cannot be read back: {error}", sample.what, sample.argument)),
+    };
+    samples.iter().filter_map(fault).collect()
+}
+
+/// Returns the schema of calls that give any of the arguments.
+fn alone(parameters: &Value) -> Value {
+    let mut schema = parameters.clone();
+    if let Some(schema) = schema.as_object_mut() {
+        schema.remove("required");
+    }
+    schema
+}

@@ -1,0 +1,110 @@
+//! What a tool's parameters become: the schema that a model is shown, and the way of the values.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::borrow::Cow;
+
+use llm_do::prelude::*;
+use llm_do::{ApprovalMode, Registry, Value, json};
+
+/// Where to look.
+#[data]
+struct Range {
+    /// The first line.
+    from: u32,
+    #[serde(default)]
+    to: Option<u32>,
+}
+
+type Maybe<T> = Option<T>;
+
+/// Search a text.
+#[tool(effect = read_only, inline)]
+fn search(
+    /// What to look for.
+    #[arg(example = "needle")]
+    words: Cow<'_, str>,
+    #[arg(flatten)] range: Range,
+    #[arg(default, rename = "type", description = concat!("Of which ", "kind."))] kind: String,
+    #[schemars(range(min = 1, max = 9))] limit: Maybe<u8>,
+    #[arg(default = vec![1, 2])] weights: Vec<i32>,
+) -> Value {
+    json!([words, range.from, range.to, kind, limit, weights])
+}
+
+fn parameters() -> Value {
+    Registry::collect().unwrap().get("search").unwrap().parameters().clone()
+}
+
+async fn call(arguments: Value) -> Result<Value, CallError> {
+    let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).build().unwrap();
+    runtime.run_named("search", arguments).await
+}
+
+#[test]
+fn a_schema_says_defaults_examples_descriptions_and_constraints_in_the_order_of_the_signature() {
+    let expected = json!({
+        "type": "object",
+        "properties": {
+            "words": { "type": "string", "description": "What to look for.", "examples": ["needle"] },
+            "from": { "description": "The first line.", "type": "integer", "format": "uint32", "minimum": 0 },
+            "to": { "type": ["integer", "null"], "format": "uint32", "minimum": 0, "default": null },
+            "type": { "type": "string", "description": "Of which kind.", "default": "" },
+            "limit": { "type": ["integer", "null"], "format": "uint8", "minimum": 1, "maximum": 9 },
+            "weights": { "type": "array", "items": { "type": "integer", "format": "int32" }, "default": [1, 2] },
+        },
+        "additionalProperties": false,
+        "required": ["words", "from"],
+    });
+    let parameters = parameters();
+    assert_eq!(parameters, expected);
+    let names = |value: &Value| value["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&parameters), names(&expected));
+}
+
+#[tokio::test]
+async fn fields_of_a_flattened_struct_stand_among_the_arguments() {
+    let result = call(json!({ "words": "a", "from": 2, "to": 5, "limit": 3 })).await.unwrap();
+    assert_eq!(result, json!(["a", 2, 5, "", 3, [1, 2]]));
+}
+
+#[tokio::test]
+async fn an_option_behind_an_alias_may_be_absent() {
+    assert_eq!(call(json!({ "words": "a", "from": 2 })).await.unwrap(), json!(["a", 2, null, "", null, [1, 2]]));
+}
+
+#[tokio::test]
+async fn an_unknown_argument_is_refused_beside_a_flattened_struct_too() {
+    let error = call(json!({ "words": "a", "from": 2, "until": 3 })).await.unwrap_err();
+    assert!(error.to_string().contains("until"), "{error}");
+}
+
+#[test]
+fn arguments_go_through_json_and_back_by_themselves() {
+    let call = search {
+        words: "a".into(),
+        range: Range { from: 1, to: None },
+        kind: String::new(),
+        limit: Some(3),
+        weights: vec![],
+    };
+    let written = serde_json::to_value(&call).unwrap();
+    assert_eq!(written, json!({ "words": "a", "from": 1, "to": null, "type": "", "limit": 3, "weights": [] }));
+    let read: search = serde_json::from_value(written.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&read).unwrap(), written);
+}
+
+#[test]
+fn what_is_wrong_with_arguments_is_told_with_the_name_of_the_argument() {
+    let error = |value: Value| serde_json::from_value::<search>(value).err().unwrap().to_string();
+    assert_eq!(error(json!({ "from": 1 })), "missing field `words`");
+    assert_eq!(error(json!({ "words": "a" })), "missing field `from`");
+    assert!(error(json!({ "words": 1, "from": 1 })).starts_with("`words`: invalid type: integer `1`"));
+    assert!(
+        error(json!({ "words": "a", "from": 1, "x": 1 })).starts_with("unknown field `x`, expected `words`, `from`")
+    );
+}
+
+#[test]
+fn the_function_is_called_with_what_it_borrows() {
+    assert_eq!(search(Cow::Borrowed("b"), Range { from: 1, to: None }, "k".into(), None, vec![])[0], "b");
+}

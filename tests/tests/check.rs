@@ -1,0 +1,100 @@
+//! `check!()`, over items that each have a fault of their own.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::panic;
+
+use llm_do::prelude::*;
+use schemars::SchemaGenerator;
+
+/// A rank whose schema takes less than its type.
+#[derive(Serialize, Deserialize)]
+struct Rank(u8);
+
+impl JsonSchema for Rank {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Rank".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "integer", "maximum": 3 })
+    }
+}
+
+/// A text that is written and cannot be read.
+#[derive(Serialize, JsonSchema)]
+struct OneWay(String);
+
+impl<'de> Deserialize<'de> for OneWay {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> std::result::Result<Self, D::Error> {
+        Err(serde::de::Error::custom("this way only"))
+    }
+}
+
+/// A value whose schema refers to nothing.
+#[derive(Serialize, Deserialize)]
+struct Dangling;
+
+impl JsonSchema for Dangling {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Dangling".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "$ref": "#/$defs/Nowhere" })
+    }
+}
+
+struct Database;
+
+/// Take a default that is too high.
+#[tool]
+fn too_high(#[arg(default = Rank(9), example = Rank(2))] rank: Rank) {
+    let _ = rank.0;
+}
+
+/// Take an example that cannot be read.
+#[tool]
+fn one_way(#[arg(example = OneWay("a".to_owned()))] text: OneWay) {
+    let _ = text.0;
+}
+
+/// Take what no schema says.
+#[tool]
+fn dangling(value: Dangling) {
+    let _ = value;
+}
+
+/// Take state.
+#[tool]
+fn stateful(database: State<Database>) {
+    let _ = database;
+}
+
+fn faults(check: impl FnOnce() + panic::UnwindSafe) -> String {
+    let payload = panic::catch_unwind(check).unwrap_err();
+    payload.downcast_ref::<String>().unwrap().clone()
+}
+
+#[test]
+fn every_fault_of_what_is_linked_is_told_at_once_with_its_item() {
+    let faults = faults(|| llm_do::check!());
+    assert!(faults.contains("4 fault(s)"), "{faults}");
+    for part in [
+        "`too_high` (tests/tests/check.rs:54): the default of `rank` does not follow its schema: 9 is greater",
+        "`one_way` (tests/tests/check.rs:60): the example of `text` cannot be read back: this way only",
+        "`dangling` (tests/tests/check.rs:66): the schema of its arguments is not valid",
+        "Database` for `stateful`",
+    ] {
+        assert!(faults.contains(part), "no {part:?} in {faults}");
+    }
+}
+
+#[test]
+fn state_that_the_given_builder_has_is_no_fault() {
+    let faults = faults(|| llm_do::check!(Runtime::builder().state(Database)));
+    assert!(!faults.contains("stateful"), "{faults}");
+}
