@@ -1,18 +1,21 @@
 //! The arguments of a call: what a model is told of them, and their way out of JSON and into it.
 //!
 //! A macro writes down each argument once, as a [`Parameter`]; schema, decoding, encoding and checks all read that, so
-//! that they cannot disagree. `argument/fields.rs` is the JSON object on the way.
+//! that they cannot disagree.
 
 mod fields;
-
-use std::fmt;
+mod parameter;
+mod properties;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 pub use self::fields::Fields;
+pub(crate) use self::parameter::Sample;
+pub use self::parameter::{Described, Parameter, parameter};
+pub(crate) use self::properties::Properties;
 
 /// What an argument can be.
 #[doc(hidden)]
@@ -47,246 +50,6 @@ pub trait Arguments: Sized {
     ///
     /// Says which argument cannot be written as JSON, and why.
     fn write(&self, fields: &mut Fields) -> Result<(), String>;
-}
-
-/// One argument: its name, what a model is told of it, and its way out of JSON and into it.
-///
-/// It holds functions, so that a type that cannot be an argument is refused once, by [`parameter`].
-#[doc(hidden)]
-pub struct Parameter<T> {
-    name: &'static str,
-    description: &'static str,
-    default: Option<fn() -> T>,
-    example: Option<fn() -> T>,
-    is_flat: bool,
-    schema: fn(&mut SchemaGenerator) -> Schema,
-    flat_schema: fn(&mut SchemaGenerator) -> Schema,
-    absent: fn() -> Option<T>,
-    read: fn(Value) -> serde_json::Result<T>,
-    read_flat: fn(&mut Fields) -> serde_json::Result<T>,
-    write: fn(&T) -> serde_json::Result<Value>,
-}
-
-/// Describes the argument `name`: without a description or a default, and required unless it is an `Option`.
-#[doc(hidden)]
-#[must_use]
-pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
-    Parameter {
-        name,
-        description: "",
-        default: None,
-        example: None,
-        is_flat: false,
-        schema: SchemaGenerator::subschema_for::<T>,
-        flat_schema: T::json_schema,
-        absent: fields::absent::<T>,
-        read: serde_json::from_value::<T>,
-        read_flat: fields::read_flat::<T>,
-        write: |value| serde_json::to_value(value),
-    }
-}
-
-#[doc(hidden)]
-impl<T> Parameter<T> {
-    /// Sets what a model reads.
-    #[must_use]
-    pub const fn description(mut self, text: &'static str) -> Self {
-        self.description = text;
-        self
-    }
-
-    /// Sets the value of an absent argument.
-    #[must_use]
-    pub const fn default(mut self, default: fn() -> T) -> Self {
-        self.default = Some(default);
-        self
-    }
-
-    /// Shows a model a value.
-    #[must_use]
-    pub const fn example(mut self, example: fn() -> T) -> Self {
-        self.example = Some(example);
-        self
-    }
-
-    /// Takes the schema from the property `value` of a type that says more of it than `T` does.
-    #[must_use]
-    pub const fn described_by<D: JsonSchema>(mut self) -> Self {
-        self.schema = value_of::<D>;
-        self
-    }
-
-    /// Puts the fields of the value in the place of the value.
-    #[must_use]
-    pub const fn flat(mut self) -> Self {
-        self.is_flat = true;
-        self
-    }
-
-    /// Takes the argument out of `fields`.
-    ///
-    /// # Errors
-    ///
-    /// Says that it is missing, or why it is none.
-    pub fn read(&self, fields: &mut Fields) -> Result<T, String> {
-        if self.is_flat {
-            return (self.read_flat)(fields).map_err(|error| error.to_string());
-        }
-        match fields.take(self.name) {
-            Some(value) => (self.read)(value).map_err(|error| self.blame(&error)),
-            None => self.absent().ok_or_else(|| format!("missing field `{}`", self.name)),
-        }
-    }
-
-    /// Puts the argument into `fields`.
-    ///
-    /// # Errors
-    ///
-    /// Says why it cannot be written as JSON.
-    pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), String> {
-        match (self.write)(value).map_err(|error| self.blame(&error))? {
-            Value::Object(object) if self.is_flat => fields.extend(object),
-            value => fields.put(self.name, value),
-        }
-        Ok(())
-    }
-
-    fn absent(&self) -> Option<T> {
-        self.default.map(|default| default()).or_else(self.absent)
-    }
-
-    fn is_required(&self) -> bool {
-        self.default.is_none() && (self.absent)().is_none()
-    }
-
-    fn blame(&self, error: &serde_json::Error) -> String {
-        format!("`{}`: {error}", self.name)
-    }
-
-    fn property(&self, generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = (self.schema)(generator);
-        if !self.description.is_empty() {
-            schema.insert("description".to_owned(), self.description.into());
-        }
-        let written = |value: fn() -> T| (self.write)(&value()).ok();
-        if let Some(default) = self.default.and_then(written) {
-            schema.insert("default".to_owned(), default);
-        }
-        if let Some(example) = self.example.and_then(written) {
-            schema.insert("examples".to_owned(), Value::Array(vec![example]));
-        }
-        schema
-    }
-}
-
-impl<T> fmt::Debug for Parameter<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parameter").field("name", &self.name).finish_non_exhaustive()
-    }
-}
-
-/// A [`Parameter`] of any type, as the schema needs it.
-#[doc(hidden)]
-pub trait Described {
-    #[doc(hidden)]
-    fn describe(&self, generator: &mut SchemaGenerator, properties: &mut Properties);
-
-    /// Reads and writes the default and the example.
-    #[doc(hidden)]
-    fn samples(&self) -> Vec<Sample>;
-}
-
-impl<T> Described for Parameter<T> {
-    fn describe(&self, generator: &mut SchemaGenerator, properties: &mut Properties) {
-        if self.is_flat {
-            properties.merge(self.name, &(self.flat_schema)(generator));
-        } else {
-            let schema = self.property(generator);
-            properties.add(self.name, schema.into(), self.is_required());
-        }
-    }
-
-    fn samples(&self) -> Vec<Sample> {
-        let values = [("default", self.default), ("example", self.example)];
-        let given = values.into_iter().filter_map(|(what, value)| Some((what, value?)));
-        given.map(|(what, value)| Sample { argument: self.name, what, value: self.round_trip(&value()) }).collect()
-    }
-}
-
-impl<T> Parameter<T> {
-    fn round_trip(&self, value: &T) -> Result<Value, String> {
-        let written = (self.write)(value).map_err(|error| error.to_string())?;
-        (self.read)(written.clone()).map_err(|error| error.to_string())?;
-        Ok(written)
-    }
-}
-
-/// A value that an attribute gives for an argument.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Sample {
-    /// The argument's name.
-    pub(crate) argument: &'static str,
-    /// Whether it is the default or the example.
-    pub(crate) what: &'static str,
-    /// The value as JSON, or why it cannot be written or read.
-    pub(crate) value: Result<Value, String>,
-}
-
-/// The properties of the object that a call's arguments are.
-#[doc(hidden)]
-#[derive(Debug, Default)]
-pub struct Properties {
-    properties: Map<String, Value>,
-    required: Vec<Value>,
-    faults: Vec<String>,
-}
-
-impl Properties {
-    fn of<T: Arguments>(generator: &mut SchemaGenerator) -> Self {
-        let mut properties = Self::default();
-        T::PARAMETERS.iter().for_each(|parameter| parameter.describe(generator, &mut properties));
-        properties
-    }
-
-    fn add(&mut self, name: &str, schema: Value, is_required: bool) {
-        if self.properties.insert(name.to_owned(), schema).is_some() {
-            self.faults.push(format!("two arguments are named `{name}`"));
-        }
-        if is_required {
-            self.required.push(name.into());
-        }
-    }
-
-    /// Adds the properties of a struct.
-    fn merge(&mut self, argument: &str, schema: &Schema) {
-        let Some(Value::Object(properties)) = schema.get("properties").filter(|_| is_plain_struct(schema)) else {
-            self.faults.push(format!("`{argument}` cannot be flattened: its type is no struct of named fields"));
-            return;
-        };
-        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        for (name, property) in properties {
-            self.add(name, property.clone(), required.iter().any(|required| required == name));
-        }
-    }
-
-    fn into_schema(self) -> Schema {
-        let mut schema = Map::new();
-        schema.insert("type".to_owned(), "object".into());
-        schema.insert("properties".to_owned(), Value::Object(self.properties));
-        schema.insert("additionalProperties".to_owned(), false.into());
-        if !self.required.is_empty() {
-            schema.insert("required".to_owned(), Value::Array(self.required));
-        }
-        schema.into()
-    }
-}
-
-/// Whether a schema says all of its values by its properties.
-fn is_plain_struct(schema: &Schema) -> bool {
-    let others = ["$ref", "oneOf", "anyOf", "allOf", "not", "if", "patternProperties"];
-    let is_closed = schema.get("additionalProperties").is_none_or(Value::is_boolean);
-    is_closed && others.iter().all(|other| schema.get(*other).is_none())
 }
 
 /// Returns the schema of the arguments.
@@ -338,13 +101,6 @@ pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> R
 #[doc(hidden)]
 pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     read(Value::deserialize(deserializer)?).map_err(de::Error::custom)
-}
-
-/// Returns the schema of the property `value` of `D`.
-fn value_of<D: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    let schema = D::json_schema(generator);
-    let value = schema.get("properties").and_then(|properties| properties.get("value")).cloned();
-    value.and_then(|value| Schema::try_from(value).ok()).unwrap_or_default()
 }
 
 /// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.

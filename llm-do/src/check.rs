@@ -68,10 +68,9 @@ pub fn check(builder: RuntimeBuilder) {
 fn of_item(item: &Registered) -> Vec<String> {
     let output = item.output();
     let schemas = [("arguments", Some(item.parameters())), ("output", output.as_ref())];
-    let mut faults: Vec<_> =
-        schemas.into_iter().filter_map(|(what, schema)| of_schema(what, schema?)).chain(of_samples(item)).collect();
-    faults.iter_mut().for_each(|fault| *fault = format!("`{}` ({}): {fault}", item.name(), item.location()));
-    faults
+    let faults = schemas.into_iter().filter_map(|(what, schema)| of_schema(what, schema?));
+    let place = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
+    faults.chain(of_samples(item)).map(place).collect()
 }
 
 /// Says why the validator does not take a schema: it is none, or refers to nothing.

@@ -71,6 +71,7 @@ impl<T: Serialize> ToolOutput for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl ToolOutput for ToolReturn {
     fn into_return(self) -> Result<ToolReturn, BoxError> {
         Ok(self)
@@ -96,6 +97,7 @@ impl<T: DeserializeOwned> FromReturn for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl FromReturn for ToolReturn {
     fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
         Ok(returned)
@@ -139,6 +141,7 @@ impl<T> Returned<T> {
 pub struct WithSource;
 
 #[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
 impl WithSource {
     /// Turns what a function returned into what the plane passes on.
     ///
@@ -166,6 +169,7 @@ impl<T, E: Into<BoxError>> ReturnsSource for &&&Returned<Result<T, E>> {}
 pub struct WithText;
 
 #[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
 impl WithText {
     /// As [`WithSource::finish`].
     ///
@@ -193,6 +197,7 @@ impl<T, E: Display> ReturnsText for &&Returned<Result<T, E>> {}
 pub struct WithError;
 
 #[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
 impl WithError {
     /// Refuses the error.
     ///
@@ -220,6 +225,7 @@ impl<T, E> ReturnsError for &Returned<Result<T, E>> {}
 pub struct Plain;
 
 #[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
 impl Plain {
     /// As [`WithSource::finish`].
     ///

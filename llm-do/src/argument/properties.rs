@@ -1,0 +1,64 @@
+//! The schema of a call's arguments, argument by argument.
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::{Map, Value};
+
+use super::Arguments;
+
+/// The properties of the object that a call's arguments are.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Properties {
+    all: Map<String, Value>,
+    required: Vec<Value>,
+    pub(super) faults: Vec<String>,
+}
+
+impl Properties {
+    pub(super) fn of<T: Arguments>(generator: &mut SchemaGenerator) -> Self {
+        let mut properties = Self::default();
+        for parameter in T::PARAMETERS {
+            parameter.describe(generator, &mut properties);
+        }
+        properties
+    }
+
+    pub(super) fn add(&mut self, name: &str, schema: Value, is_required: bool) {
+        if self.all.insert(name.to_owned(), schema).is_some() {
+            self.faults.push(format!("two arguments are named `{name}`"));
+        }
+        if is_required {
+            self.required.push(name.into());
+        }
+    }
+
+    /// Adds the properties of a struct.
+    pub(super) fn merge(&mut self, argument: &str, schema: &Schema) {
+        let Some(Value::Object(properties)) = schema.get("properties").filter(|_| is_plain_struct(schema)) else {
+            self.faults.push(format!("`{argument}` cannot be flattened: its type is no struct of named fields"));
+            return;
+        };
+        let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (name, property) in properties {
+            self.add(name, property.clone(), required.iter().any(|required| required == name));
+        }
+    }
+
+    pub(super) fn into_schema(self) -> Schema {
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), "object".into());
+        schema.insert("properties".to_owned(), Value::Object(self.all));
+        schema.insert("additionalProperties".to_owned(), false.into());
+        if !self.required.is_empty() {
+            schema.insert("required".to_owned(), Value::Array(self.required));
+        }
+        schema.into()
+    }
+}
+
+/// Whether a schema says all of its values by its properties.
+fn is_plain_struct(schema: &Schema) -> bool {
+    let others = ["$ref", "oneOf", "anyOf", "allOf", "not", "if", "patternProperties"];
+    let is_closed = schema.get("additionalProperties").is_none_or(Value::is_boolean);
+    is_closed && others.iter().all(|other| schema.get(*other).is_none())
+}
