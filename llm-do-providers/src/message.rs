@@ -79,6 +79,7 @@ pub struct ToolCall {
 
 /// The result of one tool call, as the model is told it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The [`ToolCall::id`] that it answers.
     pub call_id: String,
@@ -88,6 +89,20 @@ pub struct ToolResult {
     pub content: String,
     /// Whether the call failed, so that `content` says why.
     pub is_error: bool,
+}
+
+impl ToolResult {
+    /// Returns the result of `call`, which succeeded with `content`.
+    #[must_use]
+    pub fn new(call: &ToolCall, content: impl Into<String>) -> Self {
+        Self { call_id: call.id.clone(), name: call.name.clone(), content: content.into(), is_error: false }
+    }
+
+    /// Says whether the call failed. Default: false.
+    #[must_use]
+    pub fn with_error(self, is_error: bool) -> Self {
+        Self { is_error, ..self }
+    }
 }
 
 /// Why a model stopped.

@@ -199,7 +199,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::TestModel;
-    use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+    use crate::message::{Message, ResponsePart, ToolResult};
     use crate::model::{Model, OutputSchema, Request, Response, ToolChoice, ToolSpec};
     use crate::settings::Settings;
 
@@ -209,13 +209,7 @@ mod tests {
     }
 
     fn results(response: &Response) -> Message {
-        let result = |call: &ToolCall| ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            content: "done".into(),
-            is_error: false,
-        };
-        Message::Tool { results: response.tool_calls().map(result).collect() }
+        Message::Tool { results: response.tool_calls().map(|call| ToolResult::new(call, "done")).collect() }
     }
 
     fn names(response: &Response) -> Vec<&str> {
