@@ -8,6 +8,7 @@
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
+mod attachment;
 mod catalog;
 mod error;
 #[cfg(feature = "openai")]
@@ -26,6 +27,7 @@ mod settings;
 mod testing;
 mod usage;
 
+pub use self::attachment::Attachment;
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
 #[cfg(feature = "local")]

@@ -56,6 +56,9 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// instructions and the conversation that it read last, so that the next turn is read from where it left off. A prompt
 /// and its answer may have 4096 tokens together.
 ///
+/// It reads attachments of text (`text/*` and JSON, in UTF-8) as part of the prompt; any other is an error of kind
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest).
+///
 /// # Settings
 ///
 /// The likeliest token is chosen unless a temperature is set; in plain text, words just written count as less likely.

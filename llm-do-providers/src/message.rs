@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
+
 /// One message of a conversation.
 ///
 /// A history is a list of these; instructions (the system prompt) stand beside it, in
@@ -45,6 +47,8 @@ pub enum UserPart {
         /// The text.
         text: String,
     },
+    /// A file.
+    Attachment(Attachment),
 }
 
 /// A part of a model's answer.
@@ -79,6 +83,7 @@ pub struct ToolCall {
 
 /// The result of one tool call, as the model is told it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolResult {
     /// The [`ToolCall::id`] that it answers.
     pub call_id: String,
@@ -88,6 +93,36 @@ pub struct ToolResult {
     pub content: String,
     /// Whether the call failed, so that `content` says why.
     pub is_error: bool,
+    /// The files that go with `content`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+}
+
+impl ToolResult {
+    /// Returns the result of `call`, which succeeded with `content`.
+    #[must_use]
+    pub fn new(call: &ToolCall, content: impl Into<String>) -> Self {
+        Self {
+            call_id: call.id.clone(),
+            name: call.name.clone(),
+            content: content.into(),
+            is_error: false,
+            attachments: Vec::new(),
+        }
+    }
+
+    /// Says whether the call failed. Default: false.
+    #[must_use]
+    pub fn with_error(self, is_error: bool) -> Self {
+        Self { is_error, ..self }
+    }
+
+    /// Adds files. Default: none.
+    #[must_use]
+    pub fn with_attachments(mut self, attachments: impl IntoIterator<Item = Attachment>) -> Self {
+        self.attachments.extend(attachments);
+        self
+    }
 }
 
 /// Why a model stopped.
@@ -105,4 +140,26 @@ pub enum FinishReason {
     ContentFilter,
     /// Another reason, which the provider does not name in our terms.
     Other,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{ToolCall, ToolResult};
+    use crate::attachment::Attachment;
+
+    #[test]
+    fn a_result_without_files_is_written_without_them() {
+        let call = ToolCall { id: "c1".into(), name: "add".into(), arguments: "{}".into() };
+        let plain = ToolResult::new(&call, "3").with_error(true);
+        let written = json!({"call_id": "c1", "name": "add", "content": "3", "is_error": true});
+        assert_eq!(serde_json::to_value(&plain).unwrap(), written);
+        assert_eq!(serde_json::from_value::<ToolResult>(written).unwrap(), plain);
+
+        let filed = plain.with_attachments([Attachment::new("text/plain", "hi!")]);
+        let written = serde_json::to_value(&filed).unwrap();
+        assert_eq!(written["attachments"], json!([{"media_type": "text/plain", "data": "aGkh"}]));
+        assert_eq!(serde_json::from_value::<ToolResult>(written).unwrap(), filed);
+    }
 }

@@ -3,6 +3,7 @@
 mod answer;
 mod builder;
 mod convert;
+mod parts;
 mod stream;
 mod strict;
 mod wire;
@@ -44,6 +45,22 @@ inventory::submit! {
 ///
 /// When a model declines, its words are the text, and the answer finishes with
 /// [`ContentFilter`](crate::FinishReason::ContentFilter).
+///
+/// # Attachments
+///
+/// They go as the protocol's [parts of a user's message](https://platform.openai.com/docs/api-reference/chat/create);
+/// which of them a model understands, its server decides.
+///
+/// | Media type | Goes as | Name |
+/// | --- | --- | --- |
+/// | `image/*` | `image_url`, a data URL | not sent |
+/// | `application/pdf` | `file`, a data URL | sent; `attachment.pdf` without one |
+/// | `audio/wav`, `audio/mpeg` | `input_audio` | not sent |
+/// | `text/*`, `application/json`, `*+json` | `text`, if it is UTF-8 | in the line above the text |
+///
+/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The
+/// attachments of tools' results follow in one user's message after all results of the turn, each below a line that
+/// says from which tool it comes, because a tool's message takes only text.
 ///
 /// # Examples
 ///
@@ -96,7 +113,7 @@ impl OpenAiModel {
     }
 
     fn exchange(&self, request: &Request<'_>, stream: bool) -> Result<Exchange, ProviderError> {
-        let chat = convert::chat(&self.model, request, self.dialect, stream);
+        let chat = convert::chat(&self.model, request, self.dialect, stream)?;
         let body = serde_json::to_vec(&chat).map_err(|error| {
             let text = "the request cannot be written as JSON; check its settings for numbers that are none";
             ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text).with_source(error)

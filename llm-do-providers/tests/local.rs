@@ -268,7 +268,7 @@ with_weights! {
 
     async fn a_result_is_answered_in_prose() {
         let call = ToolCall { id: "call_1".into(), name: "add".into(), arguments: r#"{"a": 3, "b": 4}"#.into() };
-        let result = ToolResult { call_id: call.id.clone(), name: "add".into(), content: "7".into(), is_error: false };
+        let result = ToolResult::new(&call, "7");
         let messages = [
             Message::user("Add 3 and 4."),
             Message::Assistant { parts: vec![ResponsePart::ToolCall(call)] },

@@ -240,8 +240,9 @@ pub use llm_do_providers::LocalModel;
 #[cfg(feature = "openai")]
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
-    ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response, ResponsePart,
-    ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, replay,
+    Attachment, ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response,
+    ResponsePart, ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+    replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

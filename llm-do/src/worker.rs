@@ -144,8 +144,7 @@ impl WorkerRun {
             Err(error) if error.is_mendable() => (chain(&error), true, false),
             Err(error) => return Err(error),
         };
-        let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error };
-        Ok(Called { result, is_denied })
+        Ok(Called { result: ToolResult::new(call, content).with_error(is_error), is_denied })
     }
 }
 

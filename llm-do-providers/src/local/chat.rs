@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use super::fault;
 use super::schema;
 use super::vocabulary::Vocabulary;
+use crate::attachment::Attachment;
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 use crate::model::{Request, ToolSpec};
@@ -56,16 +58,24 @@ pub(super) fn encode(turns: &[Turn], vocabulary: &Vocabulary) -> Result<Prompt, 
 }
 
 /// Returns the request as turns; `tools` are those that may be called.
-pub(super) fn turns(request: &Request<'_>, tools: &[&ToolSpec]) -> Vec<Turn> {
+///
+/// # Errors
+///
+/// Returns an error if a file is attached that is no text.
+pub(super) fn turns(request: &Request<'_>, tools: &[&ToolSpec]) -> Result<Vec<Turn>, ProviderError> {
     let mut turns = vec![Turn::new("system", instructions(request, tools))];
     for message in request.messages {
         match message {
-            Message::User { parts } => turns.push(Turn::new("user", user_text(parts))),
+            Message::User { parts } => turns.push(Turn::new("user", user_text(parts)?)),
             Message::Assistant { parts } => turns.push(Turn::new("assistant", assistant_text(parts))),
-            Message::Tool { results } => turns.extend(results.iter().map(result_turn)),
+            Message::Tool { results } => {
+                for result in results {
+                    turns.push(result_turn(result)?);
+                }
+            }
         }
     }
-    turns
+    Ok(turns)
 }
 
 /// Returns the instructions with what is to be said of tools and of the answer's shape.
@@ -86,15 +96,23 @@ fn instructions(request: &Request<'_>, tools: &[&ToolSpec]) -> String {
     text
 }
 
-/// Returns the text parts of a user's message, one a line.
-fn user_text(parts: &[UserPart]) -> String {
-    let texts: Vec<&str> = parts
-        .iter()
-        .map(|part| match part {
-            UserPart::Text { text } => text.as_str(),
-        })
-        .collect();
-    texts.join("\n")
+/// Returns the parts of a user's message, each on a line of its own.
+fn user_text(parts: &[UserPart]) -> Result<String, ProviderError> {
+    let texts = parts.iter().map(|part| match part {
+        UserPart::Text { text } => Ok(text.clone()),
+        UserPart::Attachment(attachment) => file_text(attachment),
+    });
+    Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
+}
+
+/// Returns a file as text, which is all that the model reads.
+fn file_text(attachment: &Attachment) -> Result<String, ProviderError> {
+    if !attachment.is_text() {
+        let file = attachment.described();
+        let text = format!("the embedded model reads only text, not {file}; attach text or ask another model");
+        return Err(fault::invalid(text));
+    }
+    attachment.inlined().map_err(fault::invalid)
 }
 
 /// Returns what the model said, as it would say it again: its calls as JSON, its thoughts not at all.
@@ -116,9 +134,14 @@ fn call_text(call: &ToolCall) -> String {
 }
 
 /// Returns a tool's result; the model knows no role for it but the user's.
-fn result_turn(result: &ToolResult) -> Turn {
+fn result_turn(result: &ToolResult) -> Result<Turn, ProviderError> {
     let label = if result.is_error { "Error" } else { "Result" };
-    Turn::new("user", format!("{label} of {}: {}", result.name, result.content))
+    let mut text = format!("{label} of {}: {}", result.name, result.content);
+    for attachment in &result.attachments {
+        text.push('\n');
+        text.push_str(&file_text(attachment)?);
+    }
+    Ok(Turn::new("user", text))
 }
 
 #[cfg(test)]
@@ -128,21 +151,24 @@ mod tests {
     use serde_json::json;
 
     use super::{Turn, turns};
-    use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+    use crate::attachment::Attachment;
+    use crate::error::ErrorKind;
+    use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
     use crate::model::{Request, ToolSpec};
     use crate::settings::Settings;
 
     #[test]
     fn a_call_and_its_result_are_told_in_the_words_of_the_grammar() {
         let call = ToolCall { id: "1".into(), name: "add".into(), arguments: r#"{"a":1}"#.into() };
-        let result = ToolResult { call_id: "1".into(), name: "add".into(), content: "3".into(), is_error: false };
+        let result = ToolResult::new(&call, "3");
         let messages = [
             Message::user("Add."),
             Message::Assistant { parts: vec![ResponsePart::ToolCall(call)] },
             Message::Tool { results: vec![result] },
         ];
         let settings = Settings::default();
-        let turns = turns(&Request::new(&messages, &settings).instructions(Some("Be brief.")), &[]);
+        let turns =
+            turns(&Request::new(&messages, &settings).instructions(Some("Be brief.")), &[]).expect("all is text");
         let expected = [
             Turn::new("system", "Be brief."),
             Turn::new("user", "Add."),
@@ -160,7 +186,40 @@ mod tests {
             parameters: Arc::new(json!({"type": "object", "properties": {"a": {"type": "integer"}}})),
         };
         let settings = Settings::default();
-        let turns = turns(&Request::new(&[], &settings), &[&tool]);
+        let turns = turns(&Request::new(&[], &settings), &[&tool]).expect("all is text");
         assert!(turns[0].text.contains("\nadd: Adds two numbers. Arguments: {\"a\": integer}\n"), "{}", turns[0].text);
+    }
+
+    #[test]
+    fn a_file_of_text_stands_among_the_text() {
+        let note = Attachment::new("text/plain", "Milk.").named("list.txt");
+        let call = ToolCall { id: "1".into(), name: "read".into(), arguments: "{}".into() };
+        let result = ToolResult::new(&call, "done").with_attachments([Attachment::new("application/json", "[1]")]);
+        let messages = [
+            Message::User { parts: vec![UserPart::Text { text: "Sum up.".into() }, UserPart::Attachment(note)] },
+            Message::Tool { results: vec![result] },
+        ];
+        let settings = Settings::default();
+        let turns = turns(&Request::new(&messages, &settings), &[]).expect("all is text");
+        let expected = [
+            Turn::new("user", "Sum up.\nFile `list.txt`:\nMilk."),
+            Turn::new("user", "Result of read: done\nFile of type `application/json`:\n[1]"),
+        ];
+        assert_eq!(turns[1..], expected);
+    }
+
+    #[test]
+    fn a_file_of_another_type_is_refused_by_name() {
+        let image = Attachment::new("image/png", "secret").named("a.png");
+        let call = ToolCall { id: "1".into(), name: "draw".into(), arguments: "{}".into() };
+        let result = ToolResult::new(&call, "done").with_attachments([image.clone()]);
+        let settings = Settings::default();
+        for message in
+            [Message::User { parts: vec![UserPart::Attachment(image)] }, Message::Tool { results: vec![result] }]
+        {
+            let error = turns(&Request::new(&[message], &settings), &[]).expect_err("it is no text");
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+            assert!(error.to_string().contains("`a.png` of type `image/png`; attach text"), "{error}");
+        }
     }
 }

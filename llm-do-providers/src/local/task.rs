@@ -34,7 +34,7 @@ impl Task {
         let forced = matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Tool(_));
         let request = if forced { request.output(None) } else { *request };
         Ok(Self {
-            turns: chat::turns(&request, &tools),
+            turns: chat::turns(&request, &tools)?,
             grammar: match grammar(&tools, forced, request.output) {
                 Grammar::Text if answering => Grammar::Prose,
                 grammar => grammar,

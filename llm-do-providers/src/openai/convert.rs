@@ -5,12 +5,14 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
+use super::parts;
 use super::strict::strict;
 use super::wire::{
-    Call, CalledFunction, ChatMessage, ChatRequest, Choose, Content, Function, JsonSchema, Named, StreamOptions,
-    TextPart, Tokens, Tool, Typed,
+    Call, CalledFunction, ChatMessage, ChatRequest, Choose, Function, JsonSchema, Named, StreamOptions, Tokens, Tool,
+    Typed,
 };
-use crate::message::{FinishReason, Message, ResponsePart, ToolCall, UserPart};
+use crate::error::ProviderError;
+use crate::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult};
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::usage::Usage;
 
@@ -22,12 +24,21 @@ pub(super) struct Dialect {
 }
 
 /// Returns what asks `model` for an answer to `request`, whole or streamed.
-pub(super) fn chat<'a>(model: &'a str, request: &Request<'a>, dialect: Dialect, stream: bool) -> ChatRequest<'a> {
+///
+/// # Errors
+///
+/// Returns an error if the request holds a file that the protocol has no place for.
+pub(super) fn chat<'a>(
+    model: &'a str,
+    request: &Request<'a>,
+    dialect: Dialect,
+    stream: bool,
+) -> Result<ChatRequest<'a>, ProviderError> {
     let settings = request.settings;
     let (new, old) = if dialect.completion_limit { (settings.max_tokens, None) } else { (None, settings.max_tokens) };
-    ChatRequest {
+    Ok(ChatRequest {
         model,
-        messages: messages(request),
+        messages: messages(request)?,
         tools: request.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(request),
         response_format: request.output.map(response_format),
@@ -39,32 +50,27 @@ pub(super) fn chat<'a>(model: &'a str, request: &Request<'a>, dialect: Dialect, 
         stop: &settings.stop,
         stream: stream.then_some(true),
         stream_options: stream.then_some(StreamOptions { include_usage: true }),
-    }
+    })
 }
 
-fn messages<'a>(request: &Request<'a>) -> Vec<ChatMessage<'a>> {
+fn messages<'a>(request: &Request<'a>) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(request.instructions.map(|content| ChatMessage::System { content }));
     for message in request.messages {
         match message {
-            Message::User { parts } => messages.push(ChatMessage::User { content: content(parts) }),
+            Message::User { parts } => messages.push(parts::user(parts)?),
             Message::Assistant { parts } => messages.push(assistant(parts)),
-            Message::Tool { results } => messages.extend(
-                results
-                    .iter()
-                    .map(|result| ChatMessage::Tool { tool_call_id: &result.call_id, content: &result.content }),
-            ),
+            Message::Tool { results } => {
+                messages.extend(results.iter().map(tool_result));
+                messages.extend(parts::attached(results)?);
+            }
         }
     }
-    messages
+    Ok(messages)
 }
 
-/// One part goes as plain text, which every server takes.
-fn content(parts: &[UserPart]) -> Content<'_> {
-    match parts {
-        [UserPart::Text { text }] => Content::Text(text),
-        parts => Content::Parts(parts.iter().map(|UserPart::Text { text }| TextPart { text }).collect()),
-    }
+fn tool_result(result: &ToolResult) -> ChatMessage<'_> {
+    ChatMessage::Tool { tool_call_id: &result.call_id, content: &result.content }
 }
 
 /// Thoughts are not sent back: servers refuse or ignore them.
@@ -159,6 +165,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Dialect, chat};
+    use crate::attachment::Attachment;
     use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
     use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
     use crate::settings::Settings;
@@ -167,7 +174,7 @@ mod tests {
     const OLD: Dialect = Dialect { completion_limit: false };
 
     fn sent(request: &Request<'_>, dialect: Dialect, stream: bool) -> Value {
-        serde_json::to_value(chat("m", request, dialect, stream)).unwrap()
+        serde_json::to_value(chat("m", request, dialect, stream).unwrap()).unwrap()
     }
 
     fn sent_messages(messages: &[Message]) -> Value {
@@ -178,8 +185,12 @@ mod tests {
         ResponsePart::Text { text: text.into() }
     }
 
+    fn made(id: &str, arguments: &str) -> ToolCall {
+        ToolCall { id: id.into(), name: "add".into(), arguments: arguments.into() }
+    }
+
     fn call(arguments: &str) -> ResponsePart {
-        ResponsePart::ToolCall(ToolCall { id: "c1".into(), name: "add".into(), arguments: arguments.into() })
+        ResponsePart::ToolCall(made("c1", arguments))
     }
 
     #[test]
@@ -214,10 +225,10 @@ mod tests {
 
     #[test]
     fn calls_and_their_results_carry_the_same_id() {
-        let result = ToolResult { call_id: "c1".into(), name: "add".into(), content: "3".into(), is_error: false };
+        let result = |id: &str| ToolResult::new(&made(id, "{}"), "3");
         let messages = [
             Message::Assistant { parts: vec![ResponsePart::Thinking { text: "hm".into() }, call("{\"a\":1}")] },
-            Message::Tool { results: vec![result.clone(), ToolResult { call_id: "c2".into(), ..result }] },
+            Message::Tool { results: vec![result("c1"), result("c2")] },
             Message::Assistant { parts: vec![text("3"), text("!")] },
             Message::Assistant { parts: vec![] },
         ];
@@ -228,6 +239,34 @@ mod tests {
             {"role": "tool", "tool_call_id": "c2", "content": "3"},
             {"role": "assistant", "content": "3!"},
             {"role": "assistant", "content": ""},
+        ]);
+        assert_eq!(sent_messages(&messages), expected);
+    }
+
+    #[test]
+    fn files_of_results_follow_all_results_of_the_turn() {
+        let file = |data: &str| Attachment::new("image/png", data);
+        let result = |id: &str| ToolResult::new(&made(id, "{}"), "3");
+        let results = vec![
+            result("c1").with_attachments([file("a").named("a.png"), file("b")]),
+            result("c2"),
+            result("c3").with_attachments([Attachment::new("text/plain", "c").named("c.txt")]),
+        ];
+        let messages = [Message::Tool { results }, Message::Assistant { parts: vec![text("ok")] }];
+        let parts = json!([
+            {"type": "text", "text": "File `a.png`, from the tool `add`:"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,YQ=="}},
+            {"type": "text", "text": "File of type `image/png`, from the tool `add`:"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,Yg=="}},
+            {"type": "text", "text": "File `c.txt`, from the tool `add`:"},
+            {"type": "text", "text": "File `c.txt`:\nc"},
+        ]);
+        let expected = json!([
+            {"role": "tool", "tool_call_id": "c1", "content": "3"},
+            {"role": "tool", "tool_call_id": "c2", "content": "3"},
+            {"role": "tool", "tool_call_id": "c3", "content": "3"},
+            {"role": "user", "content": parts},
+            {"role": "assistant", "content": "ok"},
         ]);
         assert_eq!(sent_messages(&messages), expected);
     }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+
+use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
 pub(super) struct ChatRequest<'a> {
@@ -64,13 +66,55 @@ pub(super) enum ChatMessage<'a> {
 #[serde(untagged)]
 pub(super) enum Content<'a> {
     Text(&'a str),
-    Parts(Vec<TextPart<'a>>),
+    Parts(Vec<Part<'a>>),
+}
+
+/// A part of a user's message, by <https://platform.openai.com/docs/api-reference/chat/create>, and for files also
+/// <https://platform.openai.com/docs/guides/pdf-files>.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Part<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl<'a> },
+    File { file: FileData<'a> },
+    InputAudio { input_audio: InputAudio<'a> },
 }
 
 #[derive(Debug, Serialize)]
-#[serde(tag = "type", rename = "text")]
-pub(super) struct TextPart<'a> {
-    pub(super) text: &'a str,
+pub(super) struct ImageUrl<'a> {
+    pub(super) url: DataUrl<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct FileData<'a> {
+    pub(super) filename: &'a str,
+    pub(super) file_data: DataUrl<'a>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct InputAudio<'a> {
+    pub(super) data: Base64<'a>,
+    pub(super) format: &'static str,
+}
+
+/// A file's bytes, written as a data URL.
+#[derive(Debug)]
+pub(super) struct DataUrl<'a>(pub(super) &'a Attachment);
+
+impl Serialize for DataUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("data:{};base64,{}", self.0.essence(), self.0.base64()))
+    }
+}
+
+/// A file's bytes, written as base64 alone.
+#[derive(Debug)]
+pub(super) struct Base64<'a>(pub(super) &'a Attachment);
+
+impl Serialize for Base64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.base64())
+    }
 }
 
 #[derive(Debug, Serialize)]

@@ -103,8 +103,9 @@ mod tests {
     use futures_util::TryStreamExt;
 
     use super::FunctionModel;
+    use crate::attachment::Attachment;
     use crate::error::{ErrorKind, ProviderError};
-    use crate::message::{ResponsePart, ToolCall};
+    use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
     use crate::model::{Model, Request, Response, StreamEvent};
     use crate::settings::Settings;
     use crate::usage::Usage;
@@ -142,5 +143,21 @@ mod tests {
         assert!(model.request(Request::new(&[], &settings)).await.unwrap_err().is_timeout());
         assert!(model.stream(Request::new(&[], &settings)).await.is_err());
         assert_eq!(model.name(), "function:late");
+    }
+
+    #[tokio::test]
+    async fn files_reach_the_function_as_they_are() {
+        let file = || Attachment::new("video/mp4", [0xFF]).named("a.mp4");
+        let call = ToolCall { id: "1".into(), name: "film".into(), arguments: "{}".into() };
+        let history = || {
+            let result = ToolResult::new(&call, "done").with_attachments([file()]);
+            [Message::User { parts: vec![UserPart::Attachment(file())] }, Message::Tool { results: vec![result] }]
+        };
+        let expected = history();
+        let model = FunctionModel::new(move |request| {
+            assert_eq!(request.messages, expected);
+            Ok(Response::new("m", Vec::new(), Usage::default()))
+        });
+        model.request(Request::new(&history(), &Settings::default())).await.unwrap();
     }
 }

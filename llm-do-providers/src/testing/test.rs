@@ -199,7 +199,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::TestModel;
-    use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+    use crate::attachment::Attachment;
+    use crate::message::{Message, ResponsePart, ToolResult, UserPart};
     use crate::model::{Model, OutputSchema, Request, Response, ToolChoice, ToolSpec};
     use crate::settings::Settings;
 
@@ -209,13 +210,7 @@ mod tests {
     }
 
     fn results(response: &Response) -> Message {
-        let result = |call: &ToolCall| ToolResult {
-            call_id: call.id.clone(),
-            name: call.name.clone(),
-            content: "done".into(),
-            is_error: false,
-        };
-        Message::Tool { results: response.tool_calls().map(result).collect() }
+        Message::Tool { results: response.tool_calls().map(|call| ToolResult::new(call, "done")).collect() }
     }
 
     fn names(response: &Response) -> Vec<&str> {
@@ -238,6 +233,21 @@ mod tests {
             }
         }
         answers
+    }
+
+    #[tokio::test]
+    async fn files_change_nothing_about_the_answer() {
+        let file = || Attachment::new("video/mp4", [0xFF]).named("a.mp4");
+        let prompt = vec![UserPart::Text { text: "go".into() }, UserPart::Attachment(file())];
+        let mut messages = vec![Message::User { parts: prompt }];
+        let (settings, tools, model) = (Settings::default(), [tool("film")], TestModel::new());
+        let called = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+        assert_eq!(names(&called), ["film"]);
+
+        let results = called.tool_calls().map(|call| ToolResult::new(call, "done").with_attachments([file()]));
+        messages.push(Message::Tool { results: results.collect() });
+        let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+        assert_eq!(answer.text(), "film: done");
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 
 mod answers;
 mod asking;
+mod attachments;
 mod connections;
 mod failures;
 mod peers;

@@ -232,7 +232,7 @@ impl Turns {
 }
 
 fn result(call: &ToolCall, content: &str, is_error: bool) -> ToolResult {
-    ToolResult { call_id: call.id.clone(), name: call.name.clone(), content: content.to_owned(), is_error }
+    ToolResult::new(call, content).with_error(is_error)
 }
 
 #[cfg(test)]
