@@ -10,9 +10,10 @@ mod toolset;
 
 use std::fmt::{self, Display};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, PathSegment, Type, Visibility};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
@@ -83,7 +84,7 @@ impl Callable {
         let has_type = name::check_type(&arguments, "the argument struct", "name it by `args = SomeName`", errors);
         let has_struct = has_type && signature.receiver().is_none() && signature.variadic.is_none();
         signature::check(kind, function, errors);
-        let mut parameters = param::read_all(kind, signature, errors);
+        let mut parameters = param::read_all(kind, function, errors);
         let mut output = owned::output(kind, &signature.output, errors);
         param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
         if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
@@ -157,6 +158,8 @@ pub(crate) struct Worker {
     pub(crate) callable: Callable,
     /// A `&'static str` expression.
     pub(crate) instructions: TokenStream,
+    /// What renders the prompt: the inputs of the function and its body.
+    pub(crate) body: Option<Body>,
     /// The other keys, as given.
     pub(crate) args: worker::Worker,
 }
@@ -173,8 +176,16 @@ impl Worker {
         // A worker that is told nothing else is told what it is for.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
-        Self { callable, instructions, args }
+        let body =
+            function.body.clone().map(|block| Body { inputs: function.clone().cleaned().signature.inputs, block });
+        Self { callable, instructions, body, args }
     }
+}
+
+/// The body of a worker, which renders its prompt.
+pub(crate) struct Body {
+    pub(crate) inputs: Punctuated<FnArg, Token![,]>,
+    pub(crate) block: Group,
 }
 
 fn is_zero(number: &Expr) -> bool {

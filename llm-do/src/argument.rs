@@ -58,6 +58,11 @@ pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
     Properties::of::<T>(generator).into_schema()
 }
 
+/// Returns whether the one argument is a prompt.
+pub(crate) fn is_prompt<T: Arguments>() -> bool {
+    T::PARAMETERS.iter().any(|parameter| parameter.is_prompt())
+}
+
 /// Lists what makes the arguments none that a model could give.
 pub(crate) fn faults<T: Arguments>() -> Vec<String> {
     Properties::of::<T>(&mut SchemaGenerator::default()).faults

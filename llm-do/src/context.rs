@@ -5,6 +5,7 @@ mod inject;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -69,6 +70,9 @@ pub(crate) trait Host: Send + Sync {
 
     /// Reports what happened in the call of `frame`.
     fn emit(&self, frame: &CallFrame, kind: EventKind);
+
+    /// Returns the folder below which files are read.
+    fn project_root(&self) -> &Path;
 
     /// Finds the application's state of a type.
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;
@@ -139,6 +143,12 @@ impl<S> CallContext<S> {
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
         State::from_any(self.scope.host.state(TypeId::of::<T>())?)
+    }
+
+    /// Returns the folder below which the files of prompts are read.
+    #[must_use]
+    pub fn project_root(&self) -> &Path {
+        self.scope.host.project_root()
     }
 
     /// Tells the user how far the call is, as an event; the command line shows it at once.

@@ -1,8 +1,12 @@
 //! What a macro registers of an item.
 
+mod rendering;
+
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+pub(crate) use self::rendering::Ask;
+pub use self::rendering::{Rendering, Renders};
 use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
@@ -24,6 +28,8 @@ pub struct ToolDef {
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
     pub(crate) parameters: fn() -> Value,
+    /// Whether the one argument is a prompt.
+    pub(crate) takes_prompt: fn() -> bool,
     /// What makes the arguments none that a model could give.
     pub(crate) faults: fn() -> Vec<String>,
     /// The defaults and examples of the arguments.
@@ -40,8 +46,8 @@ pub(crate) enum Implementation {
     /// A model.
     Worker {
         worker: WorkerDef,
-        /// Decodes the arguments and writes them out again, defaults filled in.
-        arguments: fn(Value) -> Result<Value, String>,
+        /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+        ask: fn(Value) -> Result<(Ask, Value), String>,
         /// Says whether a value is one of the worker's output type.
         output: fn(&Value) -> Result<(), String>,
     },
@@ -71,14 +77,37 @@ impl ToolDef {
         Self::new::<T>(Kind::Entry, description, location, Implementation::Function(start::<T>))
     }
 
-    /// Describes a worker.
+    /// Describes a worker whose prompt is its arguments.
     #[must_use]
     pub const fn worker<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
     where
         T: Tool<Output = O>,
         O: WorkerOutput,
     {
-        let implementation = Implementation::Worker { worker, arguments: rewrite::<T>, output: check::<O> };
+        Self::asking::<T, O>(description, location, worker, rendering::by_arguments::<T>)
+    }
+
+    /// Describes a worker whose body renders the prompt.
+    #[must_use]
+    pub const fn worker_with_body<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
+    where
+        T: Renders + Tool<Output = O>,
+        O: WorkerOutput,
+    {
+        Self::asking::<T, O>(description, location, worker, rendering::by_body::<T>)
+    }
+
+    const fn asking<T, O>(
+        description: &'static str,
+        location: Location,
+        worker: WorkerDef,
+        ask: fn(Value) -> Result<(Ask, Value), String>,
+    ) -> Self
+    where
+        T: Tool<Output = O>,
+        O: WorkerOutput,
+    {
+        let implementation = Implementation::Worker { worker, ask, output: check::<O> };
         let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
         def.output = Some(schema::of::<O>);
         def
@@ -99,6 +128,7 @@ impl ToolDef {
             state: &[],
             declaration: None,
             parameters: schema::of_arguments::<T>,
+            takes_prompt: argument::is_prompt::<T>,
             faults: argument::faults::<T>,
             samples: argument::samples::<T>,
             output: None,
@@ -139,10 +169,6 @@ fn start<T: Function>(arguments: Value) -> Result<(Start, Value), String> {
     let arguments: T = argument::read(arguments)?;
     let written = argument::write(&arguments)?;
     Ok((Box::new(move |ctx| arguments.start(ctx)), written))
-}
-
-fn rewrite<T: Tool>(arguments: Value) -> Result<Value, String> {
-    argument::write(&argument::read::<T>(arguments)?)
 }
 
 fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {

@@ -6,6 +6,7 @@ mod perform;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +38,7 @@ pub(crate) struct Plane {
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
     pub(crate) settings: Settings,
+    pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
@@ -99,6 +101,10 @@ impl Host for Run {
         };
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
+    }
+
+    fn project_root(&self) -> &Path {
+        &self.plane.project_root
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {

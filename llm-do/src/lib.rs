@@ -64,6 +64,7 @@ mod error;
 mod event;
 mod model_choice;
 pub mod prelude;
+mod prompt;
 mod registry;
 mod runtime;
 mod schema;
@@ -80,6 +81,7 @@ pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
 };
+pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};

@@ -11,6 +11,7 @@ pub use serde::{Deserialize, Serialize};
 
 pub use crate::context::{CallContext, State, ToolContext};
 pub use crate::error::{CallError, Result};
+pub use crate::prompt::Prompt;
 pub use crate::runtime::Runtime;
 pub use crate::tool::ToolReturn;
 pub use crate::{data, entry, tool, toolset, worker};

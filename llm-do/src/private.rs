@@ -13,7 +13,9 @@ pub use crate::argument::{
 };
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
-pub use crate::definition::{Declaration, Function, Location, ToolDef, ToolsetDef, WorkerDef};
+pub use crate::definition::{Declaration, Function, Location, Rendering, Renders, ToolDef, ToolsetDef, WorkerDef};
+pub use crate::error::BoxError;
+pub use crate::prompt::{IntoPrompt, Prompt};
 pub use crate::tool::{
     Effect, Failure, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsSource, ReturnsText,
     ReturnsValue, Running, SchemaProbe, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,

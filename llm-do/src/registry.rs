@@ -218,6 +218,12 @@ impl Registered {
         self.def.output.map(|schema| schema())
     }
 
+    /// Returns whether its one argument is a [`Prompt`](crate::Prompt), so that files may come with it.
+    #[must_use]
+    pub fn takes_prompt(&self) -> bool {
+        (self.def.takes_prompt)()
+    }
+
     /// Returns the names that it may call; none for whatever is registered.
     pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
         self.declared.as_deref().map(|names| names.iter().map(AsRef::as_ref))

@@ -3,6 +3,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use llm_do_providers::{Model, Settings};
@@ -95,6 +96,7 @@ pub struct RuntimeBuilder {
     state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     sinks: Vec<Arc<dyn EventSink>>,
     settings: Settings,
+    project_root: Option<PathBuf>,
     max_depth: Option<u32>,
     streaming: bool,
     return_permission_errors: bool,
@@ -162,6 +164,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets the folder below which the files of prompts are read. Default: the current one.
+    pub fn project_root(mut self, path: impl Into<PathBuf>) -> Self {
+        self.project_root = Some(path.into());
+        self
+    }
+
     /// Allows at most `depth` workers in one another. Default: 5.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = Some(depth);
@@ -218,6 +226,7 @@ impl RuntimeBuilder {
             state: self.state,
             sinks: self.sinks,
             settings: self.settings,
+            project_root: self.project_root.unwrap_or_else(|| PathBuf::from(".")),
             max_depth: self.max_depth.unwrap_or(5),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,

@@ -1,7 +1,6 @@
 //! Runs a worker: asks its model, turn by turn, until it has given its output.
 
 mod output;
-mod prompt;
 mod turn;
 
 use std::sync::Arc;
@@ -14,13 +13,14 @@ use llm_do_providers::{
 use serde_json::Value;
 
 pub(crate) use self::output::Output;
-pub(crate) use self::prompt::prompt;
 pub(crate) use self::turn::Limits;
 use self::turn::{Called, Step, Turns};
 use crate::context::CallContext;
 use crate::definition::OUTPUT_TOOL;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
+use crate::prompt::Prompt;
+use crate::tool::ToolReturn;
 
 /// One call of a worker: what stays the same over its turns.
 pub(crate) struct WorkerRun {
@@ -37,9 +37,11 @@ pub(crate) struct WorkerRun {
 
 impl WorkerRun {
     /// Runs the turns from `prompt` to the output.
-    pub(crate) async fn run(mut self, prompt: String, limits: Limits) -> Result<Value, CallError> {
+    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<Value, CallError> {
+        let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
+        let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         self.tools.extend(self.output.tool().cloned());
-        let mut turns = Turns::new(Message::user(prompt), limits);
+        let mut turns = Turns::new(message, limits);
         loop {
             match turns.step() {
                 Step::Request(messages) => {
@@ -138,13 +140,14 @@ impl WorkerRun {
     /// Makes one call; an error that the model may mend becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
         let outcome = self.ctx.dispatch(&call.name, parse(&call.arguments), Caller::Model).await;
-        let (content, is_error, is_denied) = match outcome {
-            Ok(returned) => (text_of(returned.value), false, false),
-            Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true, true),
-            Err(error) if error.is_mendable() => (chain(&error), true, false),
+        let is_denied = outcome.as_ref().is_err_and(CallError::is_denied);
+        let result = match outcome {
+            Ok(returned) => answered(call, returned),
+            Err(error) if is_denied && self.return_denials => failed(call, denial(&error, &call.name)),
+            Err(error) if error.is_mendable() => failed(call, chain(&error)),
             Err(error) => return Err(error),
         };
-        Ok(Called { result: ToolResult::new(call, content).with_error(is_error), is_denied })
+        Ok(Called { result, is_denied })
     }
 }
 
@@ -154,6 +157,20 @@ fn parse(arguments: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     serde_json::from_str(arguments).map_err(|error| format!("not JSON: {error}"))
+}
+
+fn answered(call: &ToolCall, returned: ToolReturn) -> ToolResult {
+    let ToolReturn { value, attachments, .. } = returned;
+    let content = match value {
+        // Nothing but files: some providers refuse an empty text.
+        Value::Null if !attachments.is_empty() => "see the files".to_owned(),
+        value => text_of(value),
+    };
+    ToolResult::new(call, content).with_attachments(attachments)
+}
+
+fn failed(call: &ToolCall, content: String) -> ToolResult {
+    ToolResult::new(call, content).with_error(true)
 }
 
 /// Writes a result as a model reads it: text as it is, anything else as JSON.

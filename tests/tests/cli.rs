@@ -33,6 +33,14 @@ fn a_result_goes_to_standard_output_alone() {
 }
 
 #[test]
+fn files_go_with_the_input_of_what_takes_a_prompt() {
+    let output = app(&["run", "--tool", "look_at", "--attach", "Cargo.toml", "--attach", "src/bin/app.rs", "What?"]);
+    assert_eq!(stdout(&output), "Hello!\n", "{}", stderr(&output));
+    fails(&["run", "--tool", "look_at", "--attach", "nowhere", "What?"], 2, "attachment not found: nowhere");
+    fails(&["run", "--attach", "Cargo.toml", "Ann"], 2, "`main_entry` takes no files: only an item whose one argument");
+}
+
+#[test]
 fn an_entry_may_be_named_and_its_input_given_as_json() {
     let output = app(&["run", "main_entry", "--approve-all", "--input-json", r#"{"name":"Ann"}"#]);
     assert_eq!(stdout(&output), "wrote Hello!\n", "{}", stderr(&output));
@@ -108,7 +116,7 @@ fn tools_as_json_has_the_schemas() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 2 workers, 5 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 5 tools\n");
 }
 
 #[test]

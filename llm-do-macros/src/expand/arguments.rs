@@ -50,7 +50,8 @@ fn field(argument: &Argument) -> TokenStream {
 /// The traits of the struct, and `Default` where every argument may be absent.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let arguments = &callable.arguments;
-    let parameters = callable.fields().enumerate().map(|(place, argument)| parameter(place, argument));
+    let is_alone = callable.fields().count() == 1;
+    let parameters = callable.fields().enumerate().map(|(place, argument)| parameter(place, argument, is_alone));
     let default = default(callable);
     let trait_of_macro = arguments_trait(callable);
     let foreign = foreign_traits(arguments);
@@ -63,7 +64,7 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
 }
 
 /// The constant that says everything of one argument, and the functions that it names.
-fn parameter(place: usize, argument: &Argument) -> TokenStream {
+fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
     let Argument { ty, description, is_flat, schemars, .. } = argument;
     let (constant, name) = (constant_of(place), argument.name());
     let default = default_of(place, argument);
@@ -75,6 +76,7 @@ fn parameter(place: usize, argument: &Argument) -> TokenStream {
         example.as_ref().map(|(name, _)| quote!(.example(#name))),
         described.as_ref().map(|(name, _)| quote!(.described_by::<#name>())),
         is_flat.then(|| quote!(.flat())),
+        is_alone.then(|| quote!(.alone())),
     ];
     let setters = setters.into_iter().flatten();
     let items = [default, example, described].into_iter().flatten().map(|(_, item)| item);

@@ -89,19 +89,24 @@ fn output(callable: &Callable) -> TokenStream {
 
 fn start(callable: &Callable, way: Way) -> TokenStream {
     let Callable { arguments, .. } = callable;
-    let injected = callable.injected().enumerate().map(|(place, injected)| binding(place, injected));
+    let injected = bindings(callable, &quote!(Running));
     let running = running(callable, way);
     quote! {
         impl __llm_do::Function for #arguments {
             fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
-                #(#injected)*
+                #injected
                 #running
             }
         }
     }
 }
 
-fn binding(place: usize, injected: &Injected) -> TokenStream {
+/// The injected values, or the end of the call where one is missing.
+pub(super) fn bindings(callable: &Callable, outcome: &TokenStream) -> TokenStream {
+    callable.injected().enumerate().map(|(place, injected)| binding(place, injected, outcome)).collect()
+}
+
+fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStream {
     let name = injected_name(place);
     let (ty, span) = match &injected.source {
         Source::AnyContext(ty) => (quote!(__llm_do::CallContext), blaming(ty)),
@@ -111,7 +116,7 @@ fn binding(place: usize, injected: &Injected) -> TokenStream {
     quote! {
         let #name = match #value {
             ::core::result::Result::Ok(__value) => __value,
-            ::core::result::Result::Err(__error) => return __llm_do::Running::failed(__error),
+            ::core::result::Result::Err(__error) => return __llm_do::#outcome::failed(__error),
         };
     }
 }
@@ -152,7 +157,7 @@ fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
 }
 
 /// The values to call the function with, in its order.
-fn values(callable: &Callable) -> Vec<TokenStream> {
+pub(super) fn values(callable: &Callable) -> Vec<TokenStream> {
     let mut place = 0;
     callable.parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
 }
@@ -191,7 +196,7 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
 }
 
 /// The types of state to be given to the runtime.
-fn state(callable: &Callable) -> Option<TokenStream> {
+pub(super) fn state(callable: &Callable) -> Option<TokenStream> {
     let types: Vec<_> = callable.injected().filter_map(Injected::state).collect();
     (!types.is_empty()).then(|| quote!(.state(&[#(__llm_do::StateKey::of::<#types>),*])))
 }

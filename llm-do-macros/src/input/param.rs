@@ -6,12 +6,12 @@ mod injected;
 
 use std::collections::HashSet;
 
-use syn::{Attribute, FnArg, Ident, Pat, PatType, Signature};
+use syn::{Attribute, FnArg, Ident, Pat, PatType};
 
 pub(crate) use self::argument::Argument;
 pub(super) use self::injected::check_contexts;
 pub(crate) use self::injected::{Injected, Source};
-use super::{Kind, signature};
+use super::{Function, Kind, signature};
 use crate::errors::Errors;
 
 /// A parameter, at its place in the signature.
@@ -39,12 +39,14 @@ impl Parameter {
 }
 
 /// Returns the parameters in which no fault is found.
-pub(super) fn read_all(kind: Kind, signature: &Signature, errors: &mut Errors) -> Vec<Parameter> {
-    let parameters = signature.inputs.iter().filter_map(|input| read(kind, input, errors)).collect();
+pub(super) fn read_all(kind: Kind, function: &Function, errors: &mut Errors) -> Vec<Parameter> {
+    let has_body = function.body.is_some();
+    let inputs = function.signature.inputs.iter();
+    let parameters = inputs.filter_map(|input| read(kind, input, has_body, errors)).collect();
     distinct(parameters, errors)
 }
 
-fn read(kind: Kind, input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
+fn read(kind: Kind, input: &FnArg, has_body: bool, errors: &mut Errors) -> Option<Parameter> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -54,9 +56,19 @@ fn read(kind: Kind, input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
     };
     check_conditions(typed, errors);
     if injected::is_injected(typed) {
-        Injected::read(kind, typed, errors).map(Parameter::Injected)
+        check_use(kind, typed, has_body, errors);
+        Injected::read(typed, errors).map(Parameter::Injected)
     } else {
         Argument::read(kind, typed, errors).map(Box::new).map(Parameter::Argument)
+    }
+}
+
+/// A model can name no context, and without a body nobody else runs a worker.
+fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
+    if kind == Kind::Worker && !has_body {
+        let rule =
+            "a worker without a body takes arguments only: a model implements it, and cannot use what is injected";
+        errors.push(typed, rule);
     }
 }
 

@@ -60,14 +60,8 @@ fn check_variadic(kind: Kind, signature: &Signature, errors: &mut Errors) {
 }
 
 fn check_body(kind: Kind, function: &Function, errors: &mut Errors) {
-    match (&function.body, kind) {
-        (Some(body), Kind::Worker) => {
-            errors.push_at(body.span_open(), "a worker has no body, a model implements it: end the signature with `;`");
-        }
-        (None, Kind::Tool | Kind::Entry) => {
-            errors.push(&function.signature.ident, format!("{kind} needs a body"));
-        }
-        _ => {}
+    if function.body.is_none() && kind != Kind::Worker {
+        errors.push(&function.signature.ident, format!("{kind} needs a body"));
     }
 }
 

@@ -22,7 +22,8 @@ const _: () = {
     use ::llm_do::__private as __llm_do;
     const __ARGUMENT_0: __llm_do::Parameter<Vec<PathBuf>> = __llm_do::parameter::<
         Vec<PathBuf>,
-    >("paths");
+    >("paths")
+        .alone();
     impl __llm_do::Arguments for review_all {
         const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
         #[allow(unused_variables)]

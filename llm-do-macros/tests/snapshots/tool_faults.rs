@@ -31,7 +31,8 @@ const _: () = {
     const __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
     >("name")
-        .default(__default_0);
+        .default(__default_0)
+        .alone();
     impl __llm_do::Arguments for greet {
         const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
         #[allow(unused_variables)]

@@ -26,7 +26,8 @@ const _: () = {
     use ::llm_do::__private as __llm_do;
     const __ARGUMENT_0: __llm_do::Parameter<String> = __llm_do::parameter::<
         String,
-    >("table");
+    >("table")
+        .alone();
     impl __llm_do::Arguments for count {
         const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
         #[allow(unused_variables)]

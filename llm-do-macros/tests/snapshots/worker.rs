@@ -18,7 +18,8 @@ const _: () = {
     const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
         PathBuf,
     >("path")
-        .description("File to review.");
+        .description("File to review.")
+        .alone();
     impl __llm_do::Arguments for reviewer {
         const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
         #[allow(unused_variables)]

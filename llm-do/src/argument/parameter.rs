@@ -1,11 +1,13 @@
 //! One argument: what a model is told of it, and its way out of JSON and into it.
 
+use std::any::TypeId;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
 use super::{Argument, Fields, Properties, fields};
+use crate::prompt::Prompt;
 
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
 ///
@@ -17,6 +19,7 @@ pub struct Parameter<T> {
     default: Option<fn() -> T>,
     example: Option<fn() -> T>,
     is_flat: bool,
+    is_prompt: fn() -> bool,
     schema: fn(&mut SchemaGenerator) -> Schema,
     flat_schema: fn(&mut SchemaGenerator) -> Schema,
     absent: fn() -> Option<T>,
@@ -35,6 +38,7 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         default: None,
         example: None,
         is_flat: false,
+        is_prompt: || false,
         schema: SchemaGenerator::subschema_for::<T>,
         flat_schema: T::json_schema,
         absent: fields::absent::<T>,
@@ -74,6 +78,16 @@ impl<T> Parameter<T> {
         self
     }
 
+    /// Says that it is the only argument: a [`Prompt`] is then taken by its fields.
+    #[must_use]
+    pub const fn alone(mut self) -> Self
+    where
+        T: 'static,
+    {
+        self.is_prompt = || TypeId::of::<T>() == TypeId::of::<Prompt>();
+        self
+    }
+
     /// Puts the fields of the value in the place of the value.
     #[must_use]
     pub const fn flat(mut self) -> Self {
@@ -87,7 +101,7 @@ impl<T> Parameter<T> {
     ///
     /// Says that it is missing, or why it is none.
     pub fn read(&self, fields: &mut Fields) -> Result<T, String> {
-        if self.is_flat {
+        if self.is_flat() {
             return (self.read_flat)(fields).map_err(|error| error.to_string());
         }
         match fields.take(self.name) {
@@ -103,10 +117,14 @@ impl<T> Parameter<T> {
     /// Says why it cannot be written as JSON.
     pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), String> {
         match (self.write)(value).map_err(|error| self.blame(&error))? {
-            Value::Object(object) if self.is_flat => fields.extend(object),
+            Value::Object(object) if self.is_flat() => fields.extend(object),
             value => fields.put(self.name, value),
         }
         Ok(())
+    }
+
+    fn is_flat(&self) -> bool {
+        self.is_flat || (self.is_prompt)()
     }
 
     fn absent(&self) -> Option<T> {
@@ -149,6 +167,10 @@ pub trait Described {
     #[doc(hidden)]
     fn describe(&self, generator: &mut SchemaGenerator, properties: &mut Properties);
 
+    /// Returns whether it is the only argument, and a [`Prompt`].
+    #[doc(hidden)]
+    fn is_prompt(&self) -> bool;
+
     /// Reads and writes the default and the example.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
@@ -156,12 +178,16 @@ pub trait Described {
 
 impl<T> Described for Parameter<T> {
     fn describe(&self, generator: &mut SchemaGenerator, properties: &mut Properties) {
-        if self.is_flat {
+        if self.is_flat() {
             properties.merge(self.name, &(self.flat_schema)(generator));
         } else {
             let schema = self.property(generator);
             properties.add(self.name, schema.into(), self.is_required());
         }
+    }
+
+    fn is_prompt(&self) -> bool {
+        (self.is_prompt)()
     }
 
     fn samples(&self) -> Vec<Sample> {

@@ -31,6 +31,9 @@ pub(super) struct RunOptions {
     /// The input, as a JSON object of arguments.
     #[arg(long, value_name = "JSON", conflicts_with = "prompt")]
     pub(super) input_json: Option<String>,
+    /// Give this file with the input, of at most 20 MiB; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(super) attach: Vec<PathBuf>,
     /// Run this tool or worker instead of an entry.
     #[arg(long, value_name = "NAME")]
     pub(super) tool: Option<String>,

@@ -1,12 +1,14 @@
 //! From words on the command line to a name and arguments.
 
 use std::io::{self, IsTerminal, Read};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::args::RunOptions;
 use crate::event::Kind;
+use crate::prompt::read_anywhere;
 use crate::registry::{Registered, Registry, did_you_mean};
 
 /// What is to run.
@@ -29,6 +31,7 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
         (None, None) if required(item).is_empty() => Value::Object(Map::new()),
         (None, None) => from_prompt(item, &standard_input(item)?)?,
     };
+    let arguments = attached(item, arguments, &options.attach)?;
     let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
     Ok(Root { name: item.name(), arguments })
@@ -104,6 +107,25 @@ fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, Failure> {
         as_text if item.validate(&as_text).is_ok() => Ok(as_text),
         as_text => Ok(parsed.filter(|value| item.validate(value).is_ok()).unwrap_or(as_text)),
     }
+}
+
+/// Adds the files to the arguments of an item that takes a prompt.
+fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Result<Value, Failure> {
+    if files.is_empty() {
+        return Ok(arguments);
+    }
+    if !item.takes_prompt() {
+        let text = format!("`{}` takes no files: only an item whose one argument is a `Prompt` does", item.name());
+        return Err(Failure::Usage(text));
+    }
+    let read = |path: &PathBuf| read_anywhere(path).map(|file| json!(file)).map_err(Failure::Usage);
+    let mut read = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+    if let Some(Value::Array(given)) = arguments.get_mut("attachments") {
+        given.append(&mut read);
+    } else {
+        arguments["attachments"] = Value::Array(read);
+    }
+    Ok(arguments)
 }
 
 fn required(item: &Registered) -> Vec<&str> {

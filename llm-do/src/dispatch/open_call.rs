@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use llm_do_providers::Attachment;
 use serde_json::Value;
 
 use crate::context::CallContext;
@@ -26,19 +27,23 @@ impl<'a> OpenCall<'a> {
 
     /// Reports how the call ended.
     pub(super) fn finish(mut self, result: &Result<ToolReturn, CallError>) {
-        self.report(match result {
-            Ok(returned) => Outcome::Result(returned.value.clone()),
-            Err(error) => Outcome::Error(chain(error)),
-        });
+        match result {
+            Ok(returned) => {
+                let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
+                let attachments = returned.attachments.iter().map(named).collect();
+                self.report(Outcome::Result(returned.value.clone()), attachments, returned.note.clone());
+            }
+            Err(error) => self.report(Outcome::Error(chain(error)), Vec::new(), None),
+        }
     }
 
-    fn report(&mut self, outcome: Outcome) {
+    fn report(&mut self, outcome: Outcome, attachments: Vec<String>, note: Option<String>) {
         self.is_finished = true;
         if self.by != Caller::User {
             self.ctx.frame().meter.add_tool_call();
         }
         let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ctx.emit(EventKind::CallFinished { outcome, elapsed_ms });
+        self.ctx.emit(EventKind::CallFinished { outcome, attachments, note, elapsed_ms });
     }
 }
 
@@ -46,7 +51,7 @@ impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
             let cancelled = CallError::Cancelled { tool: self.ctx.name().to_owned() };
-            self.report(Outcome::Error(cancelled.to_string()));
+            self.report(Outcome::Error(cancelled.to_string()), Vec::new(), None);
         }
     }
 }

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::Plane;
 use crate::context::{CallContext, Given};
-use crate::definition::{Implementation, Start, WorkerDef};
+use crate::definition::{Ask, Implementation, Start, WorkerDef};
 use crate::error::CallError;
 use crate::registry::Registered;
 use crate::tool::{Failure, ToolReturn, Way};
-use crate::worker::{Limits, Output, WorkerRun, prompt};
+use crate::worker::{Limits, Output, WorkerRun};
 
 /// A call with its arguments decoded.
 pub(super) struct Prepared {
@@ -22,7 +22,7 @@ pub(super) struct Prepared {
 
 enum Body {
     Function(Start),
-    Worker(WorkerDef, fn(&Value) -> Result<(), String>),
+    Worker(WorkerDef, Ask, fn(&Value) -> Result<(), String>),
 }
 
 impl Prepared {
@@ -37,8 +37,9 @@ impl Prepared {
                 let (start, arguments) = start(given).map_err(invalid)?;
                 Ok(Self { body: Body::Function(start), arguments })
             }
-            Implementation::Worker { worker, arguments: rewrite, output } => {
-                Ok(Self { body: Body::Worker(worker, output), arguments: rewrite(given).map_err(invalid)? })
+            Implementation::Worker { worker, ask, output } => {
+                let (ask, arguments) = ask(given).map_err(invalid)?;
+                Ok(Self { body: Body::Worker(worker, ask, output), arguments })
             }
         }
     }
@@ -52,10 +53,11 @@ impl Prepared {
     ) -> Result<ToolReturn, CallError> {
         match self.body {
             Body::Function(start) => function(tool, start, ctx).await,
-            Body::Worker(worker, check) => {
+            Body::Worker(worker, ask, check) => {
+                let prompt = ask(ctx).prompt().await?;
                 let run = plane.worker_run(tool, &worker, check, ctx)?;
                 let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
-                Ok(run.run(prompt(&self.arguments), limits).await?.into())
+                Ok(run.run(prompt, limits).await?.into())
             }
         }
     }

@@ -32,6 +32,12 @@ pub enum EventKind {
         /// How.
         #[serde(flatten)]
         outcome: Outcome,
+        /// The names, or else the media types, of the files that came with the result.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<String>,
+        /// What a tool says to the operator and to no model.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
         /// Wall-clock time since it started, in milliseconds.
         elapsed_ms: u64,
     },

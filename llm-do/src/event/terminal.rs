@@ -105,10 +105,11 @@ fn describe(event: &Event, kind: &EventKind) -> Option<String> {
         EventKind::CallStarted { what, arguments, .. } => {
             Some(format!("→ {} {name} {}", what.as_str(), brief(arguments)))
         }
-        EventKind::CallFinished { outcome: Outcome::Result(value), elapsed_ms } => {
-            Some(format!("← {name} {} ({elapsed_ms} ms)", brief(value)))
+        EventKind::CallFinished { outcome: Outcome::Result(value), elapsed_ms, note, .. } => {
+            let note = note.iter().map(|note| format!("; {}", cut(note))).collect::<String>();
+            Some(format!("← {name} {} ({elapsed_ms} ms{note})", brief(value)))
         }
-        EventKind::CallFinished { outcome: Outcome::Error(error), elapsed_ms } => {
+        EventKind::CallFinished { outcome: Outcome::Error(error), elapsed_ms, .. } => {
             Some(format!("✗ {name} {} ({elapsed_ms} ms)", cut(error)))
         }
         EventKind::CallRefused { error, .. } => Some(format!("✗ {name} {}", cut(error))),

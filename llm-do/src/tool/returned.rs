@@ -3,26 +3,43 @@
 use std::fmt::Display;
 use std::marker::PhantomData;
 
+use llm_do_providers::Attachment;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::BoxError;
 
-/// What a tool gives back beside or instead of a plain value: a note that only the operator sees.
+/// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
 ///
-/// A tool that returns any type that serialises needs none of this.
+/// A tool that returns any type that serialises needs none of this. A caller by name
+/// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::{Attachment, ToolReturn, tool};
+///
+/// /// Draw a plot.
+/// #[tool(effect = read_only)]
+/// fn plot(values: &[f64]) -> ToolReturn {
+///     let svg = format!("<svg><!-- {} points --></svg>", values.len());
+///     let picture = Attachment::new("image/svg+xml", svg).named("plot.svg");
+///     ToolReturn::text("Here is the plot.").attach(picture).note("drawn without a scale")
+/// }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[must_use]
 pub struct ToolReturn {
     pub(crate) value: Value,
+    pub(crate) attachments: Vec<Attachment>,
     pub(crate) note: Option<String>,
 }
 
 impl ToolReturn {
     /// Returns a text, as the model reads it.
     pub fn text(text: impl Into<String>) -> Self {
-        Self { value: Value::String(text.into()), note: None }
+        Value::String(text.into()).into()
     }
 
     /// Returns a value, which the model reads as JSON.
@@ -31,7 +48,13 @@ impl ToolReturn {
     ///
     /// Returns an error if the value cannot be written as JSON.
     pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        Ok(Self { value: serde_json::to_value(value)?, note: None })
+        Ok(serde_json::to_value(value)?.into())
+    }
+
+    /// Adds a file for the model. Default: none.
+    pub fn attach(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(attachment);
+        self
     }
 
     /// Adds a note for the operator: it is in the events, and no model is told. Default: none.
@@ -44,11 +67,17 @@ impl ToolReturn {
     pub fn value(&self) -> &Value {
         &self.value
     }
+
+    /// Returns the files that the model is shown.
+    #[must_use]
+    pub fn attachments(&self) -> &[Attachment] {
+        &self.attachments
+    }
 }
 
 impl From<Value> for ToolReturn {
     fn from(value: Value) -> Self {
-        Self { value, note: None }
+        Self { value, ..Self::default() }
     }
 }
 

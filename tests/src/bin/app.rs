@@ -6,6 +6,10 @@ use llm_do::prelude::*;
 #[worker(instructions = "Greet.")]
 async fn greet(input: String) -> String;
 
+/// Answer a question about files.
+#[worker]
+async fn look_at(prompt: Prompt) -> String;
+
 /// Write something down.
 #[tool(effect = destructive)]
 fn write(text: String) -> String {

@@ -26,8 +26,7 @@ pub(crate) enum Source {
 
 impl Injected {
     /// Reads an injected parameter, unless its type is at fault.
-    pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
-        check_kind(kind, typed, errors);
+    pub(super) fn read(typed: &PatType, errors: &mut Errors) -> Option<Self> {
         check_attributes(&typed.attrs, errors);
         Self::of_type(&typed.ty, errors)
     }
@@ -105,13 +104,6 @@ fn referent(ty: &Type) -> &Type {
     match ungrouped(ty) {
         Type::Reference(reference) => &reference.elem,
         _ => ty,
-    }
-}
-
-/// A model can name no context, and nobody else runs a worker.
-fn check_kind(kind: Kind, typed: &PatType, errors: &mut Errors) {
-    if kind == Kind::Worker {
-        errors.push(typed, "a worker takes arguments only: a model implements it, and cannot use what is injected");
     }
 }
 

@@ -1,0 +1,82 @@
+//! How the arguments of a worker become what its model is asked.
+
+use std::future::Future;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+use serde_json::Value;
+
+use crate::argument::{self, Arguments};
+use crate::context::CallContext;
+use crate::error::{BoxError, CallError};
+use crate::prompt::Prompt;
+use crate::tool::Tool;
+
+/// A worker with a body, which renders its prompt; implemented by `#[worker]`.
+#[doc(hidden)]
+pub trait Renders: Tool {
+    /// Begins to render the prompt.
+    fn render(self, ctx: &CallContext) -> Rendering;
+}
+
+/// A prompt on its way.
+#[doc(hidden)]
+pub struct Rendering(BoxFuture<'static, Result<Prompt, CallError>>);
+
+#[doc(hidden)]
+impl Rendering {
+    /// Waits for the body of `worker`.
+    pub fn of(worker: &'static str, body: impl Future<Output = Result<Prompt, BoxError>> + Send + 'static) -> Self {
+        let fail = |source| CallError::Failed { tool: worker.to_owned(), source };
+        Self(body.map(move |prompt| prompt.map_err(fail)).boxed())
+    }
+
+    /// Fails before anything ran.
+    #[must_use]
+    pub fn failed(error: CallError) -> Self {
+        Self(ready(Err(error)).boxed())
+    }
+
+    pub(crate) async fn prompt(self) -> Result<Prompt, CallError> {
+        self.0.await
+    }
+}
+
+impl std::fmt::Debug for Rendering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rendering").finish_non_exhaustive()
+    }
+}
+
+/// A worker with its arguments, waiting for a context.
+pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
+
+/// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
+pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), String> {
+    let arguments: T = argument::read(arguments)?;
+    let written = argument::write(&arguments)?;
+    Ok((Box::new(move |ctx| arguments.render(ctx)), written))
+}
+
+/// The same for a worker without: its prompt is its arguments.
+pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), String> {
+    let written = argument::write(&argument::read::<T>(arguments)?)?;
+    let prompt = default_prompt::<T>(&written)?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
+}
+
+/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, anything else goes as JSON.
+fn default_prompt<T: Arguments>(arguments: &Value) -> Result<Prompt, String> {
+    if argument::is_prompt::<T>() {
+        return serde_json::from_value(arguments.clone()).map_err(|error| error.to_string());
+    }
+    let text = match arguments {
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        Value::Object(fields) if fields.len() == 1 => match fields.get("input") {
+            Some(Value::String(text)) => text.clone(),
+            _ => format!("{arguments:#}"),
+        },
+        other => format!("{other:#}"),
+    };
+    Ok(Prompt::new(text))
+}

@@ -1,0 +1,131 @@
+//! What a model is asked, and a root call is given: a text and files.
+
+mod file;
+
+use std::path::{Path, PathBuf};
+
+use llm_do_providers::{Attachment, Message, UserPart};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "cli")]
+pub(crate) use self::file::read_anywhere;
+
+/// A text and the files that go with it.
+///
+/// An entry, tool or worker that takes nothing else takes its fields as its arguments: `input`, the text, and
+/// `attachments`, each the path of a file below the project's root (see
+/// [`RuntimeBuilder::project_root`](crate::RuntimeBuilder::project_root)). Files are read when a model is asked, at
+/// most 20 MiB each.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Describe a picture.
+/// #[worker]
+/// async fn describe(prompt: Prompt) -> String;
+///
+/// /// Describes what it is given.
+/// #[entry(toolsets = [describe])]
+/// async fn main_entry(ctx: &CallContext<main_entry>, prompt: Prompt) -> Result<String> {
+///     Ok(ctx.call(describe { prompt: prompt.attach_file("frame.png") }).await?)
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prompt {
+    /// The text.
+    #[serde(rename = "input")]
+    text: String,
+    /// Files that go with it: paths below the project's root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Attached>,
+}
+
+/// A file of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Attached {
+    /// One below the project's root, read when a model is asked.
+    Path(PathBuf),
+    /// One that is here.
+    Data(#[schemars(with = "Data")] Attachment),
+}
+
+/// A file with its bytes, as JSON.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Data {
+    name: Option<String>,
+    media_type: String,
+    /// Base64.
+    data: String,
+}
+
+impl Prompt {
+    /// Returns a prompt of this text, without files.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Adds a file that is in memory. Default: none.
+    #[must_use]
+    pub fn attach(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(Attached::Data(attachment));
+        self
+    }
+
+    /// Adds a file below the project's root, which is read when a model is asked. Default: none.
+    #[must_use]
+    pub fn attach_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.attachments.push(Attached::Path(path.into()));
+        self
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Reads the files and returns the whole as a message; a text without words says so.
+    pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
+        let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
+        let mut parts = vec![UserPart::Text { text }];
+        for attached in self.attachments {
+            parts.push(UserPart::Attachment(match attached {
+                Attached::Data(attachment) => attachment,
+                Attached::Path(path) => file::read(root.to_owned(), path).await?,
+            }));
+        }
+        Ok(Message::User { parts })
+    }
+}
+
+impl<T: Into<String>> From<T> for Prompt {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// What the body of a worker may give: a text, or a [`Prompt`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the body of a worker gives its prompt, and `{Self}` is none",
+    label = "neither a text nor a `Prompt`",
+    note = "end the body with a `String`, a `&str` or a `Prompt`; errors leave it by `?`"
+)]
+pub trait IntoPrompt {
+    #[doc(hidden)]
+    fn into_prompt(self) -> Prompt;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Prompt>> IntoPrompt for T {
+    fn into_prompt(self) -> Prompt {
+        self.into()
+    }
+}

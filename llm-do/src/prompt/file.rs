@@ -1,0 +1,67 @@
+//! Files from disk: below the project's root, of a bounded size, their media type told by content and name.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+use llm_do_providers::Attachment;
+
+/// The largest file that is read: the smallest limit of the big providers on one file is 20 MB.
+const MAX_BYTES: u64 = 20 << 20;
+
+/// Reads a file below `root`; no path and no symbolic link leads out of it.
+pub(super) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, String> {
+    let shown = path.display().to_string();
+    let reading = tokio::task::spawn_blocking(move || read_below(&root, &path));
+    reading.await.unwrap_or_else(|fault| Err(format!("the attachment `{shown}` was not read: {fault}")))
+}
+
+fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
+    let fault = |error: io::Error| fault(path, &root.join(path), &error);
+    let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(fault)?;
+    let inside = path.strip_prefix(root).unwrap_or(path);
+    let file = dir.open(inside).map_err(fault)?;
+    let is_dir = file.metadata().map_err(fault)?.is_dir();
+    attachment(path, is_dir, file)
+}
+
+/// Reads a file wherever it is: one that the user named.
+#[cfg(feature = "cli")]
+pub(crate) fn read_anywhere(path: &Path) -> Result<Attachment, String> {
+    let fault = |error: io::Error| fault(path, path, &error);
+    let file = std::fs::File::open(path).map_err(fault)?;
+    let is_dir = file.metadata().map_err(fault)?.is_dir();
+    attachment(path, is_dir, file)
+}
+
+fn fault(path: &Path, whole: &Path, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => format!("attachment not found: {}", whole.display()),
+        _ => format!("the attachment `{}` cannot be read: {error}", path.display()),
+    }
+}
+
+fn attachment(path: &Path, is_dir: bool, file: impl Read) -> Result<Attachment, String> {
+    let shown = path.display();
+    if is_dir {
+        return Err(format!("the attachment `{shown}` is a folder: attach its files"));
+    }
+    let mut bytes = Vec::new();
+    let read = file.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("the attachment `{shown}` cannot be read: {error}"))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("the attachment `{shown}` is larger than {} MiB: attach less", MAX_BYTES >> 20));
+    }
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
+    Ok(from_bytes(&name, bytes))
+}
+
+/// Returns a file of these bytes: its media type is what they begin with, or what the name says, or text.
+fn from_bytes(name: &str, bytes: Vec<u8>) -> Attachment {
+    let by_content = infer::get(&bytes).map(|kind| kind.mime_type().to_owned());
+    let by_name = || mime_guess::from_path(name).first().map(|kind| kind.essence_str().to_owned());
+    let otherwise = || if std::str::from_utf8(&bytes).is_ok() { "text/plain" } else { "application/octet-stream" };
+    let media_type = by_content.or_else(by_name).unwrap_or_else(|| otherwise().to_owned());
+    Attachment::new(media_type, bytes).named(name)
+}

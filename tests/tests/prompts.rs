@@ -1,0 +1,207 @@
+//! What a worker's model is asked, and what goes with it.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalMode, Attachment, EventKind, Message, Registry, Request, Response, ResponsePart, RuntimeBuilder, ToolCall,
+    Usage, UserPart, chain, json,
+};
+use serde_json::Value;
+
+/// The house style.
+struct Style(&'static str);
+
+/// Translate a text.
+#[worker(instructions = "You translate.")]
+async fn translate(text: &str, #[arg(default = "English")] to: String, style: State<Style>) -> String {
+    let number: u32 = text.split_whitespace().next().unwrap_or("0").parse()?;
+    format!("Into {to}, {}: {}", style.0, text.repeat(usize::try_from(number)?))
+}
+
+/// Describe pictures.
+#[worker]
+async fn describe(mut paths: Vec<PathBuf>, ctx: &CallContext) -> String {
+    paths.sort();
+    let prompt = Prompt::new(format!("{} at depth {}", paths.len(), ctx.depth()));
+    paths.into_iter().fold(prompt, |prompt, path| prompt.attach_file(path))
+}
+
+/// Answer.
+#[worker]
+async fn answer(prompt: Prompt) -> String;
+
+/// Answer in the end.
+#[worker]
+async fn panics(input: String) -> String {
+    assert_ne!(input, "panic");
+    input
+}
+
+/// Answers, with files.
+#[entry(toolsets = [answer])]
+async fn root(ctx: &CallContext<root>, prompt: Prompt) -> Result<String> {
+    Ok(ctx.call(answer { prompt: prompt.attach(Attachment::new("image/gif", b"GIF89a".to_vec())) }).await?)
+}
+
+/// Draw a picture.
+#[tool(effect = read_only)]
+fn draw() -> ToolReturn {
+    let picture = Attachment::new("image/png", vec![1, 2]).named("a.png");
+    ToolReturn::default().attach(picture).note("took no time")
+}
+
+/// Draw, then say what is seen.
+#[worker(toolsets = [draw])]
+async fn look(input: String) -> String;
+
+type Asked = Arc<Mutex<Vec<Vec<Message>>>>;
+
+/// A model that keeps what it is asked, and answers "ok", after a call of `draw` where that is offered.
+fn asked() -> (RuntimeBuilder, Asked) {
+    let asked = Asked::default();
+    let keep = Arc::clone(&asked);
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        keep.lock().unwrap().push(request.messages.to_vec());
+        let part = match (request.tools, request.messages) {
+            ([tool, ..], [_]) => {
+                let call = ToolCall { id: "1".into(), name: tool.name.to_string(), arguments: "{}".into() };
+                ResponsePart::ToolCall(call)
+            }
+            _ => ResponsePart::Text { text: "ok".into() },
+        };
+        Ok(Response::new("m", vec![part], Usage::of_request(1, 1)))
+    });
+    let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).state(Style("politely"));
+    (builder.force_model(model), asked)
+}
+
+/// The parts of the first message of the first request.
+fn parts(asked: &Asked) -> Vec<UserPart> {
+    match &asked.lock().unwrap()[0][0] {
+        Message::User { parts } => parts.clone(),
+        other => panic!("no user message: {other:?}"),
+    }
+}
+
+fn text(text: &str) -> UserPart {
+    UserPart::Text { text: text.to_owned() }
+}
+
+#[tokio::test]
+async fn a_body_renders_the_prompt_from_arguments_and_state() {
+    let (builder, asked) = asked();
+    let runtime = builder.build().unwrap();
+    runtime.run(translate { text: "2 dogs ".into(), to: "German".into() }).await.unwrap();
+    assert_eq!(parts(&asked), [text("Into German, politely: 2 dogs 2 dogs ")]);
+}
+
+#[tokio::test]
+async fn an_error_in_a_body_ends_the_call_before_the_model_is_asked() {
+    let (builder, asked) = asked();
+    let error = builder.build().unwrap().run_named("translate", json!({ "text": "dogs" })).await.unwrap_err();
+    assert_eq!(chain(&error), "`translate` failed: invalid digit found in string");
+    assert!(asked.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_panic_in_a_body_is_an_error_of_that_call() {
+    let error = asked().0.build().unwrap().run(panics { input: "panic".into() }).await.unwrap_err();
+    assert!(error.to_string().starts_with("`panics` panicked"), "{error}");
+}
+
+#[tokio::test]
+async fn files_of_a_prompt_are_read_below_the_root_and_typed_by_content_then_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.csv"), "1,2").unwrap();
+    std::fs::write(folder.path().join("b.txt"), b"\x89PNG\r\n\x1a\n").unwrap();
+    let (builder, asked) = asked();
+    let runtime = builder.project_root(folder.path()).build().unwrap();
+    runtime.run(describe { paths: vec!["b.txt".into(), folder.path().join("a.csv")] }).await.unwrap();
+    let parts = parts(&asked);
+    assert!(parts.contains(&text("2 at depth 1")));
+    assert!(parts.contains(&UserPart::Attachment(Attachment::new("text/csv", "1,2").named("a.csv"))), "{parts:?}");
+    let picture = Attachment::new("image/png", b"\x89PNG\r\n\x1a\n".to_vec()).named("b.txt");
+    assert!(parts.contains(&UserPart::Attachment(picture)), "{parts:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_missing_or_a_folder_or_outside_the_root_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    std::fs::create_dir_all(root.join("sub")).unwrap();
+    std::fs::write(folder.path().join("secret"), "s").unwrap();
+    let runtime = asked().0.project_root(&root).build().unwrap();
+    let error = async |path: &str| {
+        let call = describe { paths: vec![path.into()] };
+        chain(&runtime.run(call).await.unwrap_err())
+    };
+    let missing = format!("attachment not found: {}", root.join("nowhere").display());
+    assert!(error("nowhere").await.contains(&missing), "{}", error("nowhere").await);
+    assert!(error("sub").await.contains("the attachment `sub` is a folder"), "{}", error("sub").await);
+    for path in ["../secret", folder.path().join("secret").to_str().unwrap()] {
+        assert!(error(path).await.contains("cannot be read"), "{}", error(path).await);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn no_symbolic_link_leads_out_of_the_root() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("root");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(folder.path().join("secret"), "s").unwrap();
+    std::os::unix::fs::symlink("../secret", root.join("link")).unwrap();
+    let runtime = asked().0.project_root(&root).build().unwrap();
+    let error = chain(&runtime.run(describe { paths: vec!["link".into()] }).await.unwrap_err());
+    assert!(error.contains("the attachment `link` cannot be read"), "{error}");
+}
+
+#[test]
+fn an_only_argument_that_is_a_prompt_is_taken_by_its_fields() {
+    let registry = Registry::collect().unwrap();
+    let schema = registry.get("root").unwrap().parameters();
+    assert_eq!(schema["required"], json!(["input"]));
+    assert_eq!(schema["properties"]["input"]["type"], "string");
+    assert_eq!(schema["properties"]["attachments"]["type"], "array");
+    assert!(registry.get("answer").unwrap().takes_prompt());
+    assert!(!registry.get("panics").unwrap().takes_prompt());
+}
+
+#[tokio::test]
+async fn a_prompt_goes_from_the_root_to_the_model_with_its_files() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.md"), "# A").unwrap();
+    let (builder, asked) = asked();
+    let runtime = builder.project_root(folder.path()).build().unwrap();
+    let result = runtime.run_named("root", json!({ "input": "What?", "attachments": ["a.md"] })).await.unwrap();
+    assert_eq!(result, "ok");
+    let parts = parts(&asked);
+    assert_eq!(parts[0], text("What?"));
+    assert_eq!(parts[1], UserPart::Attachment(Attachment::new("text/markdown", "# A").named("a.md")));
+    assert_eq!(parts[2], UserPart::Attachment(Attachment::new("image/gif", b"GIF89a".to_vec())));
+}
+
+#[tokio::test]
+async fn the_model_sees_the_files_of_a_tool_and_the_operator_the_note() {
+    let (builder, asked) = asked();
+    let recorder = Recorder::new();
+    builder.sink(recorder.clone()).build().unwrap().run(look { input: "look".into() }).await.unwrap();
+    let Message::Tool { results } = asked.lock().unwrap()[1][2].clone() else { panic!("no results") };
+    assert_eq!(results[0].attachments, [Attachment::new("image/png", vec![1, 2]).named("a.png")]);
+    assert_eq!(results[0].content, "see the files");
+    assert!(!format!("{:?}", asked.lock().unwrap()).contains("took no time"));
+    let finished = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::CallFinished { attachments, note, .. } if note.is_some() => Some((attachments, note)),
+        _ => None,
+    });
+    assert_eq!(finished, Some((vec!["a.png".to_owned()], Some("took no time".to_owned()))));
+}
+
+#[tokio::test]
+async fn typed_code_gets_a_tools_files_too() {
+    let returned = asked().0.build().unwrap().run(draw {}).await.unwrap();
+    assert_eq!((returned.value(), returned.attachments().len()), (&Value::Null, 1));
+}
