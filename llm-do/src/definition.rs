@@ -146,8 +146,16 @@ fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
     T::deserialize(value).map(drop).map_err(|error| error.to_string())
 }
 
-fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
-    serde_json::from_value(arguments).map_err(|error| error.to_string())
+/// Decodes arguments; where that fails, with their whole numbers as integers, since schemas count `1.0` among those.
+fn decode<T: Tool>(mut arguments: Value) -> Result<T, String> {
+    let error = match T::deserialize(&arguments) {
+        Ok(decoded) => return Ok(decoded),
+        Err(error) => format!("cannot be decoded: {error}"),
+    };
+    if !schema::make_whole(&mut arguments) {
+        return Err(error);
+    }
+    T::deserialize(arguments).map_err(|_| error)
 }
 
 /// How a model implements a worker.
