@@ -56,7 +56,7 @@ enum Attached {
 
 /// A file with its bytes, as JSON.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::struct_field_names, reason = "only its schema is used, and that has these names")]
 struct Data {
     name: Option<String>,
     media_type: String,

@@ -1,12 +1,13 @@
 //! JSON schemas of Rust types, in the one shape that models are shown.
 
-use std::sync::{Arc, OnceLock};
+mod check;
 
-use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
+
+pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
 
 /// Returns the schema of `T`: draft 2020-12, no titles, no `$schema`, no description of the whole.
 ///
@@ -30,36 +31,6 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
 
 /// The property that holds an output whose schema is no object: providers only take objects.
 pub(crate) const WRAPPER: &str = "result";
-
-/// A schema and its validator, which is built when first needed.
-#[derive(Debug)]
-pub(crate) struct CheckedSchema {
-    pub(crate) schema: Arc<Value>,
-    validator: OnceLock<Option<Validator>>,
-}
-
-impl CheckedSchema {
-    pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(schema), validator: OnceLock::new() }
-    }
-
-    /// Says everything that is wrong with `value`, and where.
-    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
-        // A schema that the validator does not take is the type's own affair: decoding judges the value then.
-        let validator = self.validator.get_or_init(|| jsonschema::draft202012::new(&self.schema).ok());
-        let errors = validator.iter().flat_map(|validator| validator.iter_errors(value));
-        let faults: Vec<_> = errors.map(|error| fault(&error)).collect();
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
-    }
-}
-
-/// Says what is wrong and where, without the value: it may be a secret.
-fn fault(error: &jsonschema::ValidationError<'_>) -> String {
-    match error.instance_path().as_str() {
-        "" => error.masked().to_string(),
-        path => format!("{} at `{path}`", error.masked()),
-    }
-}
 
 /// The schema of a worker's output, as a model is asked for it.
 #[derive(Debug)]

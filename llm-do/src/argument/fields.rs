@@ -5,9 +5,11 @@ use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
+use crate::schema::{has_whole, make_whole};
+
 /// The arguments of a call on their way out of JSON or into it.
 #[doc(hidden)]
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Fields {
     fields: Map<String, Value>,
     /// The names that were asked for, to say what is accepted where one is left.
@@ -62,9 +64,29 @@ pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }
 
-/// Reads a value out of the fields that its type names, and leaves the others.
+/// Reads a value; where that fails, with its whole numbers as integers, since schemas count `1.0` among those.
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
+    if !has_whole(&value) {
+        return T::deserialize(value);
+    }
+    let mut whole = value.clone();
+    make_whole(&mut whole);
+    T::deserialize(value).or_else(|error| T::deserialize(whole).map_err(|_| error))
+}
+
+/// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
 pub(super) fn read_flat<T: DeserializeOwned>(fields: &mut Fields) -> serde_json::Result<T> {
-    T::deserialize(Flat(fields))
+    if !fields.fields.values().any(has_whole) {
+        return T::deserialize(Flat(fields));
+    }
+    let mut whole = fields.clone();
+    for value in whole.fields.values_mut() {
+        make_whole(value);
+    }
+    T::deserialize(Flat(fields)).or_else(|error| {
+        *fields = whole;
+        T::deserialize(Flat(fields)).map_err(|_| error)
+    })
 }
 
 /// The absence of a value, which only an `Option` can be read from.

@@ -42,7 +42,7 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         schema: SchemaGenerator::subschema_for::<T>,
         flat_schema: T::json_schema,
         absent: fields::absent::<T>,
-        read: serde_json::from_value::<T>,
+        read: fields::read::<T>,
         read_flat: fields::read_flat::<T>,
         write: |value| serde_json::to_value(value),
     }

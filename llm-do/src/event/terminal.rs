@@ -106,7 +106,7 @@ fn describe(event: &Event, kind: &EventKind) -> Option<String> {
             Some(format!("→ {} {name} {}", what.as_str(), brief(arguments)))
         }
         EventKind::CallFinished { outcome: Outcome::Result(value), elapsed_ms, note, .. } => {
-            let note = note.iter().map(|note| format!("; {}", cut(note))).collect::<String>();
+            let note = note.as_deref().map(|note| format!("; {}", cut(note))).unwrap_or_default();
             Some(format!("← {name} {} ({elapsed_ms} ms{note})", brief(value)))
         }
         EventKind::CallFinished { outcome: Outcome::Error(error), elapsed_ms, .. } => {

@@ -1,0 +1,132 @@
+//! Holding values to a schema, and to what its formats mean in Rust.
+
+use std::net::IpAddr;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use jiff::{SignedDuration, Span, Zoned};
+use jsonschema::{ValidationError, ValidationOptions, Validator};
+use schemars::Schema;
+use schemars::transform::{RecursiveTransform, Transform};
+use serde_json::{Number, Value, json};
+
+/// A schema and its validator, which is built when first needed.
+#[derive(Debug)]
+pub(crate) struct CheckedSchema {
+    pub(crate) schema: Arc<Value>,
+    validator: OnceLock<Option<Validator>>,
+}
+
+impl CheckedSchema {
+    pub(crate) fn new(schema: Value) -> Self {
+        Self { schema: Arc::new(schema), validator: OnceLock::new() }
+    }
+
+    /// Says everything that is wrong with `value`, and where.
+    pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        // A schema that the validator does not take is the type's own affair: decoding judges the value then.
+        let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
+        let errors = validator.iter().flat_map(|validator| validator.iter_errors(value));
+        let faults: Vec<_> = errors.map(|error| fault(&error)).collect();
+        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+    }
+}
+
+/// Says what is wrong and where, without the value: it may be a secret.
+fn fault(error: &ValidationError<'_>) -> String {
+    match error.instance_path().as_str() {
+        "" => error.masked().to_string(),
+        path => format!("{} at `{path}`", error.masked()),
+    }
+}
+
+/// Checks the formats of JSON Schema and of schemars, none more strictly than the Rust types that have them write it.
+fn options<'a>() -> ValidationOptions<'a> {
+    jsonschema::draft202012::options()
+        .should_validate_formats(true)
+        .with_format("duration", |text: &str| text.parse::<Span>().is_ok() || text.parse::<SignedDuration>().is_ok())
+        .with_format("ip", |text: &str| text.parse::<IpAddr>().is_ok())
+        .with_format("partial-date-time", |text: &str| is_local(text))
+        .with_format("partial-time", |text: &str| is_local(&format!("2000-01-01T{text}")))
+        .with_format("uri", has_scheme)
+        .with_format("zoned-date-time", |text: &str| text.parse::<Zoned>().is_ok())
+}
+
+/// Whether a text is a date and a time of RFC 3339 but for the offset.
+fn is_local(text: &str) -> bool {
+    static WITH_OFFSET: LazyLock<Option<Validator>> = LazyLock::new(|| {
+        let schema = json!({ "format": "date-time" });
+        jsonschema::draft202012::options().should_validate_formats(true).build(&schema).ok()
+    });
+    WITH_OFFSET.as_ref().is_none_or(|validator| validator.is_valid(&json!(format!("{text}Z"))))
+}
+
+/// Whether a text begins as an absolute address; the Web allows more in the rest of one than RFC 3986 does.
+fn has_scheme(text: &str) -> bool {
+    let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+    let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
+    scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_inner)
+}
+
+/// Adds the bounds that go without saying where a number has a format; models are not shown what rarely matters.
+fn bounded(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Ok(schema) = <&mut Schema>::try_from(&mut schema) {
+        RecursiveTransform(bound).transform(schema);
+    }
+    schema
+}
+
+fn bound(schema: &mut Schema) {
+    let Some((least, greatest)) = schema.get("format").and_then(Value::as_str).and_then(range) else { return };
+    if let Some(keywords) = schema.as_object_mut() {
+        keywords.entry("minimum").or_insert(least);
+        keywords.entry("maximum").or_insert(greatest);
+    }
+}
+
+/// The least and the greatest number of a format; those of 128 bits end where numbers of `serde_json` do.
+fn range(format: &str) -> Option<(Value, Value)> {
+    let range = match format {
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        "int64" => (i64::MIN.into(), i64::MAX.into()),
+        "int" => (isize::MIN.into(), isize::MAX.into()),
+        "int128" => (i64::MIN.into(), u64::MAX.into()),
+        "uint32" => (0.into(), u32::MAX.into()),
+        "uint" => (0.into(), usize::MAX.into()),
+        "uint64" | "uint128" => (0.into(), u64::MAX.into()),
+        "float" => (f32::MIN.into(), f32::MAX.into()),
+        _ => return None,
+    };
+    Some(range)
+}
+
+/// Writes the whole numbers in `value` as integers.
+///
+/// To JSON Schema `1.0` is an integer, to serde it is none.
+pub(crate) fn make_whole(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Some(whole) = whole(number) {
+                *number = whole;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(make_whole),
+        Value::Object(fields) => fields.values_mut().for_each(make_whole),
+        _ => {}
+    }
+}
+
+/// Returns whether there are whole numbers in `value` that are not written as integers.
+pub(crate) fn has_whole(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => whole(number).is_some(),
+        Value::Array(items) => items.iter().any(has_whole),
+        Value::Object(fields) => fields.values().any(has_whole),
+        _ => false,
+    }
+}
+
+fn whole(number: &Number) -> Option<Number> {
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0)?;
+    Number::from_i128(format!("{float:.0}").parse().ok()?)
+}

@@ -1,0 +1,134 @@
+//! Enums in all of serde's representations.
+
+use llm_do::data;
+use proptest::prelude::*;
+
+use crate::structs::Point;
+use crate::{arbitrary, made};
+
+/// A colour.
+#[data]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Colour {
+    Red,
+    Green,
+    Blue,
+}
+arbitrary!(Colour = prop_oneof![Just(Colour::Red), Just(Colour::Green), Just(Colour::Blue)]);
+
+/// How loud to be.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Loudness {
+    /// Errors only.
+    VeryQuiet,
+    /// What changes.
+    Normal,
+    /// Everything.
+    #[serde(rename = "loud", alias = "noisy")]
+    VeryLoud,
+}
+arbitrary!(Loudness = prop_oneof![Just(Loudness::VeryQuiet), Just(Loudness::Normal), Just(Loudness::VeryLoud)]);
+
+/// A shape, tagged from outside.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum External {
+    /// No extent.
+    Nothing,
+    /// One point.
+    At(Point),
+    /// Two ends.
+    LineSegment(i32, i32),
+    /// A circle.
+    #[serde(rename_all = "camelCase")]
+    Circle { inner_radius: u8, centre: Option<Point> },
+}
+arbitrary!(
+    External = prop_oneof![
+        Just(External::Nothing),
+        made(|(point,)| External::At(point)),
+        made(|(from, to)| External::LineSegment(from, to)),
+        made(|(inner_radius, centre)| External::Circle { inner_radius, centre }),
+    ]
+);
+
+/// A command, tagged inside.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub(crate) enum Internal {
+    /// Stay.
+    Wait,
+    /// Go.
+    Move { by: i32, carefully: Option<bool> },
+    /// Go there.
+    Jump(Point),
+}
+arbitrary!(
+    Internal = prop_oneof![
+        Just(Internal::Wait),
+        made(|(by, carefully)| Internal::Move { by, carefully }),
+        made(|(point,)| Internal::Jump(point)),
+    ]
+);
+
+/// A message, tagged beside its content.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(tag = "type", content = "content")]
+pub(crate) enum Adjacent {
+    Ping,
+    Text(String),
+    Pair(u8, bool),
+    Place { at: Point },
+}
+arbitrary!(
+    Adjacent = prop_oneof![
+        Just(Adjacent::Ping),
+        made(|(text,)| Adjacent::Text(text)),
+        made(|(number, flag)| Adjacent::Pair(number, flag)),
+        made(|(at,)| Adjacent::Place { at }),
+    ]
+);
+
+/// One of several, without a tag.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(untagged)]
+pub(crate) enum Untagged {
+    Number(i64),
+    Text(String),
+    Texts(Vec<String>),
+    Place { at: Point },
+}
+arbitrary!(
+    Untagged = prop_oneof![
+        made(|(number,)| Untagged::Number(number)),
+        made(|(text,)| Untagged::Text(text)),
+        made(|(texts,)| Untagged::Texts(texts)),
+        made(|(at,)| Untagged::Place { at }),
+    ]
+);
+
+/// A whole number or a fraction.
+#[data]
+#[derive(Clone, Debug)]
+#[serde(untagged)]
+pub(crate) enum Numeric {
+    Whole(u8),
+    Fraction(f64),
+}
+arbitrary!(Numeric = prop_oneof![made(|(whole,)| Numeric::Whole(whole)), (0.1..0.9).prop_map(Numeric::Fraction)]);
+
+/// A tag inside, and further fields beside it.
+#[data]
+#[derive(Clone, Debug)]
+pub(crate) struct Tagged {
+    id: u32,
+    #[serde(flatten)]
+    what: Internal,
+}
+arbitrary!(Tagged { id, what });

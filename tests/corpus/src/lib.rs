@@ -1,0 +1,81 @@
+//! Argument types of every kind, each with a tool that takes it: what schemas are tested over.
+//!
+//! Every tool gives its arguments back, as one object, so that a call through the plane is a round trip.
+
+mod constrained;
+mod enums;
+mod foreign;
+mod recursive;
+mod structs;
+mod subschemas;
+mod tools;
+
+use llm_do::{Registry, Tool};
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+pub use self::subschemas::subschemas;
+
+/// One tool of the corpus.
+#[derive(Debug)]
+pub struct Case {
+    /// The tool's registered name.
+    pub name: &'static str,
+    /// The schema of its arguments, as the registry has it.
+    pub schema: Value,
+    /// Valid arguments, as serde writes them.
+    pub values: BoxedStrategy<Value>,
+}
+
+/// Returns all tools of the corpus, in the order of the source.
+///
+/// # Panics
+///
+/// Panics if the registry has faults.
+#[must_use]
+pub fn all() -> Vec<Case> {
+    let registry = Registry::collect().expect("the program's tools are in order");
+    let case = |(name, values): (&'static str, BoxedStrategy<Value>)| {
+        let schema = registry.get(name).expect("every tool of the corpus is linked").parameters().clone();
+        Case { name, schema, values }
+    };
+    tools::all().into_iter().map(case).collect()
+}
+
+/// Implements `Arbitrary`: from a strategy, or for a struct whose fields may be anything.
+macro_rules! arbitrary {
+    ($type:ident { $($field:ident),+ }) => {
+        arbitrary!($type = $crate::made(|($($field,)+)| $type { $($field),+ }));
+    };
+    ($type:ty = $strategy:expr) => {
+        impl ::proptest::arbitrary::Arbitrary for $type {
+            type Parameters = ();
+            type Strategy = ::proptest::strategy::BoxedStrategy<Self>;
+
+            fn arbitrary_with((): ()) -> Self::Strategy {
+                ::proptest::strategy::Strategy::boxed($strategy)
+            }
+        }
+    };
+}
+use arbitrary;
+
+/// Makes values of anything that `make` takes.
+fn made<A: Arbitrary + 'static, T: std::fmt::Debug + 'static>(make: fn(A) -> T) -> BoxedStrategy<T> {
+    any::<A>().prop_map(make).boxed()
+}
+
+/// Arguments of a tool whose one parameter is `value`.
+fn value_of<T: Serialize>(strategy: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Value> {
+    strategy.prop_map(|value| json!({ "value": written(&value) })).boxed()
+}
+
+/// Arguments of a tool, made from its argument struct.
+fn call_of<A: Arbitrary + 'static, T: Tool>(make: fn(A) -> T) -> BoxedStrategy<Value> {
+    any::<A>().prop_map(move |given| written(&make(given))).boxed()
+}
+
+fn written<T: Serialize>(value: &T) -> Value {
+    serde_json::to_value(value).expect("values of the corpus can be written")
+}

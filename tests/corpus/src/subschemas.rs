@@ -1,0 +1,40 @@
+//! What in a schema is a schema, and what only looks like one: a default, an example, a property's name.
+
+use serde_json::Value;
+
+/// Keywords whose value is a schema, or a list of them.
+const SCHEMAS: [&str; 16] = [
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "contains",
+    "else",
+    "if",
+    "items",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "additionalItems",
+    "contentSchema",
+];
+/// Keywords whose value is an object of schemas.
+const MAPS: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
+
+/// Returns `schema` and every schema in it.
+#[must_use]
+pub fn subschemas(schema: &Value) -> Vec<&Value> {
+    let mut found = vec![schema];
+    for (key, value) in schema.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(named) if MAPS.contains(&&**key) => found.extend(named.values().flat_map(subschemas)),
+            Value::Array(listed) if SCHEMAS.contains(&&**key) => found.extend(listed.iter().flat_map(subschemas)),
+            value if SCHEMAS.contains(&&**key) => found.extend(subschemas(value)),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,136 @@
+//! What every schema looks like.
+
+use llm_do::Registry;
+use llm_do_corpus::{Case, all, subschemas};
+use proptest::strategy::{Strategy, ValueTree};
+use serde_json::{Value, json};
+
+use crate::runner;
+
+fn schema_of(name: &str) -> Value {
+    all().into_iter().find(|case| case.name == name).unwrap().schema
+}
+
+#[test]
+fn the_corpus_is_large() {
+    assert!(all().len() >= 45, "{} tools", all().len());
+}
+
+#[test]
+fn every_schema_is_one_of_draft_2020_12() {
+    for Case { name, schema, .. } in all() {
+        jsonschema::draft202012::meta::validate(&schema)
+            .unwrap_or_else(|error| panic!("`{name}`: {error}\n{schema:#}"));
+    }
+}
+
+#[test]
+fn no_reference_dangles() {
+    for Case { name, schema, .. } in all() {
+        let references = subschemas(&schema).into_iter().filter_map(|part| part.get("$ref"));
+        for reference in references.map(|reference| reference.as_str().unwrap()) {
+            let target = reference.strip_prefix('#').and_then(|pointer| schema.pointer(pointer));
+            assert!(target.is_some(), "`{name}` refers to {reference}:\n{schema:#}");
+        }
+    }
+}
+
+#[test]
+fn every_definition_is_referred_to() {
+    for Case { name, schema, .. } in all() {
+        let text = schema.to_string();
+        for definition in schema["$defs"].as_object().into_iter().flatten().map(|(definition, _)| definition) {
+            assert!(text.contains(&format!("\"#/$defs/{definition}\"")), "`{name}`: {definition}\n{schema:#}");
+        }
+    }
+}
+
+#[test]
+fn arguments_are_a_closed_object_that_says_its_properties() {
+    for Case { name, schema, .. } in all() {
+        assert_eq!(schema["type"], "object", "`{name}`");
+        assert_eq!(schema["additionalProperties"], false, "`{name}`");
+        assert!(schema["properties"].is_object(), "`{name}`");
+        assert_eq!(schema.get("description"), None, "`{name}`: a tool's description stands beside its schema");
+    }
+}
+
+#[test]
+fn no_part_has_a_title_or_says_its_draft() {
+    for Case { name, schema, .. } in all() {
+        for part in subschemas(&schema) {
+            assert!(part.get("title").is_none() && part.get("$schema").is_none(), "`{name}`:\n{part:#}");
+        }
+    }
+}
+
+#[test]
+fn a_property_may_be_named_as_a_keyword() {
+    let properties = &schema_of("keywords")["$defs"]["Keywords"]["properties"];
+    let names: Vec<_> = properties.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["title", "type", "$schema", "$ref", "properties", "required", "default"]);
+}
+
+#[test]
+fn two_collections_give_the_same_text() {
+    let texts =
+        || -> Vec<_> { Registry::collect().unwrap().iter().map(|tool| tool.parameters().to_string()).collect() };
+    assert_eq!(texts(), texts());
+}
+
+#[test]
+fn arguments_stand_in_the_order_of_the_source() {
+    for Case { name, schema, values } in all() {
+        // Serde writes them in that order.
+        let written = values.new_tree(&mut runner(1)).unwrap().current();
+        let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&schema["properties"]), keys(&written), "`{name}`");
+    }
+}
+
+#[test]
+fn fields_stand_in_the_order_of_the_source() {
+    let schema = schema_of("ordered");
+    let names: Vec<_> = schema["$defs"]["Ordered"]["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["zulu", "alpha", "mike", "bravo"]);
+    assert_eq!(schema["$defs"]["Ordered"]["required"], json!(["zulu", "alpha", "mike"]));
+}
+
+#[test]
+fn defaults_are_shown_and_nothing_with_one_is_required() {
+    let schema = schema_of("with_defaults");
+    let defaults: Vec<_> = schema["properties"].as_object().unwrap().values().map(|part| &part["default"]).collect();
+    assert_eq!(defaults, [&json!(1.5), &json!("utf-8"), &json!(3), &json!("Green")]);
+    assert_eq!(schema.get("required"), None);
+    let fields = &schema_of("defaults")["$defs"]["Defaults"]["properties"];
+    assert_eq!((&fields["count"]["default"], &fields["limit"]["default"]), (&json!(0), &json!(5)));
+    assert_eq!(fields["corner"]["default"], json!({ "left": 0.0, "top": 0.0 }));
+}
+
+#[test]
+fn what_may_be_absent_is_not_required() {
+    let schema = schema_of("optional");
+    assert_eq!(schema.get("required"), None);
+    assert_eq!(schema_of("described")["required"], json!(["type", "anything", "where"]));
+}
+
+#[test]
+fn descriptions_and_examples_are_shown() {
+    let schema = schema_of("described");
+    let descriptions: Vec<_> =
+        schema["properties"].as_object().unwrap().values().map(|part| part["description"].as_str()).collect();
+    let expected = [Some("Which kind."), Some("Whatever you know."), Some("Where it is."), Some("How far, in metres.")];
+    assert_eq!(descriptions, expected);
+    let fields = &schema_of("shown")["$defs"]["Shown"]["properties"];
+    assert_eq!(fields["city"]["examples"], json!(["Paris", "Rome"]));
+    assert_eq!(fields["days"]["examples"], json!([3, 5]));
+    assert_eq!(fields["unit"]["deprecated"], true);
+}
+
+#[test]
+fn a_type_that_is_used_twice_is_defined_once() {
+    let schema = schema_of("two_of_a_kind");
+    let point = json!({ "$ref": "#/$defs/Point" });
+    assert_eq!((&schema["properties"]["from"], &schema["properties"]["to"]), (&point, &point));
+    assert_eq!(schema["$defs"].as_object().unwrap().len(), 1);
+}
