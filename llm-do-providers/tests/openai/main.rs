@@ -5,6 +5,7 @@
 mod answers;
 mod asking;
 mod connections;
+mod dialect;
 mod failures;
 mod peers;
 mod server;
