@@ -48,6 +48,10 @@ fn form(schema: &Map<String, Value>) -> Option<Value> {
             "properties" | "$defs" => _ = strict.insert(key.clone(), each(value.as_object()?)?),
             "items" => _ = strict.insert(key.clone(), form(value.as_object()?)?),
             "anyOf" => _ = strict.insert(key.clone(), all(value.as_array()?)?),
+            // What the strict mode has for it, where it means the same.
+            "oneOf" if !schema.contains_key("anyOf") && are_apart(value.as_array()?) => {
+                _ = strict.insert("anyOf".to_owned(), all(value.as_array()?)?);
+            }
             "format" if !is_known_format(value) => {}
             "format" => _ = strict.insert(key.clone(), value.clone()),
             key if NOTES.contains(&key) => {}
@@ -56,7 +60,24 @@ fn form(schema: &Map<String, Value>) -> Option<Value> {
         }
     }
     close(&mut strict)?;
-    Some(Value::Object(strict))
+    says_what_it_holds(&strict).then_some(Value::Object(strict))
+}
+
+/// Whether a schema says the type of its values, and of a list's items, as the strict mode asks.
+fn says_what_it_holds(schema: &Map<String, Value>) -> bool {
+    let is_typed = ["type", "anyOf", "enum", "const"].iter().any(|key| schema.contains_key(*key));
+    // Alternatives beside properties: each object, closed, would refuse the properties of the other.
+    let is_split = schema.contains_key("anyOf") && may_be(schema, "object");
+    is_typed && !is_split && (!may_be(schema, "array") || schema.contains_key("items"))
+}
+
+/// Whether the type of a schema is, or lists, `kind`.
+fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|listed| listed == kind),
+        Some(only) => only == kind,
+        None => false,
+    }
 }
 
 /// The strict mode allows nothing beside a reference; notes there can go.
@@ -75,16 +96,47 @@ fn all(schemas: &[Value]) -> Option<Value> {
     forms.collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
+/// Whether no value is valid for two of the schemas, as with the variants of a Rust enum.
+fn are_apart(schemas: &[Value]) -> bool {
+    let mut pairs =
+        schemas.iter().enumerate().flat_map(|(index, left)| schemas[..index].iter().map(move |right| (left, right)));
+    pairs.all(|(left, right)| excludes(left, right))
+}
+
+fn excludes(left: &Value, right: &Value) -> bool {
+    let (kinds, values) = ([&left["type"], &right["type"]], [&left["const"], &right["const"]]);
+    if kinds.iter().all(|kind| kind.is_string()) && kinds[0] != kinds[1] {
+        // Every integer is a number as well.
+        return !kinds.iter().all(|kind| **kind == "integer" || **kind == "number");
+    }
+    let are_texts = values.iter().all(|value| value.is_string());
+    (are_texts && values[0] != values[1]) || needs_more(left, right) || needs_more(right, left)
+}
+
+/// Whether objects of `left` have a property that those of `right` cannot have, or not with such a value.
+fn needs_more(left: &Value, right: &Value) -> bool {
+    let is_required = |schema: &Value, name: &str| {
+        schema["required"].as_array().is_some_and(|names| names.iter().any(|listed| listed == name))
+    };
+    let mut own = left["properties"].as_object().into_iter().flatten().filter(|(name, _)| is_required(left, name));
+    left["type"] == "object"
+        && right["type"] == "object"
+        && own.any(|(name, schema)| match right["properties"].get(name) {
+            Some(other) => excludes(schema, other),
+            None => right["additionalProperties"] == false,
+        })
+}
+
 /// Requires all properties of an object schema and allows no others.
 fn close(schema: &mut Map<String, Value>) -> Option<()> {
-    if schema.get("type").is_none_or(|kind| kind != "object") {
+    if !may_be(schema, "object") {
         return Some(());
     }
     if schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false)) {
         return None;
     }
-    let none = Map::new();
-    let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&none);
+    schema.entry("properties").or_insert_with(|| json!({}));
+    let properties = schema["properties"].as_object()?;
     let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let may_be_required = |(name, schema): (&String, &Value)| required.contains(&json!(name)) || may_be_null(schema);
     if !properties.iter().all(may_be_required) {
@@ -142,9 +194,47 @@ mod tests {
     #[test]
     fn an_unknown_keyword_has_no_strict_form() {
         for schema in
-            [json!({"oneOf": []}), json!({"type": "string", "minLength": 1}), json!(true), json!({"items": 1})]
+            [json!({"allOf": []}), json!({"type": "string", "minLength": 1}), json!(true), json!({"items": 1})]
         {
             assert_eq!(of_property(&schema), None, "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_schema_of_anything_has_no_strict_form() {
+        for schema in [json!({}), json!({"description": "any"}), json!({"type": "array"}), json!({"type": ["array"]})] {
+            assert_eq!(of_property(&schema), None, "{schema}");
+        }
+    }
+
+    #[test]
+    fn an_object_that_may_be_null_is_closed_too() {
+        let schema = json!({"type": ["object", "null"], "properties": {"a": {"type": "null"}}, "required": ["a"]});
+        assert_eq!(of_property(&schema).unwrap()["additionalProperties"], json!(false));
+        let map = json!({"type": ["object", "null"], "additionalProperties": {"type": "string"}});
+        assert_eq!(of_property(&map), None);
+    }
+
+    #[test]
+    fn variants_that_exclude_each_other_are_alternatives() {
+        let tag = |name: &str| json!({"type": "string", "const": name});
+        let open = |name: &str| json!({"type": "object", "properties": {"tag": tag(name)}, "required": ["tag"]});
+        let closed = |name: &str| {
+            let properties = json!({name: {"type": "null"}});
+            json!({"type": "object", "properties": properties, "required": [name], "additionalProperties": false})
+        };
+        let text = json!({"type": "string"});
+        for variants in
+            [[tag("a"), tag("b")], [open("a"), open("b")], [closed("a"), closed("b")], [tag("a"), open("b")]]
+        {
+            let form = of_property(&json!({ "oneOf": variants })).unwrap_or_else(|| panic!("{variants:?}"));
+            assert_eq!(form["anyOf"].as_array().unwrap().len(), 2);
+        }
+        let number = |kind: &str| json!({ "type": kind });
+        let pairs =
+            [[tag("a"), tag("a")], [tag("a"), text], [open("a"), open("a")], [number("integer"), number("number")]];
+        for variants in pairs {
+            assert_eq!(of_property(&json!({ "oneOf": variants })), None, "{variants:?}");
         }
     }
 

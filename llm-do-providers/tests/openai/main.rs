@@ -6,6 +6,7 @@ mod answers;
 mod asking;
 mod attachments;
 mod connections;
+mod dialect;
 mod failures;
 mod peers;
 mod server;

@@ -1,5 +1,4 @@
 //! The tools.
-#![expect(clippy::needless_pass_by_value, reason = "a tool owns its arguments")]
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};

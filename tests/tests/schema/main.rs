@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod built_once;
+mod checked;
 mod gaps;
 mod mutation;
 mod shape;

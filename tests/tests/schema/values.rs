@@ -37,7 +37,9 @@ fn what_validates_is_decoded() {
 
 /// Arguments that the plane takes are decoded, and what they are decoded to is taken again.
 fn hold(plane: &Plane, name: &str, mut value: Value, mutations: &[Mutation]) -> Result<(), TestCaseError> {
-    mutations.iter().for_each(|mutation| mutation.apply(&mut value));
+    for mutation in mutations {
+        mutation.apply(&mut value);
+    }
     match plane.call(name, &value) {
         Err(error) => {
             let is_gap = passed_the_schema_only(&error) && !is_known(name);
