@@ -166,9 +166,14 @@ impl ToolDef {
 }
 
 fn start<T: Function>(arguments: Value) -> Result<(Start, Value), String> {
-    let arguments: T = argument::read(arguments)?;
+    let arguments: T = decode(arguments)?;
     let written = argument::write(&arguments)?;
     Ok((Box::new(move |ctx| arguments.start(ctx)), written))
+}
+
+/// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
+fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
+    argument::read(arguments).map_err(|fault| format!("cannot be decoded: {fault}"))
 }
 
 fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {

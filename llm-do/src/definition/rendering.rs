@@ -6,6 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
 
+use super::decode;
 use crate::argument::{self, Arguments};
 use crate::context::CallContext;
 use crate::error::{BoxError, CallError};
@@ -53,14 +54,14 @@ pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
 /// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
 pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), String> {
-    let arguments: T = argument::read(arguments)?;
+    let arguments: T = decode(arguments)?;
     let written = argument::write(&arguments)?;
     Ok((Box::new(move |ctx| arguments.render(ctx)), written))
 }
 
 /// The same for a worker without: its prompt is its arguments.
 pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), String> {
-    let written = argument::write(&argument::read::<T>(arguments)?)?;
+    let written = argument::write(&decode::<T>(arguments)?)?;
     let prompt = default_prompt::<T>(&written)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
