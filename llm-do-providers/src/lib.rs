@@ -21,6 +21,7 @@ mod openai;
 #[cfg(feature = "openai")]
 mod retry;
 mod secret;
+mod server_side;
 mod settings;
 #[cfg(feature = "testing")]
 mod testing;
@@ -37,6 +38,7 @@ pub use self::model::{
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
 pub use self::secret::ApiKey;
+pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::Settings;
 #[cfg(feature = "testing")]
 pub use self::testing::{FunctionModel, TestModel};

@@ -239,7 +239,8 @@ pub use llm_do_providers::LocalModel;
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
     ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response, ResponsePart,
-    ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, replay,
+    ResponseStream, ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+    WebSearch, replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::strict::strict;
 use super::wire::{
     Call, CalledFunction, ChatMessage, ChatRequest, Choose, Content, Function, JsonSchema, Named, StreamOptions,
-    TextPart, Tokens, Tool, Typed,
+    TextPart, Tokens, Tool, Typed, WebSearchOptions,
 };
 use crate::message::{FinishReason, Message, ResponsePart, ToolCall, UserPart};
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
@@ -31,6 +31,7 @@ pub(super) fn chat<'a>(model: &'a str, request: &Request<'a>, dialect: Dialect, 
         tools: request.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(request),
         response_format: request.output.map(response_format),
+        web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
         temperature: settings.temperature,
         top_p: settings.top_p,
         max_tokens: old,
