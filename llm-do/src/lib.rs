@@ -74,6 +74,7 @@ mod worker;
 
 pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
 pub use self::context::{CallContext, FromContext, State, ToolContext};
+pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
