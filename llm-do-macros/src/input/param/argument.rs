@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Attribute, Expr, Ident, LitStr, Meta, PatType, Type};
+use syn::{Attribute, Expr, Ident, LitStr, Meta, PatType, Token, Type};
 
 use super::{Kind, attributes, binding};
 use crate::args::{self, parameter::Arg};
@@ -52,6 +52,19 @@ impl Argument {
     /// Returns where the name in the schema is given.
     pub(super) fn name_tokens(&self) -> TokenStream {
         self.rename.as_ref().map_or_else(|| self.ident.to_token_stream(), LitStr::to_token_stream)
+    }
+
+    /// Returns whether the schema does not require it.
+    pub(crate) fn may_be_absent(&self) -> bool {
+        let mut has_default = self.default.is_some();
+        for attr in self.attrs.iter().filter(|attr| attr.path().is_ident("serde")) {
+            // What is no list of keys is serde's to refuse.
+            _ = attr.parse_nested_meta(|meta| {
+                has_default |= meta.path.is_ident("default");
+                if meta.input.peek(Token![=]) { meta.value()?.parse::<Expr>().map(drop) } else { Ok(()) }
+            });
+        }
+        has_default || self.is_option()
     }
 
     /// Returns whether the field is spelled as an `Option`.

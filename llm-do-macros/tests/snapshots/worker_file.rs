@@ -1,0 +1,83 @@
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const _: () = __llm_do::assert_argument::<PathBuf>();
+    const _: () = __llm_do::assert_argument::<u8>();
+    const _: () = __llm_do::assert_argument::<Option<u32>>();
+    #[allow(unused_imports)]
+    use __llm_do::{NoSchema as _, NotResult as _};
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Review>>>::FALLIBLE;
+    impl __llm_do::Tool for reviewer {
+        const NAME: &'static str = "code-reviewer";
+        type Output = <Result<Review> as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for reviewer {
+        const NAMES: &'static [&'static str] = &["code-reviewer"];
+    }
+    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
+    #[diagnostic::do_not_recommend]
+    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for reviewer
+    where
+        read_file: __llm_do::Includes<__T, __I>,
+    {}
+    #[diagnostic::do_not_recommend]
+    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<1usize, __I>> for reviewer
+    where
+        crate::fs::list_files: __llm_do::Includes<__T, __I>,
+    {}
+    const __MEMBERS: &[&[&str]] = &[
+        <read_file as __llm_do::Toolset>::NAMES,
+        <crate::fs::list_files as __llm_do::Toolset>::NAMES,
+    ];
+    const _: () = __llm_do::assert_unique("code-reviewer", __MEMBERS);
+    const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
+        __MEMBERS,
+        &[],
+    );
+    fn __settings() -> __llm_do::Settings {
+        __llm_do::settings(
+            __llm_do::Settings::new().temperature(0.2).max_tokens(900).seed(7),
+        )
+    }
+    const __MAX_TURNS: ::core::primitive::u32 = __llm_do::turns(6);
+    const _: &::core::primitive::str = ::core::include_str!(
+        "CRATE/src/../tests/files/reviewer.worker"
+    );
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::worker:: < reviewer, < Result < Review > as __llm_do::Yields <
+        __FALLIBLE >> ::Output > ("Review one file.",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),
+        __llm_do::WorkerDef::new("You are a senior reviewer.\n\nRead the file, then judge it.")
+        .model("openai:gpt-5").compatible_models(& ["openai:*"]).server_side_tools(||
+        ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
+        .max_uses(2).blocked_domains(["example.org"])),
+        __llm_do::ServerSideTool::WebFetch]).settings(__settings).hints(&
+        ["code review"]).output(__llm_do::OutputMode::Tool)
+        .output_schema("../tests/files/reviewer.worker:25",
+        "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
+        ::core::stringify!(Result < Review >)).max_turns(__MAX_TURNS).retries(1),)
+        .declares(& __DECLARATION)
+    }
+};
+///Arguments of the worker `code-reviewer`.
+///
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::serde::Deserialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde", deny_unknown_fields)]
+#[schemars(crate = "::llm_do::__private::schemars")]
+struct reviewer {
+    pub path: PathBuf,
+    #[serde(default)]
+    pub depth: u8,
+    pub lines: Option<u32>,
+}
