@@ -130,7 +130,8 @@ fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Pun
     }
     let content;
     let bracket = bracketed!(content in input);
-    let texts = Punctuated::<LitStr, Token![,]>::parse_terminated(&content).map_err(|error| form(error.span()))?;
+    let listed = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(content.parse()?);
+    let texts = listed.map_err(|error| form(error.span()))?;
     if texts.is_empty() {
         errors.push_at(bracket.span.join(), format!("the list is empty: name {what}, or leave out the key"));
     }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::worker::Written;
-pub use self::worker::{OutputMode, SettingsValue, WorkerDef, settings, turns};
+pub use self::worker::{OutputMode, SettingsValue, WorkerDef, assert_turns};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
 use crate::schema;

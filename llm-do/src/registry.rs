@@ -62,7 +62,7 @@ impl Registry {
         let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
         for def in tools {
             let declared = def.declaration.map(|declaration| registry.resolve(&def, declaration, &known, &mut faults));
-            registry.tools.insert(def.name, Arc::new(Registered::new(def, declared)));
+            registry.tools.insert(def.name, Arc::new(Registered::new(&def, declared)));
         }
         if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
     }
@@ -174,11 +174,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 }
 
 impl Registered {
-    fn new(def: ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
+    fn new(def: &ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
         let arguments = CheckedSchema::new((def.parameters)());
         let parameters = Arc::clone(&arguments.schema);
         let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self { def, spec, declared, asked: Asked::of(&def), arguments, output_shape: OnceLock::new() }
+        Self { def: *def, spec, declared, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
     }
 
     /// Returns the registered name.

@@ -85,7 +85,7 @@ impl ServerSideTools {
     /// Reads the list; a tool at fault is noted and left out.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if !input.peek(token::Bracket) {
-            return Err(input.error(format!("expected a list: {EXPECTED}")));
+            return Err(input.error("expected a list: `[web_search, web_fetch, code_execution, image_generation]`"));
         }
         let content;
         bracketed!(content in input);
@@ -114,10 +114,11 @@ fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSid
     if input.peek(token::Paren) {
         let content;
         let paren = parenthesized!(content in input);
+        let settings = content.parse()?;
         if kind != ServerSideKind::WebSearch {
             return Err(syn::Error::new(paren.span.join(), format!("`{}` has no settings", kind.word())));
         }
-        search = parse(content.parse()?, errors);
+        search = parse(settings, errors);
     }
     Ok((ident.span(), ServerSideTool { kind, search }))
 }

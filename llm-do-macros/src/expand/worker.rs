@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
+use syn::Type;
 
 use super::{blaming, declaration, function, hidden};
 use crate::args::server_side::{ServerSideKind, ServerSideTool, ServerSideTools, WebSearch};
@@ -61,7 +62,7 @@ fn model(worker: &Worker) -> TokenStream {
 fn values(worker: &Worker) -> TokenStream {
     let settings = worker.args.settings.as_ref().map(|settings| {
         let span = blaming(settings);
-        let value = quote_spanned!(span=> __llm_do::settings(#settings));
+        let value = quote_spanned!(span=> __llm_do::SettingsValue::into_settings(#settings));
         quote! {
             fn __settings() -> __llm_do::Settings {
                 #value
@@ -70,7 +71,8 @@ fn values(worker: &Worker) -> TokenStream {
     });
     let max_turns = worker.args.max_turns.as_ref().map(|turns| {
         let span = blaming(turns);
-        quote_spanned!(span=> const __MAX_TURNS: ::core::primitive::u32 = __llm_do::turns(#turns);)
+        let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
+        quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
     });
     let tracked = worker.file.iter().map(|file| &file.path);
     quote!(#settings #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
@@ -90,7 +92,10 @@ fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {
 }
 
 fn web_search(search: &WebSearch) -> TokenStream {
-    let max_uses = search.max_uses.iter();
+    let max_uses = search.max_uses.iter().map(|uses| {
+        let binding = quote_spanned!(blaming(uses)=> let __uses: ::core::primitive::u32 = #uses;);
+        quote!({ #binding __uses })
+    });
     let allowed = search.allowed_domains.iter();
     let blocked = search.blocked_domains.iter();
     quote! {
@@ -112,6 +117,14 @@ fn output_mode(mode: Output) -> TokenStream {
 }
 
 fn written(OutputSchema { place, json }: &OutputSchema, worker: &Worker) -> TokenStream {
-    let output = worker.callable.output.as_ref().map_or_else(|| quote!(()), ToTokens::to_token_stream);
-    quote!(.output_schema(#place, #json, ::core::stringify!(#output)))
+    let ty = spelled(worker.callable.output.as_ref());
+    quote!(.output_schema(#place, #json, #ty))
+}
+
+/// Returns a type as it is usually spelled.
+fn spelled(ty: Option<&Type>) -> String {
+    let tokens = ty.map_or_else(|| "()".to_owned(), |ty| ty.to_token_stream().to_string());
+    [(" < ", "<"), (" >", ">"), (" :: ", "::"), (" ,", ",")]
+        .into_iter()
+        .fold(tokens, |text, (loose, tight)| text.replace(loose, tight))
 }

@@ -27,7 +27,8 @@ const _: () = {
         __MEMBERS,
         &[],
     );
-    const __MAX_TURNS: ::core::primitive::u32 = __llm_do::turns(8);
+    const __MAX_TURNS: ::core::primitive::u32 = 8;
+    const _: () = __llm_do::assert_turns(__MAX_TURNS);
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),

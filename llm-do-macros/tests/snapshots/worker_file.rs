@@ -35,11 +35,12 @@ const _: () = {
         &[],
     );
     fn __settings() -> __llm_do::Settings {
-        __llm_do::settings(
+        __llm_do::SettingsValue::into_settings(
             __llm_do::Settings::new().temperature(0.2).max_tokens(900).seed(7),
         )
     }
-    const __MAX_TURNS: ::core::primitive::u32 = __llm_do::turns(6);
+    const __MAX_TURNS: ::core::primitive::u32 = 6;
+    const _: () = __llm_do::assert_turns(__MAX_TURNS);
     const _: &::core::primitive::str = ::core::include_str!(
         "CRATE/src/../tests/files/reviewer.worker"
     );
@@ -50,13 +51,12 @@ const _: () = {
         __llm_do::WorkerDef::new("You are a senior reviewer.\n\nRead the file, then judge it.")
         .model("openai:gpt-5").compatible_models(& ["openai:*"]).server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
-        .max_uses(2).blocked_domains(["example.org"])),
-        __llm_do::ServerSideTool::WebFetch]).settings(__settings).hints(&
-        ["code review"]).output(__llm_do::OutputMode::Tool)
+        .max_uses({ let __uses : ::core::primitive::u32 = 2; __uses })
+        .blocked_domains(["example.org"])), __llm_do::ServerSideTool::WebFetch])
+        .settings(__settings).hints(& ["code review"]).output(__llm_do::OutputMode::Tool)
         .output_schema("../tests/files/reviewer.worker:25",
         "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
-        ::core::stringify!(Result < Review >)).max_turns(__MAX_TURNS).retries(1),)
-        .declares(& __DECLARATION)
+        "Result<Review>").max_turns(__MAX_TURNS).retries(1),).declares(& __DECLARATION)
     }
 };
 ///Arguments of the worker `code-reviewer`.

@@ -14,16 +14,18 @@ const _: () = {
     }
     impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
     fn __settings() -> __llm_do::Settings {
-        __llm_do::settings(Settings::new().temperature(0.2))
+        __llm_do::SettingsValue::into_settings(Settings::new().temperature(0.2))
     }
-    const __MAX_TURNS: ::core::primitive::u32 = __llm_do::turns(LIMIT);
+    const __MAX_TURNS: ::core::primitive::u32 = LIMIT;
+    const _: () = __llm_do::assert_turns(__MAX_TURNS);
     __llm_do::inventory::submit! {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
         ::core::line!()), __llm_do::WorkerDef::new("Review one file.")
         .server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
-        .max_uses(3).allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
+        .max_uses({ let __uses : ::core::primitive::u32 = 3; __uses })
+        .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
         __llm_do::ServerSideTool::CodeExecution]).settings(__settings).hints(&
         ["code review", "Rust"]).output(__llm_do::OutputMode::Prompted)
         .max_turns(__MAX_TURNS),)

@@ -15,7 +15,7 @@ pub(super) fn profile(model: &str) -> Profile {
     // Routers put the maker's name in front.
     let name = model.rsplit('/').next().unwrap_or(model);
     let is_of = |base: &&str| name.strip_prefix(*base).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
-    let tools = if MODELS.iter().any(|base| is_of(base)) { TOOLS } else { &[] };
+    let tools = if MODELS.iter().any(is_of) { TOOLS } else { &[] };
     Profile::NATIVE_OUTPUT.with_server_side_tools(tools)
 }
 

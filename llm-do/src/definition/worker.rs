@@ -152,26 +152,21 @@ pub trait SettingsValue {
     fn into_settings(self) -> Settings;
 }
 
+// Whoever gives another type reads the message above, and needs no list of one type.
+#[diagnostic::do_not_recommend]
 impl SettingsValue for Settings {
     fn into_settings(self) -> Settings {
         self
     }
 }
 
-/// Returns the value of a worker's `settings`.
-#[doc(hidden)]
-pub fn settings<T: SettingsValue>(value: T) -> Settings {
-    value.into_settings()
-}
-
-/// Returns the value of a worker's `max_turns`, which must be one.
+/// Refuses a limit on turns that allows none.
 ///
 /// # Panics
 ///
-/// Panics at compile time if it is 0.
+/// Panics, at compile time, if it is 0.
 #[doc(hidden)]
-#[must_use]
-pub const fn turns(turns: u32) -> u32 {
+#[track_caller]
+pub const fn assert_turns(turns: u32) {
     assert!(turns > 0, "a worker needs at least one turn: its model is asked once or more");
-    turns
 }
