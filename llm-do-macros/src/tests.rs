@@ -140,6 +140,16 @@ fn a_worker_from_a_file() {
 }
 
 #[test]
+fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribute_says() {
+    let item = quote!(
+        async fn reviewer(path: PathBuf) -> Review;
+    );
+    let code = expand::worker(quote!(file = "nowhere.worker", model = "test:a"), &item).to_string();
+    assert!(!code.contains("compile_error") && !code.contains("include_str"), "{code}");
+    assert!(code.contains("\"test:a\""), "{code}");
+}
+
+#[test]
 fn a_worker_from_a_file_with_faults() {
     let code = expand::worker(
         quote!(file = "../tests/files/faulty.worker", model = "test:a"),

@@ -97,6 +97,27 @@ mod tests {
     }
 
     #[test]
+    fn tools_are_listed_once_and_only_a_search_has_settings() {
+        let told = faults(
+            "---\nserver_side_tools:\n- web_fetch\n- web_fetch\n- {tool_type: web_fetch, max_uses: 2}\n- 4\n\
+             - {tool_type: web_search, allowed_domains: [], max_uses: x}\ntoolsets: [a, a]\ncompatible_models: []\n---\n",
+        );
+        let expected = [
+            "4: `web_fetch` listed twice",
+            "5: `web_fetch` has no settings such as `max_uses`",
+            "6: `server_side_tools` lists tools, not a number",
+            "7: `allowed_domains` is an empty list; leave it out",
+            "7: `max_uses` takes a whole number from 0, not a text",
+            "8: `toolsets` lists `a` twice",
+            "9: `compatible_models` is an empty list; leave it out",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+
+    #[test]
     fn an_error_of_yaml_is_told_at_its_line_in_the_file() {
         let told = faults("\n---\nname: a\nmodel: [b\n---\nText.");
         assert!(told[0].starts_with("4: ") || told[0].starts_with("5: "), "{told:?}");

@@ -91,11 +91,11 @@ impl Keys {
             "name" => self.name = reader.text(node),
             "description" => self.description = reader.text(node),
             "model" => self.model = reader.text(node),
-            "compatible_models" => self.compatible_models = reader.texts(node),
+            "compatible_models" => self.compatible_models = reader.some_texts(node),
             "toolsets" => self.toolsets = reader.texts(node),
             "server_side_tools" => self.server_side_tools = server_side_tools(node, &mut reader),
             "settings" => self.settings = sampling(node, faults),
-            "hints" => self.hints = reader.texts(node),
+            "hints" => self.hints = reader.some_texts(node),
             "output" => self.output = output(node, &mut reader),
             "max_turns" => self.max_turns = turns(&node, &mut reader),
             "retries" => self.retries = reader.count(&node),
@@ -191,8 +191,8 @@ fn server_side_tool(node: Node, reader: &mut Reader<'_>) -> Option<At<ServerSide
         let mut reader = Reader { key: &name.text, faults: reader.faults };
         match name.text.as_str() {
             "max_uses" => tool.max_uses = value(reader.count(&node)),
-            "allowed_domains" => tool.allowed_domains = reader.texts(node).map(values),
-            "blocked_domains" => tool.blocked_domains = reader.texts(node).map(values),
+            "allowed_domains" => tool.allowed_domains = reader.some_texts(node).map(values),
+            "blocked_domains" => tool.blocked_domains = reader.some_texts(node).map(values),
             _ => reader.faults.push(unknown(&name, " of `web_search`", &SEARCH_SETTINGS)),
         }
     }

@@ -52,6 +52,14 @@ impl Reader<'_> {
         Some(At { line, value: texts })
     }
 
+    /// Reads a list of one text or more.
+    pub(super) fn some_texts(&mut self, node: Node) -> Option<At<Vec<At<String>>>> {
+        if matches!(&node.content, Content::List(items) if items.is_empty()) {
+            return self.fault(node.line, format!("`{}` is an empty list; leave it out", self.key));
+        }
+        self.texts(node)
+    }
+
     /// Reads a number of something.
     pub(super) fn count<T: TryFrom<i64>>(&mut self, node: &Node) -> Option<At<T>> {
         let expected = "a whole number from 0";
