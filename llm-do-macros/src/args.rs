@@ -3,6 +3,7 @@
 pub(crate) mod entry;
 pub(crate) mod heading;
 pub(crate) mod parameter;
+pub(crate) mod server_side;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;
@@ -11,7 +12,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Expr, ExprLit, Ident, Lit, Token};
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token, bracketed, token};
 
 use crate::errors::Errors;
 
@@ -21,6 +23,11 @@ pub(crate) trait Grammar: Default + 'static {
     const ATTRIBUTE: &'static str;
     /// Its keys, in the order in which a fault lists them.
     const KEYS: &'static [Key<Self>];
+
+    /// Returns how it is written with these keys.
+    fn usage(keys: &str) -> String {
+        format!("#[{}({keys})]", Self::ATTRIBUTE)
+    }
 }
 
 /// One key of an attribute: how it is written, and how its value is read.
@@ -134,6 +141,25 @@ impl ToTokens for Text {
     }
 }
 
+/// Reads `["..", ..]`: one text or more, none of which is blank.
+fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Punctuated<LitStr, Token![,]>> {
+    let form = |span| syn::Error::new(span, format!("expected a list of texts, each {what}: `[\"..\", ..]`"));
+    if !input.peek(token::Bracket) {
+        return Err(form(input.span()));
+    }
+    let content;
+    let bracket = bracketed!(content in input);
+    let listed = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(content.parse()?);
+    let texts = listed.map_err(|error| form(error.span()))?;
+    if texts.is_empty() {
+        errors.push_at(bracket.span.join(), format!("the list is empty: name {what}, or leave out the key"));
+    }
+    for text in texts.iter().filter(|text| text.value().trim().is_empty()) {
+        errors.push(text, format!("{what} cannot be blank"));
+    }
+    Ok(texts)
+}
+
 /// Reads the arguments of an attribute; what is at fault is noted and left out.
 pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     let mut args = A::default();
@@ -197,11 +223,11 @@ fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
 /// Returns the whole grammar of an attribute, for a fault.
 pub(crate) fn usage<A: Grammar>() -> String {
     let forms: Vec<_> = A::KEYS.iter().map(|key| key.form).collect();
-    format!("expected `#[{}({})]`", A::ATTRIBUTE, forms.join(", "))
+    format!("expected `{}`", A::usage(&forms.join(", ")))
 }
 
 /// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
-fn did_you_mean(word: &str, candidates: impl Iterator<Item = &'static str>) -> String {
+pub(crate) fn did_you_mean(word: &str, candidates: impl Iterator<Item = &'static str>) -> String {
     let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
     nearest

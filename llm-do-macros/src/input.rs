@@ -7,6 +7,7 @@ mod owned;
 mod param;
 mod signature;
 mod toolset;
+mod worker_file;
 
 use std::fmt::{self, Display};
 
@@ -18,6 +19,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type,
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::toolset::Toolset;
+pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::heading::Heading;
 use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
@@ -160,25 +162,32 @@ pub(crate) struct Worker {
     pub(crate) instructions: TokenStream,
     /// What renders the prompt: the inputs of the function and its body.
     pub(crate) body: Option<Body>,
-    /// The other keys, as given.
+    /// The other keys, as given in the attribute or its file.
     pub(crate) args: worker::Worker,
+    /// The file, if it was read.
+    pub(crate) file: Option<File>,
 }
 
 impl Worker {
     /// Reads the attribute and the signature under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let mut args: worker::Worker = args::parse(args, errors);
+        let file = worker_file::read(&mut args, errors);
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
             errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
         }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, errors);
+        // A parameter at fault is missing among those that were read.
+        if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
+            file.check(&callable, errors);
+        }
         // A worker that is told nothing else is told what it is for.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =
             function.body.clone().map(|block| Body { inputs: function.clone().cleaned().signature.inputs, block });
-        Self { callable, instructions, body, args }
+        Self { callable, instructions, body, args, file }
     }
 }
 

@@ -19,6 +19,7 @@ mod input;
 mod runtime;
 #[cfg(test)]
 mod tests;
+mod worker_file;
 
 use proc_macro::TokenStream;
 
@@ -78,15 +79,74 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = ".."` | The registered name. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
+/// | `file = ".."` | The worker file that gives other keys, beside the source. Default: none |
 /// | `model = ".."` | The model, as `provider:model`. Default: the run's |
 /// | `compatible_models = ["..", ..]` | Globs of the models that may implement it. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
-/// | `toolsets = [path, "name"]` | What the model may call |
-/// | `max_turns = N` | How many requests one call may make |
-/// | `retries = N` | How often the model may mend the same fault |
+/// | `toolsets = [path, "name"]` | What the model may call. Default: nothing |
+/// | `server_side_tools = [web_search, ..]` | What the provider runs by itself, see below. Default: nothing |
+/// | `settings = expr` | `Settings` of its requests; each field it sets wins over the runtime's. Default: the runtime's |
+/// | `hints = ["..", ..]` | What it is good for, to choose it by. Default: none |
+/// | `output = auto` | How the model gives the output, see below. Also `native`, `tool`, `prompted`. Default: `auto` |
+/// | `max_turns = N` | How many requests one call may make, 1 or more. Default: 20 |
+/// | `retries = N` | How often in a row the model may mend the same fault. Default: 2 |
 /// | `description = ".."` | What callers' models read instead of the doc comment |
 ///
-/// Parameters are as those of [`macro@tool`], but none is injected.
+/// `settings` is evaluated once, when the registry is built. Parameters are as those of [`macro@tool`], but none is
+/// injected.
+///
+/// # Server-side tools
+///
+/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them while it
+/// answers: no approval is asked for, and no event tells of them. `web_search(max_uses = 3, allowed_domains = [".."],
+/// blocked_domains = [".."])` limits the search; a provider that cannot keep to a limit refuses the request. A call of a
+/// worker whose model lacks one of its tools fails before anything is asked.
+///
+/// # Output
+///
+/// | `output` | The model gives it |
+/// |---|---|
+/// | `auto` | As `native` if the model can, and as `tool` otherwise |
+/// | `native` | By the provider's structured output; with a model that has none, the call fails before it is asked |
+/// | `tool` | As arguments of the tool `final_result` |
+/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence of Markdown around it is taken off |
+///
+/// An output of plain text needs none of this: `native` and `prompted` are then refused when the registry is built, and
+/// `tool` lets the model give the text through the tool, apart from what else it says.
+///
+/// # Worker files
+///
+/// `file = "reviewer.worker"` names a file by its path from the source's directory; it is read while compiling, and a
+/// change of it compiles the source again. It begins with keys in YAML, and the rest of it is the instructions:
+///
+/// ```text
+/// ---
+/// description: Review one source file for defects.
+/// model: openai:gpt-5
+/// toolsets: [read_file, crate::fs::list_files]
+/// server_side_tools: [web_fetch, { tool_type: web_search, max_uses: 3 }]
+/// settings: { temperature: 0.2 }
+/// output_schema:
+///   type: object
+///   properties: { score: { type: integer } }
+///   required: [score]
+/// ---
+/// You are a senior reviewer. Read the file, then judge it.
+/// ```
+///
+/// | Key | Value |
+/// |---|---|
+/// | `name`, `description`, `model` | Texts, as in the attribute |
+/// | `compatible_models`, `hints` | Lists of texts, as in the attribute |
+/// | `toolsets` | A list of paths, resolved where the attribute stands and checked by the compiler |
+/// | `server_side_tools` | A list of names, or of maps with `tool_type` and the settings of `web_search` |
+/// | `settings` | A map with `temperature`, `top_p`, `max_tokens` and `seed` |
+/// | `output`, `max_turns`, `retries` | As in the attribute |
+/// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |
+/// | `output_schema` | A JSON schema; what it says of names, `required` and simple types must hold for the return type, which is checked when the registry is built |
+///
+/// None is required. A key that the attribute gives as well is a fault, and so are instructions in both. Editors that do
+/// not tell where a source is are shown the worker without its file, unless the path leads to it from `src`.
 #[proc_macro_attribute]
 pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::worker(args.into(), &item.into()).into()

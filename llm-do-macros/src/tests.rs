@@ -106,6 +106,61 @@ fn a_worker() {
 }
 
 #[test]
+fn a_worker_with_everything_about_its_model() {
+    let code = expand::worker(
+        quote!(
+            server_side_tools = [
+                web_search(max_uses = 3, allowed_domains = ["docs.rs"], blocked_domains = ["example.org"]),
+                code_execution
+            ],
+            settings = Settings::new().temperature(0.2),
+            hints = ["code review", "Rust"],
+            output = prompted,
+            max_turns = LIMIT
+        ),
+        &quote! {
+            /// Review one file.
+            pub async fn reviewer(path: PathBuf) -> Review;
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/worker_keys.rs"]);
+}
+
+#[test]
+fn a_worker_from_a_file() {
+    let code = expand::worker(
+        quote!(file = "../tests/files/reviewer.worker", retries = 1),
+        &quote!(
+            async fn reviewer(path: PathBuf, #[serde(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
+        ),
+    );
+    // The compiler is told of the file by its absolute path.
+    let code = code.to_string().replace(env!("CARGO_MANIFEST_DIR"), "CRATE");
+    check(code.parse().unwrap(), &expect_file!["../tests/snapshots/worker_file.rs"]);
+}
+
+#[test]
+fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribute_says() {
+    let item = quote!(
+        async fn reviewer(path: PathBuf) -> Review;
+    );
+    let code = expand::worker(quote!(file = "nowhere.worker", model = "test:a"), &item).to_string();
+    assert!(!code.contains("compile_error") && !code.contains("include_str"), "{code}");
+    assert!(code.contains("\"test:a\""), "{code}");
+}
+
+#[test]
+fn a_worker_from_a_file_with_faults() {
+    let code = expand::worker(
+        quote!(file = "../tests/files/faulty.worker", model = "test:a"),
+        &quote!(
+            async fn reviewer(path: PathBuf) -> Review;
+        ),
+    );
+    check(code, &expect_file!["../tests/snapshots/worker_file_faults.rs"]);
+}
+
+#[test]
 fn toolsets() {
     let code = expand::toolset(quote! {
         /// Files of the project.

@@ -22,6 +22,7 @@ mod openai;
 #[cfg(feature = "openai")]
 mod retry;
 mod secret;
+mod server_side;
 mod settings;
 #[cfg(feature = "testing")]
 mod testing;
@@ -39,6 +40,7 @@ pub use self::model::{
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
 pub use self::secret::ApiKey;
+pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::Settings;
 #[cfg(feature = "testing")]
 pub use self::testing::{FunctionModel, TestModel};

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::error::ProviderError;
 use crate::message::{FinishReason, Message, ResponsePart, ToolCall};
+use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
 use crate::usage::Usage;
 
@@ -66,7 +67,7 @@ impl<M: Model + ?Sized> Model for Arc<M> {
     }
 }
 
-/// What a model can do, so that a worker asks for its output in a way the model can follow.
+/// What a model can do, so that a worker asks for nothing that the model cannot follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
@@ -75,6 +76,8 @@ pub struct Profile {
     pub native_output: bool,
     /// Whether native output and [`Request::tools`] can be asked for in one request. Default: false.
     pub native_output_with_tools: bool,
+    /// Which [`Request::server_side_tools`] its provider runs; what is set of them here says nothing. Default: none.
+    pub server_side_tools: &'static [ServerSideTool],
 }
 
 impl Default for Profile {
@@ -85,9 +88,21 @@ impl Default for Profile {
 
 impl Profile {
     /// A model that only writes text and calls tools.
-    pub const NONE: Self = Self { native_output: false, native_output_with_tools: false };
+    pub const NONE: Self = Self { native_output: false, native_output_with_tools: false, server_side_tools: &[] };
     /// A model that follows an output schema, also while it may call tools.
-    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true };
+    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true, ..Self::NONE };
+
+    /// Says which tools the provider runs. Default: none.
+    #[must_use]
+    pub const fn with_server_side_tools(self, tools: &'static [ServerSideTool]) -> Self {
+        Self { server_side_tools: tools, ..self }
+    }
+
+    /// Returns whether the provider runs `tool`, whatever is set of it.
+    #[must_use]
+    pub fn runs(&self, tool: &ServerSideTool) -> bool {
+        self.server_side_tools.iter().any(|known| known.is_same(tool))
+    }
 }
 
 /// One request to a model; it borrows the history, so that asking copies nothing.
@@ -102,6 +117,8 @@ pub struct Request<'a> {
     pub tools: &'a [ToolSpec],
     /// Whether it may, must or must not call one.
     pub tool_choice: ToolChoice<'a>,
+    /// The tools that its provider may run, for models whose [`Profile`] names them.
+    pub server_side_tools: &'a [ServerSideTool],
     /// The schema that the answer's text must follow, for models whose [`Profile`] says so.
     pub output: Option<&'a OutputSchema>,
     /// Settings.
@@ -112,7 +129,15 @@ impl<'a> Request<'a> {
     /// Returns a request of `messages` without instructions, tools, or output schema.
     #[must_use]
     pub fn new(messages: &'a [Message], settings: &'a Settings) -> Self {
-        Self { instructions: None, messages, tools: &[], tool_choice: ToolChoice::Auto, output: None, settings }
+        Self {
+            instructions: None,
+            messages,
+            tools: &[],
+            tool_choice: ToolChoice::Auto,
+            server_side_tools: &[],
+            output: None,
+            settings,
+        }
     }
 
     /// Sets the instructions. Default: none.
@@ -131,6 +156,12 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn tool_choice(self, tool_choice: ToolChoice<'a>) -> Self {
         Self { tool_choice, ..self }
+    }
+
+    /// Lets the provider run `tools` while it answers. Default: none.
+    #[must_use]
+    pub fn server_side_tools(self, tools: &'a [ServerSideTool]) -> Self {
+        Self { server_side_tools: tools, ..self }
     }
 
     /// Asks for an answer that follows `output`. Default: free text.

@@ -4,6 +4,7 @@ mod answer;
 mod builder;
 mod convert;
 mod parts;
+mod search;
 mod stream;
 mod strict;
 mod wire;
@@ -42,6 +43,9 @@ inventory::submit! {
 /// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
 /// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
 /// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting).
+///
+/// Of the server-side tools there is `web_search`, with nothing set of it, and only on OpenAI's models for it:
+/// `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`.
 ///
 /// When a model declines, its words are the text, and the answer finishes with
 /// [`ContentFilter`](crate::FinishReason::ContentFilter).
@@ -113,6 +117,7 @@ impl OpenAiModel {
     }
 
     fn exchange(&self, request: &Request<'_>, stream: bool) -> Result<Exchange, ProviderError> {
+        search::check(&self.model, request.server_side_tools)?;
         let chat = convert::chat(&self.model, request, self.dialect, stream)?;
         let body = serde_json::to_vec(&chat).map_err(|error| {
             let text = "the request cannot be written as JSON; check its settings for numbers that are none";

@@ -26,6 +26,26 @@ impl Settings {
         Self::default()
     }
 
+    /// Returns these settings, and those of `base` where these leave a choice to the provider.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use llm_do_providers::Settings;
+    /// let base = Settings::new().temperature(1.0).seed(7);
+    /// assert_eq!(Settings::new().temperature(0.2).over(&base), Settings::new().temperature(0.2).seed(7));
+    /// ```
+    #[must_use]
+    pub fn over(self, base: &Self) -> Self {
+        Self {
+            temperature: self.temperature.or(base.temperature),
+            top_p: self.top_p.or(base.top_p),
+            max_tokens: self.max_tokens.or(base.max_tokens),
+            seed: self.seed.or(base.seed),
+            stop: if self.stop.is_empty() { base.stop.clone() } else { self.stop },
+        }
+    }
+
     /// Sets the randomness, from 0 up to 2 with most providers. Default: the provider's.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {

@@ -1,12 +1,15 @@
 //! What a macro registers of an item.
 
 mod rendering;
+mod worker;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::rendering::Ask;
 pub use self::rendering::{Rendering, Renders};
+pub(crate) use self::worker::Written;
+pub use self::worker::{OutputMode, SettingsValue, WorkerDef, assert_turns};
 use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
@@ -178,54 +181,6 @@ fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
 
 fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
     T::deserialize(value).map(drop).map_err(|error| error.to_string())
-}
-
-/// How a model implements a worker.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug)]
-pub struct WorkerDef {
-    pub(crate) instructions: &'static str,
-    pub(crate) model: Option<&'static str>,
-    pub(crate) compatible_models: &'static [&'static str],
-    pub(crate) max_turns: u32,
-    pub(crate) retries: u32,
-}
-
-#[doc(hidden)]
-impl WorkerDef {
-    /// Describes a worker with these instructions.
-    #[must_use]
-    pub const fn new(instructions: &'static str) -> Self {
-        Self { instructions, model: None, compatible_models: &[], max_turns: 20, retries: 2 }
-    }
-
-    /// Sets the model. Default: the run's.
-    #[must_use]
-    pub const fn model(mut self, model: &'static str) -> Self {
-        self.model = Some(model);
-        self
-    }
-
-    /// Sets the models that the run may choose. Default: any.
-    #[must_use]
-    pub const fn compatible_models(mut self, globs: &'static [&'static str]) -> Self {
-        self.compatible_models = globs;
-        self
-    }
-
-    /// Sets the limit on requests in one call. Default: 20.
-    #[must_use]
-    pub const fn max_turns(mut self, turns: u32) -> Self {
-        self.max_turns = turns;
-        self
-    }
-
-    /// Sets how often in a row the same thing may fail and be tried again. Default: 2.
-    #[must_use]
-    pub const fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
 }
 
 /// Where an item is written.

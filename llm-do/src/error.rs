@@ -108,6 +108,17 @@ pub enum CallError {
         message: String,
     },
 
+    /// The worker asks for what its model cannot do; nothing was asked of it.
+    #[error("`{model}` cannot run the worker `{worker}`: {message}")]
+    UnfitModel {
+        /// The worker's registered name.
+        worker: String,
+        /// The model, `provider:model`.
+        model: String,
+        /// What it cannot do.
+        message: String,
+    },
+
     /// The worker's model could not be asked.
     #[error("the model of `{worker}` failed")]
     Model {
@@ -147,6 +158,7 @@ impl CallError {
             self.innermost(),
             Self::Model { .. }
                 | Self::NoModel { .. }
+                | Self::UnfitModel { .. }
                 | Self::Denied { .. }
                 | Self::Depth { .. }
                 | Self::Nesting { .. }

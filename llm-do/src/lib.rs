@@ -77,6 +77,7 @@ mod worker;
 
 pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
 pub use self::context::{CallContext, FromContext, State, ToolContext};
+pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
@@ -243,8 +244,8 @@ pub use llm_do_providers::LocalModel;
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response,
-    ResponsePart, ResponseStream, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
-    replay,
+    ResponsePart, ResponseStream, ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec,
+    Usage, UserPart, WebSearch, replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

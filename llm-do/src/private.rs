@@ -4,6 +4,7 @@ pub use std::borrow::Cow;
 pub use std::string::String;
 
 pub use inventory;
+pub use llm_do_providers::{ServerSideTool, Settings, WebSearch};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -13,7 +14,10 @@ pub use crate::argument::{
 };
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
-pub use crate::definition::{Declaration, Function, Location, Rendering, Renders, ToolDef, ToolsetDef, WorkerDef};
+pub use crate::definition::{
+    Declaration, Function, Location, OutputMode, Rendering, Renders, SettingsValue, ToolDef, ToolsetDef, WorkerDef,
+    assert_turns,
+};
 pub use crate::error::BoxError;
 pub use crate::prompt::{IntoPrompt, Prompt};
 pub use crate::tool::{

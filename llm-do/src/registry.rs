@@ -1,5 +1,7 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
 
+mod worker;
+
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -7,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 use llm_do_providers::ToolSpec;
 use serde_json::Value;
 
+pub(crate) use self::worker::Asked;
 use crate::context::StateKey;
-use crate::definition::{Declaration, OUTPUT_TOOL, ToolDef, ToolsetDef};
+use crate::definition::{Declaration, OUTPUT_TOOL, OutputMode, ToolDef, ToolsetDef};
 use crate::event::Kind;
 use crate::schema::{CheckedSchema, OutputShape};
 use crate::tool::Effect;
@@ -29,6 +32,8 @@ pub struct Registered {
     pub(crate) spec: ToolSpec,
     /// The names that it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<[Arc<str>]>>,
+    /// What a worker asks of its model.
+    pub(crate) asked: Asked,
     arguments: CheckedSchema,
     output_shape: OnceLock<Arc<OutputShape>>,
 }
@@ -38,8 +43,9 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Returns an error that names **every** collision of names, with the places of both, and every name in a
-    /// `toolsets = ["name"]` that stands for nothing.
+    /// Returns an error that names **every** collision of names, with the places of both, every name in a
+    /// `toolsets = ["name"]` that stands for nothing, and every worker whose `output` or `output_schema` does not go
+    /// with its return type.
     pub fn collect() -> Result<Self, RegistryError> {
         let tools = inventory::iter::<ToolDef>.into_iter().copied().collect();
         let toolsets = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
@@ -50,6 +56,7 @@ impl Registry {
         tools.sort_by_key(|def| (def.name, def.location.to_string()));
         toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults = collisions(&tools, &toolsets);
+        faults.extend(tools.iter().flat_map(worker::faults));
         let sets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let known: Vec<&str> = tools.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name)).collect();
         let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
@@ -57,7 +64,7 @@ impl Registry {
             let declared = def.declaration.map(|declaration| registry.resolve(&def, declaration, &known, &mut faults));
             let unfit = (def.faults)().into_iter();
             faults.extend(unfit.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)));
-            registry.tools.insert(def.name, Arc::new(Registered::new(def, declared)));
+            registry.tools.insert(def.name, Arc::new(Registered::new(&def, declared)));
         }
         if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
     }
@@ -169,11 +176,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 }
 
 impl Registered {
-    fn new(def: ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
+    fn new(def: &ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
         let arguments = CheckedSchema::new((def.parameters)());
         let parameters = Arc::clone(&arguments.schema);
         let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self { def, spec, declared, arguments, output_shape: OnceLock::new() }
+        Self { def: *def, spec, declared, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
     }
 
     /// Returns the registered name.
@@ -229,9 +236,24 @@ impl Registered {
         self.declared.as_deref().map(|names| names.iter().map(AsRef::as_ref))
     }
 
+    /// Returns what a worker says it is good for, in the order of its `hints`.
+    #[must_use]
+    pub fn hints(&self) -> &'static [&'static str] {
+        worker::worker(&self.def).map_or(&[], |worker| worker.hints)
+    }
+
+    /// Returns how a worker's model gives its output; `Auto` for anything else.
+    pub(crate) fn output_mode(&self) -> OutputMode {
+        worker::worker(&self.def).map_or(OutputMode::Auto, |worker| worker.output)
+    }
+
     /// Returns the shape of a worker's output, built once.
     pub(crate) fn output_shape(&self) -> &Arc<OutputShape> {
-        self.output_shape.get_or_init(|| Arc::new(OutputShape::new(self.output().unwrap_or(Value::Bool(true)))))
+        self.output_shape.get_or_init(|| {
+            let schema = self.output().unwrap_or(Value::Bool(true));
+            let is_tool = self.output_mode() == OutputMode::Tool;
+            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
+        })
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.

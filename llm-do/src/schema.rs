@@ -1,6 +1,7 @@
 //! JSON schemas of Rust types, in the one shape that models are shown.
 
 mod check;
+mod compare;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -8,6 +9,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
 pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
+pub(crate) use self::compare::differences;
 
 /// Returns the schema of `T`: draft 2020-12, no titles, no `$schema`, no description of the whole.
 ///
@@ -44,9 +46,17 @@ pub(crate) struct OutputShape {
 
 impl OutputShape {
     pub(crate) fn new(schema: Value) -> Self {
-        let kind = schema.get("type").and_then(Value::as_str);
-        let is_text = kind == Some("string") && is_plain(&schema);
-        let is_wrapped = kind != Some("object") && !is_text;
+        let is_text = schema["type"] == "string" && is_plain(&schema);
+        Self::of(schema, is_text)
+    }
+
+    /// The shape of an output that is given as data even if it is plain text.
+    pub(crate) fn structured(schema: Value) -> Self {
+        Self::of(schema, false)
+    }
+
+    fn of(schema: Value, is_text: bool) -> Self {
+        let is_wrapped = schema["type"] != "object" && !is_text;
         Self { schema: CheckedSchema::new(if is_wrapped { wrap(schema) } else { schema }), is_text, is_wrapped }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, Settings, StreamEvent, ToolCall,
-    ToolChoice, ToolResult, ToolSpec, replay,
+    ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings, StreamEvent,
+    ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
 };
 use serde_json::Value;
 
@@ -28,6 +28,7 @@ pub(crate) struct WorkerRun {
     pub(crate) model: Arc<dyn Model>,
     pub(crate) instructions: Arc<str>,
     pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) output: Output,
     pub(crate) settings: Settings,
     pub(crate) streaming: bool,
@@ -84,6 +85,7 @@ impl WorkerRun {
             .instructions(Some(&*self.instructions).filter(|text| !text.is_empty()))
             .tools(&self.tools)
             .tool_choice(self.tool_choice())
+            .server_side_tools(&self.server_side_tools)
             .output(self.output.schema());
         let worker = || self.ctx.name().to_owned();
         tokio::select! {
@@ -94,7 +96,12 @@ impl WorkerRun {
     }
 
     /// A model that gives its output through a tool must call one in each answer: that one, if there is no other.
+    ///
+    /// Where the provider runs tools of its own, that would keep the model from them.
     fn tool_choice(&self) -> ToolChoice<'_> {
+        if !self.server_side_tools.is_empty() {
+            return ToolChoice::Auto;
+        }
         match (self.output.tool(), self.tools.len()) {
             (Some(_), 1) => ToolChoice::Tool(OUTPUT_TOOL),
             (Some(_), _) => ToolChoice::Required,

@@ -112,6 +112,8 @@ fn tools_as_json_has_the_schemas() {
     let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();
     assert_eq!(add["parameters"]["required"], serde_json::json!(["a", "b"]));
     assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
+    let greet = items.as_array().unwrap().iter().find(|item| item["name"] == "greet").unwrap();
+    assert_eq!(greet["hints"], serde_json::json!(["politeness"]));
 }
 
 #[test]

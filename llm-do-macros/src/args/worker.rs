@@ -2,21 +2,33 @@
 
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Expr, LitStr, Token, bracketed};
+use syn::{Expr, Ident, LitStr, Token, bracketed};
 
 use super::heading::{self, Headed, Heading};
-use super::{Grammar, Key, Text};
+use super::server_side::ServerSideTools;
+use super::{Grammar, Key, Text, did_you_mean, texts};
+use crate::errors::Errors;
 
 /// The arguments of `#[worker]`.
 #[derive(Default)]
 pub(crate) struct Worker {
     pub(crate) heading: Heading,
+    /// The file that says the rest.
+    pub(crate) file: Option<LitStr>,
     /// The model, if the worker is tied to one.
     pub(crate) model: Option<LitStr>,
     /// Which models may stand in, as globs.
     pub(crate) compatible_models: Option<Globs>,
     /// The system prompt.
     pub(crate) instructions: Option<Text>,
+    /// What the provider runs by itself.
+    pub(crate) server_side_tools: Option<ServerSideTools>,
+    /// What its requests ask of the model.
+    pub(crate) settings: Option<Expr>,
+    /// What it is good for.
+    pub(crate) hints: Option<Hints>,
+    /// How the model gives the output.
+    pub(crate) output: Option<Output>,
     /// How many requests one call may make.
     pub(crate) max_turns: Option<Expr>,
     /// How often the model may mend one fault.
@@ -34,10 +46,19 @@ impl Grammar for Worker {
     const KEYS: &'static [Key<Self>] = &[
         heading::name(),
         heading::args(),
+        Key::new("file = \"..\"", |worker, value| value.fill(&mut worker.file)),
         Key::new("model = \"..\"", |worker, value| value.fill(&mut worker.model)),
         Key::new("compatible_models = [\"..\", ..]", |worker, value| value.fill(&mut worker.compatible_models)),
         Key::new("instructions = \"..\"", |worker, value| value.fill(&mut worker.instructions)),
         heading::toolsets(),
+        Key::new("server_side_tools = [web_search, ..]", |worker, value| {
+            value.fill_with(&mut worker.server_side_tools, ServerSideTools::parse)
+        }),
+        Key::new("settings = expr", |worker, value| value.fill(&mut worker.settings)),
+        Key::new("hints = [\"..\", ..]", |worker, value| value.fill_with(&mut worker.hints, Hints::parse)),
+        Key::new("output = auto | native | tool | prompted", |worker, value| {
+            value.fill_with(&mut worker.output, Output::parse)
+        }),
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
         heading::description(),
@@ -52,5 +73,51 @@ impl Parse for Globs {
         let content;
         bracketed!(content in input);
         Punctuated::parse_terminated(&content).map(Self)
+    }
+}
+
+/// A list of texts that say what a worker is good for.
+pub(crate) struct Hints(pub(crate) Punctuated<LitStr, Token![,]>);
+
+impl Hints {
+    fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        texts(input, errors, "a hint").map(Self)
+    }
+}
+
+/// A value of the key `output`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    Auto,
+    Native,
+    Tool,
+    Prompted,
+}
+
+impl Output {
+    const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
+    /// Every mode, for a fault.
+    pub(crate) const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Tool => "tool",
+            Self::Prompted => "prompted",
+        }
+    }
+
+    /// Returns the mode of that word, or what to write.
+    pub(crate) fn named(word: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
+            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
+            format!("unknown output mode `{word}`{hint}\n{}", Self::EXPECTED)
+        })
+    }
+
+    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
+        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), Self::EXPECTED))?;
+        Self::named(&ident.to_string()).map_err(|fault| syn::Error::new_spanned(ident, fault))
     }
 }

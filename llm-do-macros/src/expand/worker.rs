@@ -1,17 +1,20 @@
 //! `#[worker]`
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::Type;
 
 use super::{blaming, declaration, function, hidden};
-use crate::args::worker::Globs;
-use crate::input::{Body, Callable, Worker};
+use crate::args::server_side::{ServerSideKind, ServerSideTool, ServerSideTools, WebSearch};
+use crate::args::worker::{Globs, Hints, Output};
+use crate::input::{Body, Callable, OutputSchema, Worker};
 
 /// Traits and registration of a worker.
 pub(super) fn registration(worker: &Worker) -> TokenStream {
     let Callable { arguments, description, cfgs, .. } = &worker.callable;
     let tool = function::implementation(&worker.callable);
     let declares = declaration::setter(&worker.callable);
+    let values = values(worker);
     let model = model(worker);
     let output = function::yielded(&worker.callable);
     let state = function::state(&worker.callable);
@@ -20,6 +23,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let items = quote! {
         #tool
         #rendering
+        #values
         __llm_do::inventory::submit! {
             __llm_do::ToolDef::#constructor::<#arguments, #output>(
                 #description,
@@ -57,16 +61,97 @@ fn rendering(callable: &Callable, body: &Body) -> TokenStream {
 
 /// How a model implements the worker.
 fn model(worker: &Worker) -> TokenStream {
-    let Worker { instructions, args, .. } = worker;
+    let Worker { instructions, args, file, .. } = worker;
     let model = args.model.iter();
     let globs = args.compatible_models.iter().map(|Globs(globs)| quote!(.compatible_models(&[#globs])));
-    let max_turns = args.max_turns.iter();
+    let tools = args.server_side_tools.as_ref().map(server_side_tools);
+    let settings = args.settings.as_ref().map(|_| quote!(.settings(__settings)));
+    let hints = args.hints.iter().map(|Hints(hints)| quote!(.hints(&[#hints])));
+    let output = args.output.map(output_mode);
+    let schema = file.as_ref().and_then(|file| file.output_schema.as_ref()).map(|schema| written(schema, worker));
+    let max_turns = args.max_turns.as_ref().map(|_| quote!(.max_turns(__MAX_TURNS)));
     let retries = args.retries.iter();
     quote! {
         __llm_do::WorkerDef::new(#instructions)
             #(.model(#model))*
             #(#globs)*
-            #(.max_turns(#max_turns))*
+            #tools
+            #settings
+            #(#hints)*
+            #output
+            #schema
+            #max_turns
             #(.retries(#retries))*
     }
+}
+
+/// What the definition refers to, each blamed on its expression.
+fn values(worker: &Worker) -> TokenStream {
+    let settings = worker.args.settings.as_ref().map(|settings| {
+        let span = blaming(settings);
+        let value = quote_spanned!(span=> __llm_do::SettingsValue::into_settings(#settings));
+        quote! {
+            fn __settings() -> __llm_do::Settings {
+                #value
+            }
+        }
+    });
+    let max_turns = worker.args.max_turns.as_ref().map(|turns| {
+        let span = blaming(turns);
+        let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
+        quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
+    });
+    let tracked = worker.file.iter().map(|file| &file.path);
+    quote!(#settings #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
+}
+
+fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {
+    let tools = tools.iter().map(|ServerSideTool { kind, search }| match kind {
+        ServerSideKind::WebSearch => {
+            let search = web_search(search);
+            quote!(WebSearch(#search))
+        }
+        ServerSideKind::WebFetch => quote!(WebFetch),
+        ServerSideKind::CodeExecution => quote!(CodeExecution),
+        ServerSideKind::ImageGeneration => quote!(ImageGeneration),
+    });
+    quote!(.server_side_tools(|| ::std::vec![#(__llm_do::ServerSideTool::#tools),*]))
+}
+
+fn web_search(search: &WebSearch) -> TokenStream {
+    let max_uses = search.max_uses.iter().map(|uses| {
+        let binding = quote_spanned!(blaming(uses)=> let __uses: ::core::primitive::u32 = #uses;);
+        quote!({ #binding __uses })
+    });
+    let allowed = search.allowed_domains.iter();
+    let blocked = search.blocked_domains.iter();
+    quote! {
+        __llm_do::WebSearch::new()
+            #(.max_uses(#max_uses))*
+            #(.allowed_domains([#allowed]))*
+            #(.blocked_domains([#blocked]))*
+    }
+}
+
+fn output_mode(mode: Output) -> TokenStream {
+    let mode = match mode {
+        Output::Auto => quote!(Auto),
+        Output::Native => quote!(Native),
+        Output::Tool => quote!(Tool),
+        Output::Prompted => quote!(Prompted),
+    };
+    quote!(.output(__llm_do::OutputMode::#mode))
+}
+
+fn written(OutputSchema { place, json }: &OutputSchema, worker: &Worker) -> TokenStream {
+    let ty = spelled(worker.callable.output.as_ref());
+    quote!(.output_schema(#place, #json, #ty))
+}
+
+/// Returns a type as it is usually spelled.
+fn spelled(ty: Option<&Type>) -> String {
+    let tokens = ty.map_or_else(|| "()".to_owned(), |ty| ty.to_token_stream().to_string());
+    [(" < ", "<"), (" >", ">"), (" :: ", "::"), (" ,", ",")]
+        .into_iter()
+        .fold(tokens, |text, (loose, tight)| text.replace(loose, tight))
 }

@@ -9,6 +9,9 @@ use crate::errors::Errors;
 /// The longest name that every provider accepts.
 const MAX_LEN: usize = 64;
 
+/// What a name may be, for a fault.
+pub(super) const RULE: &str = "models accept names of 1 to 64 letters `A-Z`, `a-z`, digits, `_` and `-` only";
+
 /// The types that every module can name, unless it has one of its own of that name.
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32", "u64", "u128",
@@ -19,9 +22,8 @@ const PRIMITIVES: [&str; 17] = [
 pub(super) fn read(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, span) = given.map_or_else(|| of(ident), |name| (name.value(), name.span()));
     if !is_valid(&name) {
-        let rule = "models accept names of 1 to 64 letters `A-Z`, `a-z`, digits, `_` and `-` only";
         let hint = if given.is_some() { "" } else { "; give one: `name = \"..\"`" };
-        errors.push_at(span, format!("{rule}{hint}"));
+        errors.push_at(span, format!("{RULE}{hint}"));
     }
     name
 }
@@ -30,7 +32,8 @@ fn of(ident: &Ident) -> (String, Span) {
     (ident.unraw().to_string(), ident.span())
 }
 
-fn is_valid(name: &str) -> bool {
+/// Returns whether models accept the name.
+pub(super) fn is_valid(name: &str) -> bool {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=MAX_LEN).contains(&name.len()) && name.bytes().all(is_allowed)
 }

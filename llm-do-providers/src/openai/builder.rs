@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::convert::Dialect;
-use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROVIDER, configuration};
+use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROVIDER, configuration, search};
 use crate::error::ProviderError;
 use crate::http::Endpoint;
 use crate::model::Profile;
@@ -17,7 +17,7 @@ pub struct OpenAiBuilder {
     model: String,
     base_url: String,
     api_key: Option<ApiKey>,
-    profile: Profile,
+    profile: Option<Profile>,
     retries: u32,
     idle_timeout: Duration,
     timeout: Duration,
@@ -29,7 +29,7 @@ impl OpenAiBuilder {
             model,
             base_url: HOME.to_owned(),
             api_key: None,
-            profile: Profile::NATIVE_OUTPUT,
+            profile: None,
             retries: 2,
             idle_timeout: Duration::from_secs(120),
             timeout: Duration::from_secs(600),
@@ -48,9 +48,10 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Says what the model, with this server, can do. Default: [`Profile::NATIVE_OUTPUT`].
+    /// Says what the model, with this server, can do. Default: [`Profile::NATIVE_OUTPUT`], and for OpenAI's search
+    /// models the server-side tool `web_search`.
     pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
+        self.profile = Some(profile);
         self
     }
 
@@ -93,12 +94,13 @@ impl OpenAiBuilder {
         endpoint.key_hint = "`OPENAI_API_KEY` or the key given in code";
         endpoint.idle = self.idle_timeout;
         endpoint.whole = self.timeout;
+        let profile = self.profile.unwrap_or_else(|| search::profile(&self.model));
         Ok(OpenAiModel {
             name: format!("{PROVIDER}:{}", self.model),
             model: self.model.into(),
             endpoint: Arc::new(endpoint),
             dialect: Dialect { completion_limit: at_home },
-            profile: self.profile,
+            profile,
             retries: self.retries,
         })
     }

@@ -9,7 +9,7 @@ use super::parts;
 use super::strict::strict;
 use super::wire::{
     Call, CalledFunction, ChatMessage, ChatRequest, Choose, Function, JsonSchema, Named, StreamOptions, Tokens, Tool,
-    Typed,
+    Typed, WebSearchOptions,
 };
 use crate::error::ProviderError;
 use crate::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult};
@@ -42,6 +42,7 @@ pub(super) fn chat<'a>(
         tools: request.tools.iter().map(tool).collect(),
         tool_choice: tool_choice(request),
         response_format: request.output.map(response_format),
+        web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
         temperature: settings.temperature,
         top_p: settings.top_p,
         max_tokens: old,

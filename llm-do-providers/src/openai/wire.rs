@@ -18,6 +18,8 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_format: Option<Typed<JsonSchema<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) web_search_options: Option<WebSearchOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) top_p: Option<f64>,
@@ -39,6 +41,10 @@ pub(super) struct ChatRequest<'a> {
 pub(super) struct StreamOptions {
     pub(super) include_usage: bool,
 }
+
+/// That it is there asks for a search; how much to read and where the user is are left to the server.
+#[derive(Debug, Serialize)]
+pub(super) struct WebSearchOptions {}
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "role", rename_all = "lowercase")]

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use llm_do_providers::{ApiKey, Message, Model, OutputSchema, Request, Settings};
+use llm_do_providers::{
+    ApiKey, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings, WebSearch,
+};
 use serde_json::json;
 
 use crate::server::{Reply, Server};
@@ -68,4 +70,42 @@ async fn another_server_gets_the_older_name_of_the_limit() {
     model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
     let body = &server.requests()[0].body;
     assert_eq!((&body["max_tokens"], body.get("max_completion_tokens")), (&json!(9), None));
+}
+
+#[tokio::test]
+async fn a_search_model_is_asked_to_search() {
+    let server = Server::scripted([hello()]).await;
+    let model = OpenAiModel::builder("gpt-5-search-api").base_url(server.base_url()).build().unwrap();
+    let search = [ServerSideTool::WEB_SEARCH];
+    assert!(model.profile().runs(&search[0]));
+    let (messages, settings) = ([Message::user("news?")], Settings::default());
+    model.request(Request::new(&messages, &settings).server_side_tools(&search)).await.unwrap();
+    let body = &server.requests()[0].body;
+    assert_eq!(body["web_search_options"], json!({}));
+    assert!(body.get("tools").is_none());
+}
+
+#[tokio::test]
+async fn a_model_is_not_asked_to_search_unless_the_request_says_so() {
+    let server = Server::scripted([hello()]).await;
+    let model = OpenAiModel::builder("gpt-5-search-api").base_url(server.base_url()).build().unwrap();
+    whole(&model).await.unwrap();
+    assert!(server.requests()[0].body.get("web_search_options").is_none());
+}
+
+#[tokio::test]
+async fn what_the_server_has_no_words_for_is_refused_before_it_is_asked() {
+    let server = Server::scripted([hello()]).await;
+    let model = model(&server).build().unwrap();
+    let (messages, settings) = ([Message::user("news?")], Settings::default());
+    for (tool, named) in [
+        (WebSearch::new().blocked_domains(["example.org"]).into(), "`blocked_domains`"),
+        (ServerSideTool::CodeExecution, "`code_execution`"),
+    ] {
+        let tools = [tool];
+        let error = model.request(Request::new(&messages, &settings).server_side_tools(&tools)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert!(error.to_string().contains(named), "{error}");
+    }
+    assert_eq!(server.requests().len(), 0);
 }

@@ -28,6 +28,7 @@ fn describe(item: &Registered) -> Value {
         "kind": item.kind(),
         "description": item.description(),
         "effect": item.effect(),
+        "hints": item.hints(),
         "location": item.location(),
         "toolsets": declared,
         "parameters": item.parameters(),

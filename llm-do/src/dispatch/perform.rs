@@ -73,15 +73,27 @@ impl Plane {
     ) -> Result<WorkerRun, CallError> {
         let model = self.models.choose(tool.name(), worker)?;
         let tools = self.specs(ctx);
-        let output = Output::new(tool.output_shape(), check, model.profile(), !tools.is_empty());
+        let unfit = |message| {
+            let (worker, model) = (tool.name().to_owned(), model.name().to_owned());
+            CallError::UnfitModel { worker, model, message }
+        };
+        let profile = model.profile();
+        if let Some(lacking) = tool.asked.server_side_tools.iter().find(|tool| !profile.runs(tool)) {
+            return Err(unfit(format!(
+                "its provider has no `{lacking}` for it; choose another model, or leave it out"
+            )));
+        }
+        let shape = tool.output_shape();
+        let output = Output::new(worker.output, shape, check, profile, !tools.is_empty()).map_err(unfit)?;
         let instructions = if worker.instructions.is_empty() { tool.description() } else { worker.instructions };
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model,
-            instructions: instructions.into(),
+            instructions: output.instructed(instructions).into(),
             tools,
+            server_side_tools: tool.asked.server_side_tools.clone(),
             output,
-            settings: self.settings.clone(),
+            settings: tool.asked.settings.clone().over(&self.settings),
             streaming: self.streaming,
             return_denials: self.return_permission_errors,
         })

@@ -1,11 +1,12 @@
 //! How a worker's model is asked for its output, and how the answer is read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
-use crate::definition::OUTPUT_TOOL;
+use crate::definition::{OUTPUT_TOOL, OutputMode};
 use crate::schema::{OutputShape, WRAPPER};
 
 /// What a worker's output must be, and the way its model gives it.
@@ -24,29 +25,49 @@ enum Way {
     Native(OutputSchema),
     /// The arguments of a call of this tool.
     Tool(ToolSpec),
+    /// The answer's text is JSON of this schema: the instructions ask for it.
+    Prompted(Arc<Value>),
 }
 
 impl Output {
-    /// Chooses the way for an output of `shape` from what the model can do.
+    /// Chooses the way for an output of `shape`: the one of `mode`, or else from what the model can do.
     ///
     /// `check` says whether a value is one of the worker's output type.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the model cannot do, if `mode` asks for it.
     pub(crate) fn new(
+        mode: OutputMode,
         shape: &Arc<OutputShape>,
         check: fn(&Value) -> Result<(), String>,
         profile: Profile,
         has_tools: bool,
-    ) -> Self {
-        let native = profile.native_output && (!has_tools || profile.native_output_with_tools);
-        let schema = Arc::clone(&shape.schema.schema);
-        let way = if shape.is_text {
-            Way::Text
-        } else if native {
-            Way::Native(OutputSchema { name: OUTPUT_TOOL.into(), schema })
-        } else {
-            let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
-            Way::Tool(ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: schema })
+    ) -> Result<Self, String> {
+        let native = || OutputSchema { name: OUTPUT_TOOL.into(), schema: Arc::clone(&shape.schema.schema) };
+        let way = match mode {
+            _ if shape.is_text => Way::Text,
+            OutputMode::Auto if lacks_native(profile, has_tools).is_none() => Way::Native(native()),
+            OutputMode::Auto | OutputMode::Tool => Way::Tool(output_tool(&shape.schema.schema)),
+            OutputMode::Prompted => Way::Prompted(Arc::clone(&shape.schema.schema)),
+            OutputMode::Native => match lacks_native(profile, has_tools) {
+                Some(lack) => return Err(format!("{lack}; leave out `output = native`, or choose another model")),
+                None => Way::Native(native()),
+            },
         };
-        Self { way, shape: Arc::clone(shape), check }
+        Ok(Self { way, shape: Arc::clone(shape), check })
+    }
+
+    /// Returns the instructions, with the schema where nothing else tells the model of it.
+    pub(crate) fn instructed<'a>(&self, instructions: &'a str) -> Cow<'a, str> {
+        match &self.way {
+            Way::Prompted(schema) => format!(
+                "{instructions}\n\nGive the final result as JSON, and nothing else with it, that follows this JSON \
+                 schema:\n{schema:#}"
+            )
+            .into(),
+            _ => instructions.into(),
+        }
     }
 
     /// Returns the schema for models with native output.
@@ -71,6 +92,7 @@ impl Output {
             Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".to_owned()),
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
+            Way::Prompted(_) => self.read_json(unfenced(text)),
             Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`")),
         }
     }
@@ -93,6 +115,27 @@ impl Output {
         (self.check)(&value).map_err(|fault| misfit(&fault))?;
         Ok(value)
     }
+}
+
+/// Says what keeps a model from giving the output by itself, if anything does.
+fn lacks_native(profile: Profile, has_tools: bool) -> Option<&'static str> {
+    match (profile.native_output, profile.native_output_with_tools || !has_tools) {
+        (false, _) => Some("it has no structured output"),
+        (true, false) => Some("it has no structured output while it may call tools"),
+        (true, true) => None,
+    }
+}
+
+fn output_tool(schema: &Arc<Value>) -> ToolSpec {
+    let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
+    ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: Arc::clone(schema) }
+}
+
+/// Takes away the fence of Markdown that models like to put around JSON.
+fn unfenced(text: &str) -> &str {
+    let text = text.trim();
+    let fenced = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
+    fenced.and_then(|rest| rest.split_once('\n')).map_or(text, |(_, inside)| inside)
 }
 
 fn misfit(fault: &str) -> String {

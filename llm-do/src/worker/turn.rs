@@ -243,11 +243,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::definition::OutputMode;
     use crate::schema::OutputShape;
 
     fn output() -> Output {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
-        Output::new(&Arc::new(OutputShape::new(schema)), |_| Ok(()), Profile::NONE, true)
+        let shape = Arc::new(OutputShape::new(schema));
+        Output::new(OutputMode::Auto, &shape, |_| Ok(()), Profile::NONE, true).unwrap()
     }
 
     fn answer(name: &str, arguments: &str) -> Response {

@@ -3,7 +3,7 @@
 use llm_do::prelude::*;
 
 /// Greet somebody.
-#[worker(instructions = "Greet.")]
+#[worker(instructions = "Greet.", hints = ["politeness"])]
 async fn greet(input: String) -> String;
 
 /// Answer a question about files.

@@ -62,6 +62,11 @@ impl Argument {
         self.rename.as_ref().map_or_else(|| self.ident.to_token_stream(), LitStr::to_token_stream)
     }
 
+    /// Returns whether the schema does not require it.
+    pub(crate) fn may_be_absent(&self) -> bool {
+        self.default.is_some() || self.is_option()
+    }
+
     /// Returns whether the field is spelled as an `Option`.
     pub(crate) fn is_option(&self) -> bool {
         last_segment(&self.ty).is_some_and(|segment| segment.ident == "Option")

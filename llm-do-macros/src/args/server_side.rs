@@ -1,0 +1,124 @@
+//! `server_side_tools = [..]`: what the provider runs by itself.
+
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, LitStr, Token, bracketed, parenthesized, token};
+
+use super::{Grammar, Key, did_you_mean, parse, separated, texts};
+use crate::errors::Errors;
+
+/// The value of `server_side_tools`.
+pub(crate) struct ServerSideTools(pub(crate) Vec<ServerSideTool>);
+
+/// One tool of the list.
+pub(crate) struct ServerSideTool {
+    pub(crate) kind: ServerSideKind,
+    pub(crate) search: WebSearch,
+}
+
+/// Which tool it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum ServerSideKind {
+    WebSearch,
+    WebFetch,
+    CodeExecution,
+    ImageGeneration,
+}
+
+impl ServerSideKind {
+    const ALL: [Self; 4] = [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
+
+    /// Returns the word in the attribute.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::WebSearch => "web_search",
+            Self::WebFetch => "web_fetch",
+            Self::CodeExecution => "code_execution",
+            Self::ImageGeneration => "image_generation",
+        }
+    }
+
+    /// Returns the tool of that word, or what to write.
+    pub(crate) fn named(word: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
+            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
+            format!("unknown server-side tool `{word}`{hint}\n{EXPECTED}")
+        })
+    }
+}
+
+/// Every server-side tool, for a fault.
+pub(crate) const EXPECTED: &str = "expected `web_search`, `web_fetch`, `code_execution` or `image_generation`";
+
+/// The settings of `web_search`.
+#[derive(Default)]
+pub(crate) struct WebSearch {
+    pub(crate) max_uses: Option<Expr>,
+    pub(crate) allowed_domains: Option<Punctuated<LitStr, Token![,]>>,
+    pub(crate) blocked_domains: Option<Punctuated<LitStr, Token![,]>>,
+}
+
+impl Grammar for WebSearch {
+    const ATTRIBUTE: &'static str = "web_search";
+    const KEYS: &'static [Key<Self>] = &[
+        Key::new("max_uses = N", |search, value| value.fill(&mut search.max_uses)),
+        Key::new("allowed_domains = [\"..\", ..]", |search, value| {
+            value.fill_with(&mut search.allowed_domains, domains)
+        }),
+        Key::new("blocked_domains = [\"..\", ..]", |search, value| {
+            value.fill_with(&mut search.blocked_domains, domains)
+        }),
+    ];
+
+    fn usage(keys: &str) -> String {
+        format!("web_search({keys})")
+    }
+}
+
+fn domains(input: ParseStream, errors: &mut Errors) -> syn::Result<Punctuated<LitStr, Token![,]>> {
+    texts(input, errors, "a domain")
+}
+
+impl ServerSideTools {
+    /// Reads the list; a tool at fault is noted and left out.
+    pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        if !input.peek(token::Bracket) {
+            return Err(input.error("expected a list: `[web_search, web_fetch, code_execution, image_generation]`"));
+        }
+        let content;
+        bracketed!(content in input);
+        let mut tools = Self(Vec::new());
+        separated(&content, errors, |input, errors| {
+            let (span, tool) = tool(input, errors)?;
+            tools.add(tool).map_err(|fault| syn::Error::new(span, fault))
+        });
+        Ok(tools)
+    }
+
+    /// Adds a tool, unless it is there.
+    pub(crate) fn add(&mut self, tool: ServerSideTool) -> Result<(), String> {
+        if self.0.iter().any(|other| other.kind == tool.kind) {
+            return Err(format!("`{}` listed twice", tool.kind.word()));
+        }
+        self.0.push(tool);
+        Ok(())
+    }
+}
+
+fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSideTool)> {
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
+    let kind = ServerSideKind::named(&ident.to_string()).map_err(|fault| syn::Error::new(ident.span(), fault))?;
+    let mut search = WebSearch::default();
+    if input.peek(token::Paren) {
+        let content;
+        let paren = parenthesized!(content in input);
+        let settings = content.parse()?;
+        if kind != ServerSideKind::WebSearch {
+            return Err(syn::Error::new(paren.span.join(), format!("`{}` has no settings", kind.word())));
+        }
+        search = parse(settings, errors);
+    }
+    Ok((ident.span(), ServerSideTool { kind, search }))
+}

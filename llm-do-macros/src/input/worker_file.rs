@@ -1,0 +1,83 @@
+//! What a worker file adds to the attribute that names it; every fault is told at the file's name.
+
+mod input_schema;
+mod merge;
+
+use syn::{LitStr, parse_quote_spanned};
+
+use self::merge::Merge;
+use super::Callable;
+use crate::args::Text;
+use crate::args::worker::Worker;
+use crate::errors::Errors;
+use crate::worker_file::{self, Fault, Node};
+
+/// What a worker file says besides the keys of the attribute.
+pub(crate) struct File {
+    literal: LitStr,
+    /// What makes the compiler read the macro's input again once the file has changed.
+    pub(crate) path: LitStr,
+    input_schema: Option<Node>,
+    pub(crate) output_schema: Option<OutputSchema>,
+}
+
+/// The schema that a file gives of the worker's output.
+pub(crate) struct OutputSchema {
+    /// `file:line`.
+    pub(crate) place: String,
+    pub(crate) json: String,
+}
+
+/// Reads the file that the attribute names, if it names one, into the attribute's keys.
+pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
+    let literal = args.file.clone()?;
+    let found = match worker_file::find(&literal) {
+        Ok(Some(found)) => found,
+        Ok(None) => {
+            stand_in(args, &literal);
+            return None;
+        }
+        Err(fault) => {
+            errors.push(&literal, fault);
+            stand_in(args, &literal);
+            return None;
+        }
+    };
+    let mut faults = Vec::new();
+    let file = worker_file::read(&found.text, &mut faults);
+    let had_faults = !faults.is_empty();
+    let (input_schema, output_schema) = (file.keys.input_schema.clone(), file.keys.output_schema.clone());
+    let merge = Merge::new(&literal, faults);
+    for fault in merge.into_faults(args, file) {
+        errors.push(&literal, told(&literal, &fault));
+    }
+    if had_faults {
+        stand_in(args, &literal);
+    }
+    let output_schema = output_schema.map(|node| OutputSchema { place: place(&literal, node.line), json: node.json() });
+    let path = LitStr::new(&found.path.to_string_lossy(), literal.span());
+    Some(File { literal, path, input_schema, output_schema })
+}
+
+/// Gives the description that an unread file may give, so that its absence is no further fault.
+fn stand_in(args: &mut Worker, literal: &LitStr) {
+    args.heading.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
+}
+
+fn place(literal: &LitStr, line: usize) -> String {
+    format!("{}:{line}", literal.value())
+}
+
+fn told(literal: &LitStr, fault: &Fault) -> String {
+    format!("{}: {}", place(literal, fault.line), fault.message)
+}
+
+impl File {
+    /// Holds the file's `input_schema` against the signature.
+    pub(super) fn check(&self, callable: &Callable, errors: &mut Errors) {
+        let schema = self.input_schema.iter();
+        for fault in schema.flat_map(|schema| input_schema::faults(schema, callable)) {
+            errors.push(&self.literal, told(&self.literal, &fault));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Worker files: front matter and instructions, read into the keys they give, each with its line.
+
+mod front_matter;
+mod keys;
+mod locate;
+mod value;
+mod yaml;
+
+pub(crate) use self::keys::{At, Keys, Sampling, ServerSide};
+pub(crate) use self::locate::find;
+pub(crate) use self::yaml::{Content, Node};
+
+/// What a worker file says.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct WorkerFile {
+    pub(crate) keys: Keys,
+    /// The text below the front matter, without the blank lines around it.
+    pub(crate) instructions: Option<At<String>>,
+}
+
+/// What is wrong with a worker file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    /// The line, from 1.
+    pub(crate) line: usize,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    fn new(line: usize, message: impl Into<String>) -> Self {
+        Self { line, message: message.into() }
+    }
+}
+
+/// Reads a worker file; what is at fault is noted and left out.
+pub(crate) fn read(text: &str, faults: &mut Vec<Fault>) -> WorkerFile {
+    let parts = match front_matter::split(text) {
+        Ok(parts) => parts,
+        Err(fault) => {
+            faults.push(fault);
+            return WorkerFile::default();
+        }
+    };
+    let keys = match yaml::read(parts.yaml, parts.yaml_line) {
+        Ok(node) => keys::read(node, faults),
+        Err(fault) => {
+            faults.push(fault);
+            Keys::default()
+        }
+    };
+    WorkerFile { keys, instructions: parts.instructions }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(text: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        read(text, &mut faults);
+        faults.into_iter().map(|Fault { line, message }| format!("{line}: {message}")).collect()
+    }
+
+    #[test]
+    fn a_whole_file_is_read_with_its_lines() {
+        let mut faults = Vec::new();
+        let text = "---\nname: reviewer\nmodel: 'openai:x'\nmax_turns: 3\n---\n\nRead it.\n\nThen judge.\n";
+        let file = read(text, &mut faults);
+        assert_eq!(faults, []);
+        assert_eq!(file.keys.name, Some(At { line: 2, value: "reviewer".to_owned() }));
+        assert_eq!(file.keys.model, Some(At { line: 3, value: "openai:x".to_owned() }));
+        assert_eq!(file.keys.max_turns, Some(At { line: 4, value: 3 }));
+        assert_eq!(file.instructions, Some(At { line: 7, value: "Read it.\n\nThen judge.".to_owned() }));
+    }
+
+    #[test]
+    fn every_fault_of_a_file_is_told_at_its_line() {
+        let text = "---\nmodle: x\nname: [a]\nhints: one\nmax_turns: 0\nretries: -1\noutput: nativ\n\
+                    toolsets: [read_file, 3]\nserver_side_tools: [web_serch]\nsettings: {top: 1, seed: x}\n---\n";
+        let told = faults(text);
+        let expected = [
+            "2: unknown key `modle`; did you mean `model`?",
+            "3: `name` takes a text, not a list",
+            "4: `hints` takes a list of texts, not a text",
+            "5: `max_turns` is 0: a worker's model is asked once or more",
+            "6: `retries` takes a whole number from 0, not a number such as -1",
+            "7: unknown output mode `nativ`; did you mean `native`?",
+            "8: `toolsets` lists texts, not a number",
+            "9: unknown server-side tool `web_serch`; did you mean `web_search`?",
+            "10: unknown key `top` of `settings`; did you mean `top_p`?",
+            "10: `seed` takes a whole number from 0, not a text",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+
+    #[test]
+    fn tools_are_listed_once_and_only_a_search_has_settings() {
+        let told = faults(
+            "---\nserver_side_tools:\n- web_fetch\n- web_fetch\n- {tool_type: web_fetch, max_uses: 2}\n- 4\n\
+             - {tool_type: web_search, allowed_domains: [], max_uses: x}\ntoolsets: [a, a]\ncompatible_models: []\n---\n",
+        );
+        let expected = [
+            "4: `web_fetch` listed twice",
+            "5: `web_fetch` has no settings such as `max_uses`",
+            "6: `server_side_tools` lists tools, not a number",
+            "7: `allowed_domains` is an empty list; leave it out",
+            "7: `max_uses` takes a whole number from 0, not a text",
+            "8: `toolsets` lists `a` twice",
+            "9: `compatible_models` is an empty list; leave it out",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_yaml_is_told_at_its_line_in_the_file() {
+        let told = faults("\n---\nname: a\nmodel: [b\n---\nText.");
+        assert!(told[0].starts_with("4: ") || told[0].starts_with("5: "), "{told:?}");
+        let told = faults("---\nname: a\nname: b\n---\n");
+        assert!(told[0].starts_with("3: ") && told[0].contains("duplicated key"), "{told:?}");
+        assert_eq!(faults("---\n- a\n---\n"), ["2: the front matter is a list; expected `key: value` lines"]);
+    }
+}

@@ -1,0 +1,98 @@
+///Arguments of the worker `reviewer`.
+///
+/// Review one file.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+pub struct reviewer {
+    pub path: PathBuf,
+}
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
+        PathBuf,
+    >("path")
+        .alone();
+    impl __llm_do::Arguments for reviewer {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                path: __ARGUMENT_0.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.path, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for reviewer {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for reviewer {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for reviewer {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("reviewer")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "reviewer"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
+        }
+    }
+    #[allow(unused_imports)]
+    use __llm_do::NotResult as _;
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
+    impl __llm_do::Tool for reviewer {
+        const NAME: &'static str = "reviewer";
+        type Output = <Review as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for reviewer {
+        const NAMES: &'static [&'static str] = &["reviewer"];
+    }
+    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
+    fn __settings() -> __llm_do::Settings {
+        __llm_do::SettingsValue::into_settings(Settings::new().temperature(0.2))
+    }
+    const __MAX_TURNS: ::core::primitive::u32 = LIMIT;
+    const _: () = __llm_do::assert_turns(__MAX_TURNS);
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
+        >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
+        ::core::line!()), __llm_do::WorkerDef::new("Review one file.")
+        .server_side_tools(||
+        ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
+        .max_uses({ let __uses : ::core::primitive::u32 = 3; __uses })
+        .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
+        __llm_do::ServerSideTool::CodeExecution]).settings(__settings).hints(&
+        ["code review", "Rust"]).output(__llm_do::OutputMode::Prompted)
+        .max_turns(__MAX_TURNS),)
+    }
+};

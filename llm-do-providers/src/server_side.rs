@@ -1,0 +1,94 @@
+//! Tools that a provider runs on its own servers.
+
+use std::fmt;
+
+/// A tool that the provider runs while it answers: no call of it reaches us, and no approval is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ServerSideTool {
+    /// Searches the web.
+    WebSearch(WebSearch),
+    /// Reads pages that the conversation names.
+    WebFetch,
+    /// Runs code in the provider's sandbox.
+    CodeExecution,
+    /// Makes images.
+    ImageGeneration,
+}
+
+impl ServerSideTool {
+    /// A search of the web, with nothing set.
+    pub const WEB_SEARCH: Self = Self::WebSearch(WebSearch::NEW);
+
+    /// Returns the name in `server_side_tools` of a worker, such as `web_search`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::WebSearch(_) => "web_search",
+            Self::WebFetch => "web_fetch",
+            Self::CodeExecution => "code_execution",
+            Self::ImageGeneration => "image_generation",
+        }
+    }
+
+    /// Returns whether `other` is the same tool, whatever is set of either.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}
+
+impl fmt::Display for ServerSideTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a search of the web may do; what is `None` is left to the provider.
+///
+/// A provider that cannot keep to what is set refuses the request, rather than to search elsewhere.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WebSearch {
+    /// How many searches one answer may make.
+    pub max_uses: Option<u32>,
+    /// The only domains to search.
+    pub allowed_domains: Option<Vec<String>>,
+    /// Domains to leave out.
+    pub blocked_domains: Option<Vec<String>>,
+}
+
+impl WebSearch {
+    /// A constant of its own, since a call in a constant expression is no value to borrow for ever.
+    const NEW: Self = Self { max_uses: None, allowed_domains: None, blocked_domains: None };
+
+    /// Returns a search with nothing set.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self::NEW
+    }
+
+    /// Allows at most this many searches in one answer. Default: the provider's.
+    #[must_use]
+    pub fn max_uses(self, uses: u32) -> Self {
+        Self { max_uses: Some(uses), ..self }
+    }
+
+    /// Searches these domains only. Default: all.
+    #[must_use]
+    pub fn allowed_domains(self, domains: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { allowed_domains: Some(domains.into_iter().map(Into::into).collect()), ..self }
+    }
+
+    /// Searches none of these domains. Default: all are searched.
+    #[must_use]
+    pub fn blocked_domains(self, domains: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self { blocked_domains: Some(domains.into_iter().map(Into::into).collect()), ..self }
+    }
+}
+
+impl From<WebSearch> for ServerSideTool {
+    fn from(search: WebSearch) -> Self {
+        Self::WebSearch(search)
+    }
+}

@@ -1,0 +1,45 @@
+//! Workers whose `output` or `output_schema` does not go with their return types, which the registry refuses.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use llm_do::Registry;
+use llm_do::prelude::*;
+
+/// What was found.
+#[data]
+struct Finding {
+    score: u8,
+    notes: Option<Vec<String>>,
+}
+
+/// Judge.
+#[worker(file = "misfit.worker")]
+async fn judge(input: String) -> Result<Finding>;
+
+type Text = String;
+
+/// Answer.
+#[worker(output = native)]
+async fn answer(input: String) -> Text;
+
+/// Answer in text.
+#[worker(output = prompted)]
+async fn prompted_answer(input: String) -> String;
+
+#[test]
+fn all_workers_that_do_not_go_with_their_types_are_refused_at_once() {
+    let error = Registry::collect().unwrap_err();
+    let [native, schema, prompted] = error.faults() else { panic!("{error}") };
+    for fault in [native, prompted] {
+        assert!(fault.contains("plain text needs no schema") && fault.contains("worker_outputs.rs:"), "{fault}");
+    }
+    assert!(native.starts_with("`answer` (") && native.contains("`output = native`"), "{native}");
+    assert!(prompted.contains("`output = prompted`"), "{prompted}");
+    assert!(schema.starts_with("`output_schema` (misfit.worker:2) is not that of `Result<Finding>`"), "{schema}");
+    for difference in [
+        "its properties are `remarks`, `score`, those of the type `notes`, `score`",
+        "its required properties are none, those of the type `score`",
+        "`score` is of type `string`, that of the type `integer`",
+    ] {
+        assert!(schema.contains(difference), "{schema}");
+    }
+}

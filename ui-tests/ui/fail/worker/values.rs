@@ -1,0 +1,29 @@
+//! A value that only the compiler knows is blamed on its expression.
+
+#![allow(unused)]
+
+use llm_do::{Settings, worker};
+
+const NEVER: u32 = 0;
+
+/// Judge with a number for settings.
+#[worker(settings = 0.2)]
+async fn judge(input: String) -> u8;
+
+/// Judge with an option for settings.
+#[worker(settings = Some(Settings::new()))]
+async fn judge_again(input: String) -> u8;
+
+/// Judge in no turn.
+#[worker(max_turns = NEVER)]
+async fn judge_never(input: String) -> u8;
+
+/// Judge in so many turns.
+#[worker(max_turns = "many", retries = -1)]
+async fn judge_often(input: String) -> u8;
+
+/// Judge with so many searches.
+#[worker(server_side_tools = [web_search(max_uses = "many")])]
+async fn judge_informed(input: String) -> u8;
+
+fn main() {}

@@ -1,0 +1,57 @@
+//! Every key of a worker, in the attribute and in a file, for users who deny what clippy and rustc can say.
+
+#![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
+#![forbid(unsafe_code)]
+
+use llm_do::{Settings, tool, worker};
+
+const TURNS: u32 = 4;
+
+fn cold() -> Settings {
+    Settings::new().temperature(0.0)
+}
+
+/// Look.
+#[tool(effect = read_only)]
+fn look() {}
+
+mod more {
+    /// Listen.
+    #[llm_do::tool(effect = read_only)]
+    pub(crate) fn listen() {}
+}
+
+/// Answer a question.
+#[worker(
+    name = "answer-it",
+    args = Answer,
+    model = "test:a",
+    compatible_models = ["test:*"],
+    instructions = "Answer.",
+    toolsets = [look],
+    server_side_tools = [
+        web_search(max_uses = TURNS, allowed_domains = ["docs.rs"], blocked_domains = ["example.org"]),
+        web_fetch,
+        code_execution,
+        image_generation,
+    ],
+    settings = cold().max_tokens(TURNS * 100),
+    hints = ["facts", "dates"],
+    output = tool,
+    max_turns = TURNS,
+    retries = 0,
+    description = "Answer any question.",
+)]
+pub async fn answer(input: String) -> Vec<u8>;
+
+/// Search.
+#[worker(server_side_tools = [], output = native, settings = Settings::default())]
+async fn search(input: String) -> Vec<u8>;
+
+#[worker(file = "worker_keys.worker")]
+pub async fn review(text: String, #[arg(default = 3)] limit: u8, #[serde(default)] depth: u8) -> Vec<u8>;
+
+#[worker(file = "../pass/bare.worker", description = "Review little.")]
+pub async fn review_little(text: String) -> String;
+
+fn main() {}
