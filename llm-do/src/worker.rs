@@ -18,16 +18,17 @@ pub(crate) use self::prompt::prompt;
 pub(crate) use self::turn::Limits;
 use self::turn::{Called, Step, Turns};
 use crate::context::CallContext;
-use crate::definition::OUTPUT_TOOL;
+use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
+use crate::toolset::OUTPUT_TOOL;
 
 /// One call of a worker: what stays the same over its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) instructions: Arc<str>,
-    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) output: Output,
     pub(crate) settings: Settings,
     pub(crate) streaming: bool,
@@ -38,7 +39,9 @@ pub(crate) struct WorkerRun {
 impl WorkerRun {
     /// Runs the turns from `prompt` to the output.
     pub(crate) async fn run(mut self, prompt: String, limits: Limits) -> Result<Value, CallError> {
-        self.tools.extend(self.output.tool().cloned());
+        if let Some(output) = self.output.tool() {
+            self.tools = self.tools.iter().chain([output]).cloned().collect();
+        }
         let mut turns = Turns::new(Message::user(prompt), limits);
         loop {
             match turns.step() {
@@ -137,15 +140,25 @@ impl WorkerRun {
 
     /// Makes one call; an error that the model may mend becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
-        let outcome = self.ctx.dispatch(&call.name, parse(&call.arguments), Caller::Model).await;
+        let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
         let (content, is_error, is_denied) = match outcome {
             Ok(value) => (text_of(value), false, false),
-            Err(error) if error.is_denied() && self.return_denials => (denial(&error, &call.name), true, true),
-            Err(error) if error.is_mendable() => (chain(&error), true, false),
+            Err(error) if error.is_denied() && self.return_denials => {
+                (denial(&self.told(error, &call.name), &call.name), true, true)
+            }
+            Err(error) if error.is_mendable() => (chain(&self.told(error, &call.name)), true, false),
             Err(error) => return Err(error),
         };
         let result = ToolResult { call_id: call.id.clone(), name: call.name.clone(), content, is_error };
         Ok(Called { result, is_denied })
+    }
+
+    /// Returns the error of a call as the model is told of it: it knows the tool by the name that it called.
+    fn told(&self, error: CallError, shown: &str) -> CallError {
+        match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
+            Some(tool) => error.renamed(tool, shown),
+            None => error,
+        }
     }
 }
 

@@ -30,9 +30,13 @@ const _: () = {
         type Output = <() as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for ListFiles {
-        const NAMES: &'static [&'static str] = &["list-files"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("list-files"),
+        ];
     }
-    impl __llm_do::Includes<ListFiles, __llm_do::Here> for ListFiles {}
+    impl __llm_do::Keyed for ListFiles {
+        type Key = __llm_do::key!(2 a b 0 b f c a 6 6 2 6);
+    }
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
             __llm_do::Running::inline(move || __llm_do::returned::<

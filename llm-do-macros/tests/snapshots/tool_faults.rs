@@ -54,8 +54,10 @@ const _: () = {
         type Output = <String as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for greet {
-        const NAMES: &'static [&'static str] = &["greet"];
+        const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("greet")];
     }
-    impl __llm_do::Includes<greet, __llm_do::Here> for greet {}
-    impl<__T> __llm_do::Declares<__T, __llm_do::Here> for greet {}
+    impl __llm_do::Keyed for greet {
+        type Key = __llm_do::key!(0 f 4 0 e a 2 9 6 3 7 f);
+    }
+    impl<__T> __llm_do::Declares<__T> for greet {}
 };

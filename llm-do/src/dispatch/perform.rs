@@ -1,8 +1,8 @@
 //! What runs once a call is admitted: a function, or a worker's turns.
 
 use std::any::Any;
+use std::sync::Arc;
 
-use llm_do_providers::ToolSpec;
 use serde_json::{Map, Value};
 
 use super::Plane;
@@ -65,7 +65,7 @@ impl Plane {
         ctx: &CallContext,
     ) -> Result<WorkerRun, CallError> {
         let model = self.models.choose(tool.name(), worker)?;
-        let tools = self.specs(ctx);
+        let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
         let output = Output::new(tool.output_shape(), check, model.profile(), !tools.is_empty());
         let instructions = if worker.instructions.is_empty() { tool.description() } else { worker.instructions };
         Ok(WorkerRun {
@@ -78,12 +78,6 @@ impl Plane {
             streaming: self.streaming,
             return_denials: self.return_permission_errors,
         })
-    }
-
-    /// Lists the tools that the callee may call, as a model sees them.
-    fn specs(&self, ctx: &CallContext) -> Vec<ToolSpec> {
-        let declared = ctx.frame().declared.as_deref().unwrap_or_default();
-        declared.iter().filter_map(|name| self.registry.get(name)).map(|tool| tool.spec.clone()).collect()
     }
 }
 
