@@ -34,7 +34,7 @@ use proc_macro::TokenStream;
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `effect = read_only` | Changes nothing: runs without asking. Also `idempotent`, `destructive`. Default: asks |
 /// | `inline` | Runs a quick sync tool in place |
-/// | `toolsets = [path, "name"]` | What it may call. Default: whatever is registered |
+/// | `toolsets = [path, "name"]` | What it may call, as [members](#members). Default: whatever is registered |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
 ///
 /// # The struct's name
@@ -61,6 +61,21 @@ use proc_macro::TokenStream;
 /// Injected, and in no schema, are `&CallContext`, `&dyn ToolContext`, `State<T>`, and any type that implements
 /// `FromContext` under `#[ctx]`. A tool that declares toolsets takes `&CallContext<its_own_name>`.
 ///
+/// # Members
+///
+/// | Member of `toolsets` | Stands for |
+/// |---|---|
+/// | `path` | A tool, worker or entry in scope, or all members of a [`macro@toolset`] |
+/// | `prefixed("fs_", member)` | The same, each shown under its name with that text before it |
+/// | `member.only([path, ..])` | Those of its members that are listed |
+/// | `member.except([path, ..])` | All of its members but those |
+/// | `"name"` | The tool or toolset registered under that name when the runtime is built; in no form |
+///
+/// Forms stand in one another: `prefixed("fs_", filesystem.only([read_file]))`. A prefix is for whoever calls by name: a
+/// model and `ctx.call_tool`. A typed `ctx.call(read_file { .. })`, events, approvals and the errors that code gets go by
+/// the registered name, so a declaration may hold one tool under several names. Two tools that are shown by one name,
+/// a name of more than 64 bytes, a pick that is no member, and a typed call of what is left out do not compile.
+///
 /// # Linking
 ///
 /// A library's tools are registered when it is linked, and a library that no code names is not. Name it:
@@ -83,7 +98,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `model = ".."` | The model, as `provider:model`. Default: the run's |
 /// | `compatible_models = ["..", ..]` | Globs of the models that may implement it. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
-/// | `toolsets = [path, "name"]` | What the model may call. Default: nothing |
+/// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `server_side_tools = [web_search, ..]` | What the provider runs by itself, see below. Default: nothing |
 /// | `settings = expr` | `Settings` of its requests; each field it sets wins over the runtime's. Default: the runtime's |
 /// | `hints = ["..", ..]` | What it is good for, to choose it by. Default: none |
@@ -158,7 +173,7 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = ".."` | The registered name. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `toolsets = [path, "name"]` | What it may call. Default: whatever is registered |
+/// | `toolsets = [path, "name"]` | What it may call, as [members](macro@tool#members). Default: whatever is registered |
 /// | `description = ".."` | What users read instead of the doc comment |
 ///
 /// Parameters are as those of [`macro@tool`]. Calls to what is not declared do not compile:
@@ -170,8 +185,9 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Names groups of tools: `toolset! { /// docs \n pub name = [path, ..]; }`, any number of them.
 ///
-/// A member is a tool, worker, entry or another toolset. `toolsets = [name]` then stands for all of them. Two members
-/// of one registered name do not compile.
+/// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
+/// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members); a `"name"` is
+/// none. `toolsets = [name]` then stands for all of them. Two members that are shown by one name do not compile.
 #[proc_macro]
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()

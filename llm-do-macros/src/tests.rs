@@ -171,6 +171,14 @@ fn toolsets() {
 }
 
 #[test]
+fn forms_of_members() {
+    let code = expand::toolset(quote! {
+        formed = [prefixed("fs_", files.except([write, more::list])), read.only([read])];
+    });
+    check(code, &expect_file!["../tests/snapshots/toolset_forms.rs"]);
+}
+
+#[test]
 fn a_tool_with_faults() {
     let code = expand::tool(
         quote!(effects = read_only),

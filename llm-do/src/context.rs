@@ -14,6 +14,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::inject::{FromContext, State, StateKey};
+use crate::declared::{Callee, Declared};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
@@ -45,8 +46,8 @@ pub(crate) struct CallFrame {
     /// How many calls of any kind it is inside of.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
-    /// The names that it may call; none for whatever is registered.
-    pub(crate) declared: Option<Arc<[Arc<str>]>>,
+    /// What it may call; none for whatever is registered.
+    pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
     pub(crate) cancellation: CancellationToken,
 }
@@ -57,13 +58,13 @@ pub(crate) type Given = Result<Value, String>;
 /// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
 #[async_trait]
 pub(crate) trait Host: Send + Sync {
-    /// Calls the tool `name` for `caller`.
+    /// Makes the call of `caller` to `whom`.
     ///
     /// `arguments` may be a text that is no JSON, and then says why not: such a call is refused and reported like any.
     async fn call(
         &self,
         caller: &CallContext,
-        name: &str,
+        whom: Callee<'_>,
         arguments: Given,
         by: Caller,
     ) -> Result<ToolReturn, CallError>;
@@ -95,30 +96,36 @@ impl<S> CallContext<S> {
     /// # Errors
     ///
     /// Returns a [`CallError`] that says why nothing ran, or what the callee failed with.
-    pub fn call<T, Index>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
+    pub fn call<T>(&self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
         T: Tool<Output: FromReturn>,
-        S: Declares<T, Index>,
+        S: Declares<T>,
     {
         Box::pin(async move {
             let arguments = to_arguments(&call)?;
-            from_result::<T>(self.dispatch(T::NAME, Ok(arguments), Caller::Code).await?)
+            from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })
     }
 
-    /// Calls a tool, worker or entry by its registered name, with arguments as JSON.
+    /// Calls a tool, worker or entry by name, with arguments as JSON.
     ///
-    /// Held to the caller's declared toolsets too, when it runs.
+    /// Held to the caller's declared toolsets too, when it runs: the name is the one that a model would see, such as
+    /// `fs_read_file` of `prefixed("fs_", read_file)`. A caller that declares nothing calls by registered names.
     ///
     /// # Errors
     ///
     /// Returns a [`CallError`] as [`call`](Self::call) does, and [`CallError::NotFound`] for an unknown name.
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
-        Ok(self.dispatch(name, Ok(arguments), Caller::Code).await?.value)
+        Ok(self.dispatch(Callee::Shown(name), Ok(arguments), Caller::Code).await?.value)
     }
 
-    pub(crate) async fn dispatch(&self, name: &str, arguments: Given, by: Caller) -> Result<ToolReturn, CallError> {
-        self.scope.host.call(&self.declaring(), name, arguments, by).await
+    pub(crate) async fn dispatch(
+        &self,
+        whom: Callee<'_>,
+        arguments: Given,
+        by: Caller,
+    ) -> Result<ToolReturn, CallError> {
+        self.scope.host.call(&self.declaring(), whom, arguments, by).await
     }
 
     /// Returns how many workers deep the call is: 0 in an entry, 1 in a worker that it calls.
@@ -196,7 +203,7 @@ impl<S> fmt::Debug for CallContext<S> {
 /// What a tool asks of a context, as a trait: take `&dyn ToolContext` to unit-test a tool with a stub.
 #[async_trait]
 pub trait ToolContext: Send + Sync {
-    /// Calls a tool, worker or entry by its registered name.
+    /// Calls a tool, worker or entry by name.
     ///
     /// # Errors
     ///

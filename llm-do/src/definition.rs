@@ -15,9 +15,7 @@ use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
 use crate::schema;
 use crate::tool::{Effect, Running, Tool, WorkerOutput};
-
-/// The tool through which a model without native output gives a worker's result; no item may have this name.
-pub(crate) const OUTPUT_TOOL: &str = "final_result";
+use crate::toolset::Member;
 
 /// A tool, worker or entry as its macro registers it.
 #[doc(hidden)]
@@ -210,15 +208,15 @@ impl std::fmt::Display for Location {
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    pub(crate) members: &'static [&'static [&'static str]],
+    pub(crate) members: &'static [&'static [Member]],
     pub(crate) by_name: &'static [&'static str],
 }
 
 #[doc(hidden)]
 impl Declaration {
-    /// Declares the names of toolsets that the compiler knows, and others that are looked up when the run begins.
+    /// Declares the members of toolsets that the compiler knows, and others that are looked up when the run begins.
     #[must_use]
-    pub const fn new(members: &'static [&'static [&'static str]], by_name: &'static [&'static str]) -> Self {
+    pub const fn new(members: &'static [&'static [Member]], by_name: &'static [&'static str]) -> Self {
         Self { members, by_name }
     }
 }
@@ -229,7 +227,7 @@ impl Declaration {
 pub struct ToolsetDef {
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    pub(crate) members: &'static [&'static str],
+    pub(crate) members: &'static [Member],
     pub(crate) location: Location,
 }
 
@@ -240,7 +238,7 @@ impl ToolsetDef {
     pub const fn new(
         name: &'static str,
         description: &'static str,
-        members: &'static [&'static str],
+        members: &'static [Member],
         location: Location,
     ) -> Self {
         Self { name, description, members, location }

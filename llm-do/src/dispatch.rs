@@ -20,6 +20,7 @@ use self::open_call::OpenCall;
 use self::perform::{Prepared, panicked};
 use crate::approval::{ApprovalRequest, Approvals, Ruling, needs_approval};
 use crate::context::{CallContext, CallFrame, Given, Host};
+use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind};
 use crate::model_choice::ModelChoice;
@@ -59,12 +60,13 @@ impl Host for Run {
     async fn call(
         &self,
         caller: &CallContext,
-        name: &str,
+        whom: Callee<'_>,
         arguments: Given,
         by: Caller,
     ) -> Result<ToolReturn, CallError> {
         // Code that makes one quick call after the other must let others run too.
         tokio::task::coop::consume_budget().await;
+        let name = whom.resolve(caller.frame().declared.as_deref()).unwrap_or(whom.name());
         if caller.is_cancelled() {
             // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
             tokio::task::yield_now().await;
@@ -72,7 +74,7 @@ impl Host for Run {
         }
         let mut frame = self.open(caller, name, by);
         let _cancel_on_drop = frame.cancellation.clone().drop_guard();
-        let admitted = self.admit(caller.frame(), &mut frame, arguments, by).await;
+        let admitted = self.admit(caller.frame(), whom, &mut frame, arguments, by).await;
         let ctx = caller.child(frame);
         let result = match admitted {
             Ok((tool, prepared)) => self.run(&tool, prepared, &ctx, by).await,
@@ -137,11 +139,12 @@ impl Run {
     async fn admit(
         &self,
         caller: &CallFrame,
+        whom: Callee<'_>,
         frame: &mut CallFrame,
         arguments: Given,
         by: Caller,
     ) -> Result<(Arc<Registered>, Prepared), CallError> {
-        let tool = self.find(caller, &frame.name, by)?;
+        let tool = self.find(caller, whom, by)?;
         let prepared = Prepared::decode(&tool, arguments)?;
         self.descend(caller, frame, &tool)?;
         self.approve(caller, frame, &tool, &prepared.arguments, by).await?;
@@ -149,17 +152,18 @@ impl Run {
     }
 
     /// Finds what the caller may call. A model is not told of what it may not.
-    fn find(&self, caller: &CallFrame, name: &str, by: Caller) -> Result<Arc<Registered>, CallError> {
+    fn find(&self, caller: &CallFrame, whom: Callee<'_>, by: Caller) -> Result<Arc<Registered>, CallError> {
         let registry = &self.plane.registry;
         let declared = caller.declared.as_deref();
-        let is_declared = declared.is_none_or(|declared| declared.iter().any(|declared| **declared == *name));
-        match registry.get(name) {
-            Some(tool) if is_declared => Ok(Arc::clone(tool)),
-            Some(_) if by != Caller::Model => {
-                Err(CallError::NotDeclared { tool: name.to_owned(), caller: caller.name.to_string() })
-            }
-            _ => Err(CallError::NotFound { tool: name.to_owned(), hint: registry.hint(name, declared) }),
+        if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
+            return Ok(Arc::clone(tool));
         }
+        let (name, tool) = (whom.name(), whom.name().to_owned());
+        let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
+        if by != Caller::Model && !is_shown && registry.get(name).is_some() {
+            return Err(CallError::NotDeclared { tool, caller: caller.name.to_string() });
+        }
+        Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
     }
 
     /// Sets the callee's depth and declaration; a worker is one deeper than its caller.

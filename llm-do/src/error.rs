@@ -178,6 +178,23 @@ impl CallError {
         matches!(self.innermost(), Self::Denied { .. })
     }
 
+    /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.
+    pub(crate) fn renamed(mut self, tool: &str, name: &str) -> Self {
+        match &mut self {
+            Self::InvalidArguments { tool: called, .. }
+            | Self::Denied { tool: called, .. }
+            | Self::Panicked { tool: called, .. }
+            | Self::Failed { tool: called, .. }
+            | Self::GaveUp { worker: called, .. }
+                if called == tool =>
+            {
+                name.clone_into(called);
+            }
+            _ => {}
+        }
+        self
+    }
+
     /// Follows the failures of calls to the one that failed first.
     fn innermost(&self) -> &Self {
         match self {

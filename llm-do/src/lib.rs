@@ -58,6 +58,7 @@ mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod context;
+mod declared;
 mod definition;
 mod dispatch;
 mod error;
@@ -86,7 +87,7 @@ pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
-pub use self::toolset::{Anything, Declares, Here, In, Includes, Toolset};
+pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::RunUsage;
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
 #[doc(no_inline)]
@@ -207,6 +208,61 @@ pub use llm_do_macros::tool;
 /// #[entry(toolsets = [senses])]
 /// async fn perceive(ctx: &CallContext<perceive>) -> Result<u32> {
 ///     Ok(ctx.call(look {}).await? + ctx.call(listen {}).await?)
+/// }
+/// ```
+///
+/// Forms change what a member stands for, and by which names it is called:
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Read a note.
+/// #[tool(effect = read_only)]
+/// fn read(title: String) -> String {
+///     format!("all about {title}")
+/// }
+///
+/// /// Delete a note.
+/// #[tool(effect = destructive)]
+/// fn delete(title: String) {}
+///
+/// toolset! {
+///     /// The user's notes.
+///     notes = [read, delete];
+///
+///     /// What changes nothing.
+///     safe = [notes.except([delete])];
+/// }
+///
+/// /// Calls by the name that a model would see, and by type.
+/// #[entry(toolsets = [prefixed("notes_", safe)])]
+/// async fn look_up(ctx: &CallContext<look_up>, title: String) -> Result<bool> {
+///     let by_name = ctx.call_tool("notes_read", llm_do::json!({ "title": title.clone() })).await?;
+///     Ok(ctx.call(read { title }).await? == by_name)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().build()?;
+/// assert!(runtime.run(look_up { title: "bees".into() }).await?);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What a form leaves out is not declared:
+///
+/// ```compile_fail
+/// # use llm_do::prelude::*;
+/// # /// Read a note.
+/// # #[tool]
+/// # fn read(title: String) {}
+/// # /// Delete a note.
+/// # #[tool]
+/// # fn delete(title: String) {}
+/// # toolset! { notes = [read, delete]; }
+/// #[entry(toolsets = [notes.except([delete])])]
+/// async fn clean_up(ctx: &CallContext<clean_up>) -> Result<()> {
+///     Ok(ctx.call(delete { title: "bees".into() }).await?)
 /// }
 /// ```
 pub use llm_do_macros::toolset;

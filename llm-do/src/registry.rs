@@ -2,7 +2,7 @@
 
 mod worker;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -11,10 +11,12 @@ use serde_json::Value;
 
 pub(crate) use self::worker::Asked;
 use crate::context::StateKey;
-use crate::definition::{Declaration, OUTPUT_TOOL, OutputMode, ToolDef, ToolsetDef};
+use crate::declared::{Declared, DeclaredTool};
+use crate::definition::{Declaration, OutputMode, ToolDef, ToolsetDef};
 use crate::event::Kind;
 use crate::schema::{CheckedSchema, OutputShape};
 use crate::tool::Effect;
+use crate::toolset::{Member, OUTPUT_TOOL};
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
@@ -30,8 +32,8 @@ pub struct Registry {
 pub struct Registered {
     pub(crate) def: ToolDef,
     pub(crate) spec: ToolSpec,
-    /// The names that it may call; none for whatever is registered.
-    pub(crate) declared: Option<Arc<[Arc<str>]>>,
+    /// What it may call; none for whatever is registered.
+    pub(crate) declared: Option<Arc<Declared>>,
     /// What a worker asks of its model.
     pub(crate) asked: Asked,
     arguments: CheckedSchema,
@@ -60,28 +62,35 @@ impl Registry {
         let sets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let known: Vec<&str> = tools.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name)).collect();
         let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
-        for def in tools {
-            let declared = def.declaration.map(|declaration| registry.resolve(&def, declaration, &known, &mut faults));
+        for def in &tools {
             let unfit = (def.faults)().into_iter();
             faults.extend(unfit.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)));
-            registry.tools.insert(def.name, Arc::new(Registered::new(&def, declared)));
         }
+        let mut items: BTreeMap<_, _> = tools.iter().map(|def| (def.name, Registered::new(def))).collect();
+        // Two rounds, since an item may declare one that comes after it, or itself.
+        let specs: HashMap<_, _> = items.values().map(|item| (item.name(), item.spec.clone())).collect();
+        for item in items.values_mut() {
+            let resolve = |declaration| registry.resolve(&item.def, declaration, &known, &mut faults);
+            let declared = item.def.declaration.map(resolve);
+            item.declared = declared.map(|tools| Arc::new(Declared::new(tools, |tool| specs.get(tool).cloned())));
+        }
+        registry.tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
         if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
     }
 
-    /// Lists the names that a declaration stands for.
+    /// Lists the tools that a declaration stands for.
     fn resolve(
         &self,
         def: &ToolDef,
         declaration: &Declaration,
         known: &[&str],
         faults: &mut Vec<String>,
-    ) -> Arc<[Arc<str>]> {
-        let mut names: Vec<Arc<str>> = declaration.members.concat().into_iter().map(Arc::from).collect();
+    ) -> Vec<DeclaredTool> {
+        let mut members: Vec<Member> = declaration.members.concat();
         for &name in declaration.by_name {
             match self.toolsets.get(name) {
-                Some(set) => names.extend(set.members.iter().copied().map(Arc::from)),
-                None if known.contains(&name) => names.push(name.into()),
+                Some(set) => members.extend(set.members),
+                None if known.contains(&name) => members.push(Member::new(name)),
                 None => faults.push(format!(
                     "`{}` ({}) declares the toolset `{name}`, which is not registered{}",
                     def.name,
@@ -90,9 +99,11 @@ impl Registry {
                 )),
             }
         }
-        let mut seen = HashSet::new();
-        names.retain(|name| seen.insert(Arc::clone(name)));
-        names.into()
+        let mut tools = Vec::new();
+        for member in members {
+            faults.extend(declare(&mut tools, def, &member));
+        }
+        tools
     }
 
     /// Returns the item of that name.
@@ -107,17 +118,20 @@ impl Registry {
     }
 
     /// Returns all toolsets, by name: the name, what it is for, its members.
-    pub fn toolsets(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [&'static str])> {
+    pub fn toolsets(&self) -> impl Iterator<Item = (&'static str, &'static str, &'static [Member])> {
         self.toolsets.values().map(|set| (set.name, set.description, set.members))
     }
 
     /// Says what to do about a name that is not here, or not among those that the caller may call.
-    pub(crate) fn hint(&self, name: &str, declared: Option<&[Arc<str>]>) -> String {
+    pub(crate) fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
         if self.tools.is_empty() {
             return "nothing is registered; if your tools are in a library, name it: `use my_tools as _;`".to_owned();
         }
+        if let Some(shown) = declared.and_then(|declared| declared.shown(name)) {
+            return format!("here it is named `{shown}`");
+        }
         let known: Vec<&str> = match declared {
-            Some(declared) => declared.iter().map(AsRef::as_ref).collect(),
+            Some(declared) => declared.iter().map(|tool| &*tool.shown).collect(),
             None => self.tools.keys().copied().collect(),
         };
         let near = did_you_mean(name, known.iter().copied());
@@ -145,6 +159,22 @@ impl Registry {
         }
         let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));
         missing.into_iter().map(describe).collect()
+    }
+}
+
+/// Adds a member to what `def` declares, once; returns the fault of one that is shown as another is.
+fn declare(tools: &mut Vec<DeclaredTool>, def: &ToolDef, member: &Member) -> Option<String> {
+    let (shown, tool) = (member.shown(), member.tool());
+    match tools.iter().find(|known| *known.shown == *shown) {
+        None => {
+            tools.push(DeclaredTool { shown: shown.into(), tool });
+            None
+        }
+        Some(known) if known.tool == tool => None,
+        Some(DeclaredTool { tool: known, .. }) => Some(format!(
+            "`{}` ({}) declares two tools that are shown as `{shown}`: `{known}` and `{tool}`",
+            def.name, def.location
+        )),
     }
 }
 
@@ -176,11 +206,11 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 }
 
 impl Registered {
-    fn new(def: &ToolDef, declared: Option<Arc<[Arc<str>]>>) -> Self {
+    fn new(def: &ToolDef) -> Self {
         let arguments = CheckedSchema::new((def.parameters)());
         let parameters = Arc::clone(&arguments.schema);
         let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self { def: *def, spec, declared, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
+        Self { def: *def, spec, declared: None, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
     }
 
     /// Returns the registered name.
@@ -231,9 +261,9 @@ impl Registered {
         (self.def.takes_prompt)()
     }
 
-    /// Returns the names that it may call; none for whatever is registered.
+    /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
     pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
-        self.declared.as_deref().map(|names| names.iter().map(AsRef::as_ref))
+        self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
     }
 
     /// Returns what a worker says it is good for, in the order of its `hints`.

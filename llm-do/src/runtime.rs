@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::approval::{ApprovalMode, Approvals, Approver};
 use crate::context::{CallContext, CallFrame, Host};
+use crate::declared::Callee;
 use crate::dispatch::{Plane, Run};
 use crate::error::CallError;
 use crate::event::{Caller, EventSink};
@@ -74,7 +75,7 @@ impl Runtime {
         };
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane)));
         let root = CallContext::new(Arc::clone(&run), frame);
-        run.call(&root, name, Ok(arguments), Caller::User).await
+        run.call(&root, Callee::Shown(name), Ok(arguments), Caller::User).await
     }
 
     /// Returns what is registered.

@@ -16,18 +16,19 @@ pub(crate) use self::output::Output;
 pub(crate) use self::turn::Limits;
 use self::turn::{Called, Step, Turns};
 use crate::context::CallContext;
-use crate::definition::OUTPUT_TOOL;
+use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
 use crate::prompt::Prompt;
 use crate::tool::ToolReturn;
+use crate::toolset::OUTPUT_TOOL;
 
 /// One call of a worker: what stays the same over its turns.
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) instructions: Arc<str>,
-    pub(crate) tools: Vec<ToolSpec>,
+    pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
     pub(crate) output: Output,
     pub(crate) settings: Settings,
@@ -41,7 +42,9 @@ impl WorkerRun {
     pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<Value, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
-        self.tools.extend(self.output.tool().cloned());
+        if let Some(output) = self.output.tool() {
+            self.tools = self.tools.iter().chain([output]).cloned().collect();
+        }
         let mut turns = Turns::new(message, limits);
         loop {
             match turns.step() {
@@ -146,15 +149,25 @@ impl WorkerRun {
 
     /// Makes one call; an error that the model may mend becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
-        let outcome = self.ctx.dispatch(&call.name, parse(&call.arguments), Caller::Model).await;
+        let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
         let is_denied = outcome.as_ref().is_err_and(CallError::is_denied);
         let result = match outcome {
             Ok(returned) => answered(call, returned),
-            Err(error) if is_denied && self.return_denials => failed(call, denial(&error, &call.name)),
-            Err(error) if error.is_mendable() => failed(call, chain(&error)),
+            Err(error) if is_denied && self.return_denials => {
+                failed(call, denial(&self.told(error, &call.name), &call.name))
+            }
+            Err(error) if error.is_mendable() => failed(call, chain(&self.told(error, &call.name))),
             Err(error) => return Err(error),
         };
         Ok(Called { result, is_denied })
+    }
+
+    /// Returns the error of a call as the model is told of it: it knows the tool by the name that it called.
+    fn told(&self, error: CallError, shown: &str) -> CallError {
+        match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
+            Some(tool) => error.renamed(tool, shown),
+            None => error,
+        }
     }
 }
 

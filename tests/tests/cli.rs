@@ -103,7 +103,8 @@ fn standard_input_is_the_prompt_where_input_is_needed() {
 #[test]
 fn tools_lists_names_kinds_and_descriptions() {
     let text = stdout(&app(&["tools"]));
-    assert!(text.contains("greet       worker  Greet somebody."), "{text}");
+    assert!(text.contains("greet       worker   Greet somebody."), "{text}");
+    assert!(text.contains("arithmetic  toolset  Plain sums, by their own names."), "{text}");
 }
 
 #[test]
@@ -114,6 +115,15 @@ fn tools_as_json_has_the_schemas() {
     assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
     let greet = items.as_array().unwrap().iter().find(|item| item["name"] == "greet").unwrap();
     assert_eq!(greet["hints"], serde_json::json!(["politeness"]));
+}
+
+#[test]
+fn tools_as_json_has_the_names_that_callers_see() {
+    let items: Value = serde_json::from_str(&stdout(&app(&["tools", "--json"]))).unwrap();
+    let named = |name: &str| items.as_array().unwrap().iter().find(|item| item["name"] == name).unwrap();
+    let add = serde_json::json!({ "name": "math_add", "tool": "add" });
+    assert_eq!(named("arithmetic")["members"], serde_json::json!([add]));
+    assert_eq!(named("main_entry")["toolsets"][2], add);
 }
 
 #[test]

@@ -1,13 +1,37 @@
-//! Two crates that register one name.
+//! Names that stand for two things: of two crates, and in a declaration that is put together at run time.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::prelude::*;
 use llm_do::{Registry, Runtime};
 use {same_name_a as _, same_name_b as _};
+
+/// Read.
+#[tool]
+fn read() {}
+
+/// Read another way.
+#[tool]
+fn x_read() {}
+
+toolset! {
+    /// Reads, by another name.
+    reading = [prefixed("x_", read)];
+
+    /// Reads, by the same name.
+    again = [prefixed("x_", read)];
+
+    /// Reads another way, by a name that is taken.
+    otherwise = [x_read];
+}
+
+/// Names toolsets that the compiler does not see.
+#[entry(toolsets = [reading, "again", "otherwise"])]
+async fn start() {}
 
 #[test]
 fn two_crates_with_one_name_are_refused_naming_both_places() {
     let error = Registry::collect().unwrap_err();
-    let [fault] = error.faults() else { panic!("one fault, not {:?}", error.faults()) };
+    let fault = &error.faults()[0];
     assert!(fault.contains("`which` is registered 2 times"), "{fault}");
     assert!(fault.contains("same_name_a/src/lib.rs:4"), "{fault}");
     assert!(fault.contains("same_name_b/src/lib.rs:4"), "{fault}");
@@ -17,4 +41,12 @@ fn two_crates_with_one_name_are_refused_naming_both_places() {
 fn a_runtime_does_not_begin_with_a_collision() {
     let error = Runtime::builder().build().unwrap_err();
     assert!(error.to_string().contains("`which`"), "{error}");
+}
+
+#[test]
+fn two_tools_that_a_declaration_shows_by_one_name_are_refused() {
+    let error = Registry::collect().unwrap_err();
+    let faults: Vec<_> = error.faults().iter().filter(|fault| fault.contains("`start`")).collect();
+    let [fault] = faults[..] else { panic!("one fault of `start`, not {faults:?}") };
+    assert!(fault.ends_with("declares two tools that are shown as `x_read`: `read` and `x_read`"), "{fault}");
 }

@@ -1,11 +1,13 @@
 //! What a declaration may call: `toolsets = [..]`, and the groups of `toolset!`.
 
-use proc_macro2::{Span, TokenTree};
-use quote::ToTokens;
-use syn::parse::ParseStream;
-use syn::parse::discouraged::Speculative;
-use syn::{Attribute, Ident, LitStr, Path, Token, Visibility, bracketed, token};
+mod member;
 
+use proc_macro2::{Span, TokenTree};
+use syn::parse::ParseStream;
+use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed, token};
+
+use self::member::Listed;
+pub(crate) use self::member::{Member, Pick, text};
 use super::{separated, skip_to_comma};
 use crate::errors::Errors;
 
@@ -16,7 +18,7 @@ pub(crate) struct Toolsets {
     /// The whole list.
     pub(crate) span: Span,
     /// Tools and toolsets in scope.
-    pub(crate) paths: Vec<Path>,
+    pub(crate) members: Vec<Member>,
     /// Tools and toolsets that are looked up when the runtime is built.
     pub(crate) names: Vec<LitStr>,
 }
@@ -27,14 +29,14 @@ impl Toolsets {
         if !input.peek(token::Bracket) {
             errors.combine(input.error(NO_LIST));
             skip_to_comma(input);
-            return Ok(Self { span: Span::call_site(), paths: Vec::new(), names: Vec::new() });
+            return Ok(Self { span: Span::call_site(), members: Vec::new(), names: Vec::new() });
         }
-        let (span, members) = list(input, errors)?;
-        let mut toolsets = Self { span, paths: Vec::new(), names: Vec::new() };
-        for member in members {
-            match member {
-                Member::Path(path) => toolsets.paths.push(path),
-                Member::Name(name) => toolsets.names.push(name),
+        let (span, listed) = list(input, errors)?;
+        let mut toolsets = Self { span, members: Vec::new(), names: Vec::new() };
+        for listed in listed {
+            match listed {
+                Listed::Member(member) => toolsets.members.push(member),
+                Listed::Name(name) => toolsets.names.push(name),
             }
         }
         Ok(toolsets)
@@ -48,7 +50,7 @@ pub(crate) struct Group {
     pub(crate) ident: Ident,
     /// The whole list.
     pub(crate) span: Span,
-    pub(crate) members: Vec<Path>,
+    pub(crate) members: Vec<Member>,
 }
 
 impl Group {
@@ -58,63 +60,27 @@ impl Group {
         let vis = input.parse()?;
         let ident = input.parse().map_err(|error| syn::Error::new(error.span(), "expected `name = [path, ..];`"))?;
         input.parse::<Token![=]>()?;
-        let (span, members) = list(input, errors)?;
+        let (span, listed) = list(input, errors)?;
         let end = input.parse::<Token![;]>();
         errors.take(end.map_err(|_| syn::Error::new(span, "a toolset ends with `;`")));
-        let members = members.into_iter().filter_map(|member| member.path(errors)).collect();
+        let members = listed.into_iter().filter_map(|listed| checked(listed, errors)).collect();
         Ok(Self { attrs, vis, ident, span, members })
     }
 }
 
-/// One member of a list.
-enum Member {
-    Path(Path),
-    Name(LitStr),
-}
-
-impl Member {
-    fn parse(input: ParseStream) -> syn::Result<Self> {
-        let ahead = input.fork();
-        let member = match ahead.parse::<LitStr>() {
-            Ok(name) => Ok(Self::Name(name)),
-            Err(_) => ahead.call(Path::parse_mod_style).map(Self::Path),
-        };
-        let is_whole = ahead.is_empty() || ahead.peek(Token![,]);
-        if member.is_err() || !is_whole {
-            return Err(input.error("expected the path of a tool or toolset, or its name as a string"));
-        }
-        input.advance_to(&ahead);
-        member
-    }
-
-    /// Returns the path; a group is checked by the compiler, so a name is a fault.
-    fn path(self, errors: &mut Errors) -> Option<Path> {
-        match self {
-            Self::Path(path) => Some(path),
-            Self::Name(name) => {
-                errors.push(name, "a toolset lists paths: names of run time belong in `toolsets = [..]` of an item");
-                None
-            }
-        }
-    }
-
-    fn text(&self) -> String {
-        match self {
-            Self::Path(path) => path.to_token_stream().to_string().replace(' ', ""),
-            Self::Name(name) => format!("\"{}\"", name.value()),
-        }
-    }
-
-    fn tokens(&self) -> &dyn ToTokens {
-        match self {
-            Self::Path(path) => path,
-            Self::Name(name) => name,
+/// Returns the member; a group is checked by the compiler, so a name is a fault.
+fn checked(listed: Listed, errors: &mut Errors) -> Option<Member> {
+    match listed {
+        Listed::Member(member) => Some(member),
+        Listed::Name(name) => {
+            errors.push(name, "a toolset lists no names of run time: they belong in `toolsets = [..]` of an item");
+            None
         }
     }
 }
 
 /// Reads `[member, ..]`; a member at fault is noted and left out.
-fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Member>)> {
+fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Listed>)> {
     if !input.peek(token::Bracket) {
         return Err(input.error(NO_LIST));
     }
@@ -122,9 +88,9 @@ fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Membe
     let bracket = bracketed!(content in input);
     let mut members = Vec::new();
     separated(&content, errors, |input, errors| {
-        let member = Member::parse(input)?;
-        if members.iter().any(|other: &Member| other.text() == member.text()) {
-            errors.push(member.tokens(), format!("`{}` listed twice", member.text()));
+        let (member, tokens) = Listed::parse(input, errors)?;
+        if members.iter().any(|other: &Listed| other.to_string() == member.to_string()) {
+            errors.push(tokens, format!("`{member}` listed twice"));
         } else {
             members.push(member);
         }

@@ -1,21 +1,43 @@
 //! What an item may call, as traits for the compiler and as names for the runtime.
 
-use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
-use syn::{Ident, Path};
+mod forms;
 
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::Ident;
+
+use self::forms::Lists;
 use super::blaming;
+use crate::args::toolset::Member;
 use crate::input::Callable;
 
 /// The item as a toolset of its own: itself.
 pub(super) fn itself(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
+    let key = key(name);
     quote! {
         impl __llm_do::Toolset for #arguments {
-            const NAMES: &'static [&'static str] = &[#name];
+            const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new(#name)];
         }
-        impl __llm_do::Includes<#arguments, __llm_do::Here> for #arguments {}
+        impl __llm_do::Keyed for #arguments {
+            type Key = #key;
+        }
     }
+}
+
+/// How many hexadecimal digits of a name's hash tell it from others: each costs the compiler four steps.
+const DIGITS: usize = 12;
+
+/// A name's hash, FNV-1a, as a type: a digit, and in it the rest.
+fn key(name: &str) -> TokenStream {
+    let hash = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let digits: Vec<_> = format!("{hash:016X}").chars().take(DIGITS).collect();
+    digits.iter().rfold(quote!(()), |rest, digit| {
+        let digit = format_ident!("Hex{digit}");
+        quote!(__llm_do::#digit<#rest>)
+    })
 }
 
 /// The traits of the declared toolsets, and the constant that the registration refers to.
@@ -23,14 +45,14 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     let Some(toolsets) = &callable.toolsets else {
         return TokenStream::new();
     };
-    let (paths, names) = (&toolsets.paths, &toolsets.names);
-    let members = members(&callable.arguments, &quote!(__llm_do::Declares), paths);
-    let unique = unique(&callable.name, toolsets.span);
-    let listed = names_of(paths);
+    let (item, names) = (&callable.arguments, &toolsets.names);
+    let members = members(&callable.name, &toolsets.members, toolsets.span);
+    let included = forms::included(&toolsets.members);
     quote! {
+        // A call outside the declaration is told in the declaration's words, not in its members'.
+        #[diagnostic::do_not_recommend]
+        impl<__T> __llm_do::Declares<__T> for #item where #included: __llm_do::Includes<__T, Answer = __llm_do::Yes> {}
         #members
-        const __MEMBERS: &[&[&str]] = #listed;
-        #unique
         const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(__MEMBERS, &[#(#names),*]);
     }
 }
@@ -40,40 +62,31 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
     callable.toolsets.as_ref().map(|_| quote!(.declares(&__DECLARATION)))
 }
 
-/// How many implementations keep the compiler from taking one for the only answer.
-const CHOICES: usize = 2;
-
-/// `trait_path` for every tool that one of the members includes, each member at an index of its own.
-///
-/// A single implementation would decide which tool a call must be of, and any other would be a mismatch of types.
-pub(super) fn members(item: &Ident, trait_path: &TokenStream, members: &[Path]) -> TokenStream {
-    let implementations = members.iter().enumerate().map(|(index, member)| {
-        quote! {
-            // A call outside the declaration is told in the declaration's words, not in this member's.
-            #[diagnostic::do_not_recommend]
-            impl<__T, __I> #trait_path<__T, __llm_do::In<#index, __I>> for #item
-            where
-                #member: __llm_do::Includes<__T, __I>,
-            {
-            }
+/// The group's answer to whether it includes a tool: that of its members.
+pub(super) fn includes(group: &Ident, members: &[Member]) -> TokenStream {
+    let included = forms::included(members);
+    quote! {
+        #[diagnostic::do_not_recommend]
+        // A parameter, since the answer's own path would show private members to whoever sees the group.
+        impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for #group
+        where
+            #included: __llm_do::Includes<__T, Answer = __Answer>,
+        {
+            type Answer = __Answer;
         }
-    });
-    let others = (members.len()..CHOICES).map(|index| {
-        quote! {
-            #[diagnostic::do_not_recommend]
-            impl #trait_path<__llm_do::Nothing, __llm_do::In<#index, __llm_do::Here>> for #item {}
-        }
-    });
-    quote!(#(#implementations)* #(#others)*)
+    }
 }
 
-/// The names of all members, as `&[&[&str]]`.
-pub(super) fn names_of(members: &[Path]) -> TokenStream {
-    quote!(&[#(<#members as __llm_do::Toolset>::NAMES),*])
-}
-
-/// Refuses two tools of one name in `__MEMBERS`, at the list.
-pub(super) fn unique(item: &str, list: Span) -> TokenStream {
+/// `__MEMBERS`, the names of all members of `item`; two that are shown by one name are refused at the list.
+pub(super) fn members(item: &str, members: &[Member], list: Span) -> TokenStream {
+    let mut lists = Lists::default();
+    let listed: Vec<_> = members.iter().map(|member| lists.of(member)).collect();
+    let constants = lists.constants();
     let list = blaming(&list);
-    quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS);)
+    let unique = quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS););
+    quote! {
+        #constants
+        const __MEMBERS: &[&[__llm_do::Member]] = &[#(#listed),*];
+        #unique
+    }
 }

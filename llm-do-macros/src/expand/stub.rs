@@ -17,7 +17,7 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
         #arguments
         #tool
         #itself
-        impl<__T> __llm_do::Declares<__T, __llm_do::Here> for #ident {}
+        impl<__T> __llm_do::Declares<__T> for #ident {}
     };
     let hidden = hidden(cfgs, &items);
     quote!(#definition #hidden)

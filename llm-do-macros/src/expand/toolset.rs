@@ -9,21 +9,19 @@ use crate::input::Toolset;
 /// The type that stands for a group, its traits and its registration.
 pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     let Toolset { attrs, cfgs, vis, ident, name, description, span, members } = toolset;
-    let listed = declaration::names_of(members);
-    let unique = declaration::unique(name, *span);
-    let includes = declaration::members(ident, &quote!(__llm_do::Includes), members);
+    let listed = declaration::members(name, members, *span);
+    let includes = declaration::includes(ident, members);
     let items = quote! {
-        const __MEMBERS: &[&[&str]] = #listed;
-        #unique
+        #listed
         impl __llm_do::Toolset for #ident {
-            const NAMES: &'static [&'static str] = &__llm_do::concat::<{ __llm_do::count(__MEMBERS) }>(__MEMBERS);
+            const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<{ __llm_do::count(__MEMBERS) }>(__MEMBERS);
         }
         #includes
         __llm_do::inventory::submit! {
             __llm_do::ToolsetDef::new(
                 #name,
                 #description,
-                <#ident as __llm_do::Toolset>::NAMES,
+                <#ident as __llm_do::Toolset>::MEMBERS,
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
             )
         }

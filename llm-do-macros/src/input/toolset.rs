@@ -2,10 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Ident, Path, Visibility};
+use syn::{Attribute, Ident, Visibility};
 
 use super::{cfgs, docs, name};
-use crate::args::toolset::{Group, skip_group};
+use crate::args::toolset::{Group, Member, skip_group};
 use crate::errors::Errors;
 
 /// One group of `toolset!`.
@@ -20,7 +20,7 @@ pub(crate) struct Toolset {
     pub(crate) description: TokenStream,
     /// The whole list of members.
     pub(crate) span: Span,
-    pub(crate) members: Vec<Path>,
+    pub(crate) members: Vec<Member>,
 }
 
 impl Toolset {

@@ -81,22 +81,39 @@ const _: () = {
         type Output = <Result<Vec<Review>> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for review_all {
-        const NAMES: &'static [&'static str] = &["review_all"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("review_all"),
+        ];
     }
-    impl __llm_do::Includes<review_all, __llm_do::Here> for review_all {}
+    impl __llm_do::Keyed for review_all {
+        type Key = __llm_do::Hex5<
+            __llm_do::Hex8<
+                __llm_do::Hex5<
+                    __llm_do::Hex4<
+                        __llm_do::Hex8<
+                            __llm_do::Hex8<
+                                __llm_do::HexA<
+                                    __llm_do::Hex2<
+                                        __llm_do::HexD<
+                                            __llm_do::HexA<__llm_do::Hex6<__llm_do::Hex9<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     #[diagnostic::do_not_recommend]
-    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for review_all
+    impl<__T> __llm_do::Declares<__T> for review_all
     where
-        reviewer: __llm_do::Includes<__T, __I>,
+        (reviewer, files::read_file): __llm_do::Includes<__T, Answer = __llm_do::Yes>,
     {}
-    #[diagnostic::do_not_recommend]
-    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<1usize, __I>> for review_all
-    where
-        files::read_file: __llm_do::Includes<__T, __I>,
-    {}
-    const __MEMBERS: &[&[&str]] = &[
-        <reviewer as __llm_do::Toolset>::NAMES,
-        <files::read_file as __llm_do::Toolset>::NAMES,
+    const __MEMBERS: &[&[__llm_do::Member]] = &[
+        <reviewer as __llm_do::Toolset>::MEMBERS,
+        <files::read_file as __llm_do::Toolset>::MEMBERS,
     ];
     const _: () = __llm_do::assert_unique("review_all", __MEMBERS);
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(

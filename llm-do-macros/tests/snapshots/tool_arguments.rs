@@ -147,9 +147,31 @@ const _: () = {
         type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for read_file {
-        const NAMES: &'static [&'static str] = &["read_file"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("read_file"),
+        ];
     }
-    impl __llm_do::Includes<read_file, __llm_do::Here> for read_file {}
+    impl __llm_do::Keyed for read_file {
+        type Key = __llm_do::HexA<
+            __llm_do::Hex2<
+                __llm_do::Hex1<
+                    __llm_do::Hex6<
+                        __llm_do::Hex6<
+                            __llm_do::Hex5<
+                                __llm_do::Hex4<
+                                    __llm_do::HexB<
+                                        __llm_do::Hex8<
+                                            __llm_do::Hex1<__llm_do::HexC<__llm_do::Hex8<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     impl __llm_do::Function for read_file {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
             __llm_do::Running::blocking(move || {

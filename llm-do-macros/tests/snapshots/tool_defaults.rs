@@ -101,9 +101,31 @@ const _: () = {
         type Output = <() as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for ListFiles {
-        const NAMES: &'static [&'static str] = &["list-files"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("list-files"),
+        ];
     }
-    impl __llm_do::Includes<ListFiles, __llm_do::Here> for ListFiles {}
+    impl __llm_do::Keyed for ListFiles {
+        type Key = __llm_do::Hex2<
+            __llm_do::HexA<
+                __llm_do::HexB<
+                    __llm_do::Hex0<
+                        __llm_do::HexB<
+                            __llm_do::HexF<
+                                __llm_do::HexC<
+                                    __llm_do::HexA<
+                                        __llm_do::Hex6<
+                                            __llm_do::Hex6<__llm_do::Hex2<__llm_do::Hex6<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     impl __llm_do::Function for ListFiles {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
             __llm_do::Running::inline(move || {

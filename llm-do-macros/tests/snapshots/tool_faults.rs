@@ -95,8 +95,28 @@ const _: () = {
         type Output = <String as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for greet {
-        const NAMES: &'static [&'static str] = &["greet"];
+        const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("greet")];
     }
-    impl __llm_do::Includes<greet, __llm_do::Here> for greet {}
-    impl<__T> __llm_do::Declares<__T, __llm_do::Here> for greet {}
+    impl __llm_do::Keyed for greet {
+        type Key = __llm_do::Hex0<
+            __llm_do::HexF<
+                __llm_do::Hex4<
+                    __llm_do::Hex0<
+                        __llm_do::HexE<
+                            __llm_do::HexA<
+                                __llm_do::Hex2<
+                                    __llm_do::Hex9<
+                                        __llm_do::Hex6<
+                                            __llm_do::Hex3<__llm_do::Hex7<__llm_do::HexF<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
+    impl<__T> __llm_do::Declares<__T> for greet {}
 };

@@ -85,9 +85,29 @@ const _: () = {
         type Output = <Result<u64> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for count {
-        const NAMES: &'static [&'static str] = &["count"];
+        const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("count")];
     }
-    impl __llm_do::Includes<count, __llm_do::Here> for count {}
+    impl __llm_do::Keyed for count {
+        type Key = __llm_do::HexB<
+            __llm_do::Hex1<
+                __llm_do::HexE<
+                    __llm_do::Hex5<
+                        __llm_do::HexE<
+                            __llm_do::Hex2<
+                                __llm_do::Hex8<
+                                    __llm_do::HexE<
+                                        __llm_do::Hex4<
+                                            __llm_do::Hex4<__llm_do::Hex7<__llm_do::Hex9<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     impl __llm_do::Function for count {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
             let __injected_0 = match <__llm_do::CallContext as __llm_do::FromContext>::from_context(

@@ -77,18 +77,39 @@ const _: () = {
         type Output = <Review as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for reviewer {
-        const NAMES: &'static [&'static str] = &["reviewer"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("reviewer"),
+        ];
     }
-    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
+    impl __llm_do::Keyed for reviewer {
+        type Key = __llm_do::Hex9<
+            __llm_do::HexF<
+                __llm_do::HexD<
+                    __llm_do::Hex5<
+                        __llm_do::HexB<
+                            __llm_do::Hex9<
+                                __llm_do::Hex5<
+                                    __llm_do::Hex2<
+                                        __llm_do::Hex4<
+                                            __llm_do::Hex7<__llm_do::Hex3<__llm_do::Hex6<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     #[diagnostic::do_not_recommend]
-    impl<__T, __I> __llm_do::Declares<__T, __llm_do::In<0usize, __I>> for reviewer
+    impl<__T> __llm_do::Declares<__T> for reviewer
     where
-        read_file: __llm_do::Includes<__T, __I>,
+        read_file: __llm_do::Includes<__T, Answer = __llm_do::Yes>,
     {}
-    #[diagnostic::do_not_recommend]
-    impl __llm_do::Declares<__llm_do::Nothing, __llm_do::In<1usize, __llm_do::Here>>
-    for reviewer {}
-    const __MEMBERS: &[&[&str]] = &[<read_file as __llm_do::Toolset>::NAMES];
+    const __MEMBERS: &[&[__llm_do::Member]] = &[
+        <read_file as __llm_do::Toolset>::MEMBERS,
+    ];
     const _: () = __llm_do::assert_unique("reviewer", __MEMBERS);
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,

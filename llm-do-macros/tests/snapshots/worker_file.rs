@@ -93,8 +93,30 @@ const _: () = {
         type Output = <Result<Review> as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for reviewer {
-        const NAMES: &'static [&'static str] = &["code-reviewer"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("code-reviewer"),
+        ];
     }
-    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
-    impl<__T> __llm_do::Declares<__T, __llm_do::Here> for reviewer {}
+    impl __llm_do::Keyed for reviewer {
+        type Key = __llm_do::HexC<
+            __llm_do::HexA<
+                __llm_do::Hex2<
+                    __llm_do::Hex0<
+                        __llm_do::Hex7<
+                            __llm_do::Hex3<
+                                __llm_do::Hex1<
+                                    __llm_do::Hex9<
+                                        __llm_do::HexF<
+                                            __llm_do::HexA<__llm_do::Hex3<__llm_do::Hex9<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
+    impl<__T> __llm_do::Declares<__T> for reviewer {}
 };

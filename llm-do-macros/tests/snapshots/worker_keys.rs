@@ -75,9 +75,31 @@ const _: () = {
         type Output = <Review as __llm_do::Yields<__FALLIBLE>>::Output;
     }
     impl __llm_do::Toolset for reviewer {
-        const NAMES: &'static [&'static str] = &["reviewer"];
+        const MEMBERS: &'static [__llm_do::Member] = &[
+            __llm_do::Member::new("reviewer"),
+        ];
     }
-    impl __llm_do::Includes<reviewer, __llm_do::Here> for reviewer {}
+    impl __llm_do::Keyed for reviewer {
+        type Key = __llm_do::Hex9<
+            __llm_do::HexF<
+                __llm_do::HexD<
+                    __llm_do::Hex5<
+                        __llm_do::HexB<
+                            __llm_do::Hex9<
+                                __llm_do::Hex5<
+                                    __llm_do::Hex2<
+                                        __llm_do::Hex4<
+                                            __llm_do::Hex7<__llm_do::Hex3<__llm_do::Hex6<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
     fn __settings() -> __llm_do::Settings {
         __llm_do::SettingsValue::into_settings(Settings::new().temperature(0.2))
     }

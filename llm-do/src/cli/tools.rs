@@ -4,25 +4,40 @@ use serde_json::{Value, json};
 
 use super::args::ToolsOptions;
 use super::{Failure, print};
+use crate::declared::Declared;
 use crate::registry::{Registered, Registry};
+use crate::toolset::Member;
 
-/// Prints every tool, worker and entry.
+/// Prints every tool, worker, entry and toolset.
 pub(super) fn list(options: &ToolsOptions) -> Result<(), Failure> {
     let registry = Registry::collect().map_err(Failure::error)?;
     if options.json {
-        let items: Vec<Value> = registry.iter().map(|item| describe(item)).collect();
-        return print(&format!("{:#}", Value::Array(items)));
+        let items = registry.iter().map(|item| describe(item)).chain(registry.toolsets().map(describe_set));
+        return print(&format!("{:#}", items.collect::<Value>()));
     }
-    let width = registry.iter().map(|item| item.name().len()).max().unwrap_or(0);
-    for item in registry.iter() {
-        let summary = item.description().lines().next().unwrap_or_default();
-        print(&format!("{:width$}  {:6}  {summary}", item.name(), item.kind().as_str()))?;
+    let items = registry.iter().map(|item| (item.name(), item.kind().as_str(), item.description()));
+    let rows: Vec<_> = items.chain(registry.toolsets().map(|(name, docs, _)| (name, "toolset", docs))).collect();
+    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
+    for (name, kind, description) in rows {
+        let summary = description.lines().next().unwrap_or_default();
+        print(format!("{name:width$}  {kind:7}  {summary}").trim_end())?;
     }
     Ok(())
 }
 
+fn describe_set((name, description, members): (&str, &str, &[Member])) -> Value {
+    let members = members.iter().map(|member| pair(member.shown(), member.tool()));
+    json!({ "name": name, "kind": "toolset", "description": description, "members": members.collect::<Value>() })
+}
+
+/// A tool under the name that callers see, and the name that it is registered by.
+fn pair(shown: &str, tool: &str) -> Value {
+    json!({ "name": shown, "tool": tool })
+}
+
 fn describe(item: &Registered) -> Value {
-    let declared: Option<Vec<&str>> = item.declared().map(Iterator::collect);
+    let pairs = |declared: &Declared| declared.iter().map(|tool| pair(&tool.shown, tool.tool)).collect::<Value>();
+    let declared = item.declared.as_deref().map(pairs);
     json!({
         "name": item.name(),
         "kind": item.kind(),

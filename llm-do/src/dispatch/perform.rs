@@ -1,8 +1,8 @@
 //! What runs once a call is admitted: a function, or a worker's turns.
 
 use std::any::Any;
+use std::sync::Arc;
 
-use llm_do_providers::ToolSpec;
 use serde_json::{Map, Value};
 
 use super::Plane;
@@ -53,17 +53,27 @@ impl Prepared {
     ) -> Result<ToolReturn, CallError> {
         match self.body {
             Body::Function(start) => function(tool, start, ctx).await,
-            Body::Worker(worker, ask, check) => {
-                let prompt = ask(ctx).prompt().await?;
-                let run = plane.worker_run(tool, &worker, check, ctx)?;
-                let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
-                Ok(run.run(prompt, limits).await?.into())
-            }
+            // On the heap: calls in one another share one stack, and a worker's turns need more of it than a function.
+            Body::Worker(worker, ask, check) => Box::pin(plane.work(tool, &worker, ask, check, ctx)).await,
         }
     }
 }
 
 impl Plane {
+    async fn work(
+        &self,
+        tool: &Registered,
+        worker: &WorkerDef,
+        ask: Ask,
+        check: fn(&Value) -> Result<(), String>,
+        ctx: &CallContext,
+    ) -> Result<ToolReturn, CallError> {
+        let prompt = ask(ctx).prompt().await?;
+        let run = self.worker_run(tool, worker, check, ctx)?;
+        let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
+        Ok(run.run(prompt, limits).await?.into())
+    }
+
     fn worker_run(
         &self,
         tool: &Registered,
@@ -72,7 +82,7 @@ impl Plane {
         ctx: &CallContext,
     ) -> Result<WorkerRun, CallError> {
         let model = self.models.choose(tool.name(), worker)?;
-        let tools = self.specs(ctx);
+        let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
         let unfit = |message| {
             let (worker, model) = (tool.name().to_owned(), model.name().to_owned());
             CallError::UnfitModel { worker, model, message }
@@ -97,12 +107,6 @@ impl Plane {
             streaming: self.streaming,
             return_denials: self.return_permission_errors,
         })
-    }
-
-    /// Lists the tools that the callee may call, as a model sees them.
-    fn specs(&self, ctx: &CallContext) -> Vec<ToolSpec> {
-        let declared = ctx.frame().declared.as_deref().unwrap_or_default();
-        declared.iter().filter_map(|name| self.registry.get(name)).map(|tool| tool.spec.clone()).collect()
     }
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
-use crate::definition::{OUTPUT_TOOL, OutputMode};
+use crate::definition::OutputMode;
 use crate::schema::{OutputShape, WRAPPER};
+use crate::toolset::OUTPUT_TOOL;
 
 /// What a worker's output must be, and the way its model gives it.
 #[derive(Clone, Debug)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output::Output;
-use crate::definition::OUTPUT_TOOL;
+use crate::toolset::OUTPUT_TOOL;
 
 /// What a worker may use up before it gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,8 +48,13 @@ async fn wait(ctx: &CallContext) {
     ctx.cancelled().await;
 }
 
+toolset! {
+    /// Plain sums, by their own names.
+    arithmetic = [prefixed("math_", add)];
+}
+
 /// Greets and writes it down.
-#[entry(toolsets = [greet, write])]
+#[entry(toolsets = [greet, write, arithmetic])]
 async fn main_entry(ctx: &CallContext<main_entry>, name: String) -> Result<String> {
     let greeting = ctx.call(greet { input: name }).await?;
     Ok(ctx.call(write { text: greeting }).await?)

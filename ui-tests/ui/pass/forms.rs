@@ -103,6 +103,14 @@ toolset! {
     /// Files and more.
     #[allow(dead_code)]
     pub(crate) everything = [filesystem, self::now, reviewer, translator];
+
+    /// Forms of members.
+    pub formed = [
+        prefixed("fs_", self::filesystem),
+        prefixed("a_", prefixed("b-", filesystem.only([read_file, self::delete_file],)),),
+        everything.except([now, filesystem]).only([reviewer, translator]).except([reviewer]),
+        prefixed("x_", everything).except([filesystem]).only([now]),
+    ];
 }
 
 /// Review all files.
@@ -118,6 +126,14 @@ pub async fn main_entry(ctx: &CallContext<main_entry>, paths: Vec<PathBuf>) -> R
     ctx.call(delete_file { force: Some(true), ..Default::default() }).await?;
     ctx.call(JoinWords { words: vec![], separator: ", ".to_owned(), limit: 1, suffix: String::new() }).await?;
     Ok(reviews)
+}
+
+/// Declares one tool under several names.
+#[entry(toolsets = [formed, filesystem, prefixed("again_", read_file)])]
+pub async fn formed_entry(ctx: &CallContext<formed_entry>) -> Result<(), CallError> {
+    ctx.call(delete_file { ..Default::default() }).await?;
+    ctx.call(now {}).await?;
+    ctx.call(translator { input: String::new() }).await.map(drop)
 }
 
 /// Second.

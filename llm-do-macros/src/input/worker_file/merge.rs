@@ -8,7 +8,7 @@ use syn::{Expr, LitStr, Path, Token, parse_quote_spanned};
 
 use crate::args::Text;
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
-use crate::args::toolset::Toolsets;
+use crate::args::toolset::{Member, Toolsets};
 use crate::args::worker::{Globs, Hints, Worker};
 use crate::input::name;
 use crate::worker_file::{At, Fault, Keys, Sampling, ServerSide, WorkerFile};
@@ -111,8 +111,8 @@ impl<'a> Merge<'a> {
             }
             path
         });
-        let paths = paths.collect();
-        Toolsets { span: self.span(), paths, names: Vec::new() }
+        let members = paths.map(Member::Path).collect();
+        Toolsets { span: self.span(), members, names: Vec::new() }
     }
 
     fn server_side_tools(&mut self, tools: Vec<At<ServerSide>>) -> ServerSideTools {

@@ -1,0 +1,235 @@
+//! One member of a list: a path, a name of run time, or a form around a member.
+
+use std::fmt::{self, Display};
+
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
+use quote::ToTokens;
+use syn::buffer::Cursor;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr, Path, Token, token};
+
+use crate::args::{did_you_mean, separated};
+use crate::errors::Errors;
+
+/// The whole grammar, for a fault.
+const GRAMMAR: &str = "expected the path of a tool or toolset, its name as a string, `prefixed(\"prefix_\", member)`, \
+                       `member.only([path, ..])` or `member.except([path, ..])`";
+
+/// What else people call the forms.
+const SYNONYMS: [(&str, &[&str]); 3] = [
+    ("prefixed", &["prefix", "with_prefix", "rename", "renamed", "namespace", "namespaced"]),
+    ("only", &["include", "including", "just", "pick", "select", "with", "keep", "allow", "filter"]),
+    ("except", &["exclude", "excluding", "without", "but", "not", "minus", "omit", "remove", "deny"]),
+];
+
+/// What a list may hold.
+pub(super) enum Listed {
+    Member(Member),
+    /// Known at run time.
+    Name(LitStr),
+}
+
+/// What the compiler checks.
+pub(crate) enum Member {
+    /// A tool or toolset in scope.
+    Path(Path),
+    /// Its tools are shown under their names with a text before them.
+    Prefixed { prefix: LitStr, member: Box<Member> },
+    /// Only some of its tools, or all but some.
+    Picked { member: Box<Member>, pick: Pick, paths: Vec<Path> },
+}
+
+/// Whether the picked tools are those that are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pick {
+    Only,
+    Except,
+}
+
+impl Pick {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Only => "only",
+            Self::Except => "except",
+        }
+    }
+}
+
+impl Listed {
+    /// Reads one, and returns it with its tokens.
+    pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<(Self, TokenStream)> {
+        let start = input.cursor();
+        let listed =
+            if input.peek(LitStr) { Self::Name(input.parse()?) } else { Self::Member(Member::parse(input, errors)?) };
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok((listed, between(start, input.cursor())));
+        }
+        Err(input.error(GRAMMAR))
+    }
+}
+
+fn between(mut start: Cursor, end: Cursor) -> TokenStream {
+    let mut tokens = Vec::new();
+    while start != end {
+        let Some((token, next)) = start.token_tree() else { break };
+        tokens.push(token);
+        start = next;
+    }
+    tokens.into_iter().collect()
+}
+
+impl Member {
+    fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        let mut member = Self::first(input, errors)?;
+        while input.peek(Token![.]) {
+            member = member.picked(input, errors)?;
+        }
+        Ok(member)
+    }
+
+    /// Reads a path, or `prefixed(..)`.
+    fn first(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        if input.peek(LitStr) {
+            return Err(input.error("a name of run time stands by itself: forms take paths"));
+        }
+        let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), GRAMMAR))?;
+        let Some(arguments) = arguments(input) else {
+            return Ok(Self::Path(path));
+        };
+        let content = arguments.stream();
+        if path.is_ident("prefixed") {
+            let read = |input: ParseStream| Self::prefixed(input, arguments.span(), errors);
+            return read.parse2(content);
+        }
+        Err(unknown(&path, ["prefixed", "only", "except"]))
+    }
+
+    /// Reads what is in the parentheses of `prefixed`.
+    fn prefixed(input: ParseStream, whole_span: Span, errors: &mut Errors) -> syn::Result<Self> {
+        let form = "expected `prefixed(\"prefix_\", member)`";
+        if input.is_empty() {
+            return Err(syn::Error::new(whole_span, form));
+        }
+        let Ok(prefix) = input.parse::<LitStr>() else {
+            return Err(input.error(format!("the prefix is a text: {form}")));
+        };
+        check_prefix(&prefix, errors);
+        if input.parse::<Token![,]>().is_err() || input.is_empty() {
+            return Err(syn::Error::new(whole_span, form));
+        }
+        let member = Box::new(Self::parse(input, errors)?);
+        input.parse::<Option<Token![,]>>()?;
+        if !input.is_empty() {
+            return Err(input.error(format!("`prefixed` takes one member: {form}")));
+        }
+        Ok(Self::Prefixed { prefix, member })
+    }
+
+    /// Reads `.only([..])` or `.except([..])` behind the member.
+    fn picked(self, input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        input.parse::<Token![.]>()?;
+        let word = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), GRAMMAR))?;
+        let pick = [Pick::Only, Pick::Except].into_iter().find(|pick| word == pick.word());
+        let Some(pick) = pick else {
+            return Err(unknown(&word, ["only", "except", "prefixed"]));
+        };
+        let form = || format!("expected `.{word}([path, ..])`");
+        let list = arguments(input).ok_or_else(|| syn::Error::new_spanned(&word, form()))?;
+        let list = only_list(&list).ok_or_else(|| syn::Error::new(list.span(), form()))?;
+        let paths = paths(&list, errors)?;
+        if paths.is_empty() && list.stream().is_empty() {
+            return Err(syn::Error::new(list.span(), format!("`{word}` picks nothing: {}", form())));
+        }
+        Ok(Self::Picked { member: Box::new(self), pick, paths })
+    }
+}
+
+/// Returns the parentheses that follow, if some do.
+fn arguments(input: ParseStream) -> Option<Group> {
+    if input.peek(token::Paren) { input.parse().ok() } else { None }
+}
+
+/// Returns the list in brackets that stands alone in the parentheses.
+fn only_list(arguments: &Group) -> Option<Group> {
+    let read = |input: ParseStream| {
+        let list: Group = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
+        Ok(list)
+    };
+    read.parse2(arguments.stream()).ok().filter(|list| list.delimiter() == Delimiter::Bracket)
+}
+
+/// Reads the paths in the brackets of `only` or `except`; one at fault is noted and left out.
+fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
+    let mut paths: Vec<Path> = Vec::new();
+    let read = |input: ParseStream| {
+        separated(input, errors, |input, errors| {
+            let form = "expected the path of a tool or toolset";
+            let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), form))?;
+            if !input.is_empty() && !input.peek(Token![,]) {
+                return Err(input.error(form));
+            }
+            if paths.iter().any(|other| text(other) == text(&path)) {
+                errors.push(&path, format!("`{}` listed twice", text(&path)));
+            } else {
+                paths.push(path);
+            }
+            Ok(())
+        });
+        Ok(())
+    };
+    read.parse2(list.stream())?;
+    Ok(paths)
+}
+
+/// Notes what no name may begin with.
+fn check_prefix(prefix: &LitStr, errors: &mut Errors) {
+    let text = prefix.value();
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if text.is_empty() {
+        errors.push(prefix, "an empty prefix changes no name");
+    } else if !text.bytes().all(is_allowed) {
+        errors.push(prefix, "models accept names of letters `A-Z`, `a-z`, digits, `_` and `-` only");
+    }
+}
+
+fn unknown(word: &impl ToTokens, forms: [&'static str; 3]) -> syn::Error {
+    let text = text(word);
+    let last = text.rsplit("::").next().unwrap_or_default();
+    if forms.contains(&last) {
+        return syn::Error::new_spanned(word, format!("`{last}` is not written like this\n{GRAMMAR}"));
+    }
+    let hint = match SYNONYMS.iter().find(|(_, words)| words.contains(&last)) {
+        Some((form, _)) => format!("; did you mean `{form}`?"),
+        None => did_you_mean(last, forms.into_iter()),
+    };
+    syn::Error::new_spanned(word, format!("unknown form `{text}`{hint}\n{GRAMMAR}"))
+}
+
+/// Returns a path as it is written.
+pub(crate) fn text(tokens: &impl ToTokens) -> String {
+    tokens.to_token_stream().to_string().replace(' ', "")
+}
+
+impl Display for Listed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Member(member) => member.fmt(formatter),
+            Self::Name(name) => write!(formatter, "\"{}\"", name.value()),
+        }
+    }
+}
+
+impl Display for Member {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => formatter.write_str(&text(path)),
+            Self::Prefixed { prefix, member } => write!(formatter, "prefixed(\"{}\", {member})", prefix.value()),
+            Self::Picked { member, pick, paths } => {
+                let paths: Vec<_> = paths.iter().map(text).collect();
+                write!(formatter, "{member}.{}([{}])", pick.word(), paths.join(", "))
+            }
+        }
+    }
+}

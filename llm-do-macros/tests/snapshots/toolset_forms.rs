@@ -1,0 +1,85 @@
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    clippy::all,
+    clippy::pedantic
+)]
+enum formed {}
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const __LIST_0: &[__llm_do::Member] = <files as __llm_do::Toolset>::MEMBERS;
+    const __LIST_1: &[__llm_do::Member] = &__llm_do::picked::<
+        {
+            __llm_do::count_picked(
+                __LIST_0,
+                &[
+                    <write as __llm_do::Toolset>::MEMBERS,
+                    <more::list as __llm_do::Toolset>::MEMBERS,
+                ],
+                false,
+            )
+        },
+    >(
+        __LIST_0,
+        &[
+            <write as __llm_do::Toolset>::MEMBERS,
+            <more::list as __llm_do::Toolset>::MEMBERS,
+        ],
+        false,
+    );
+    const __LIST_2: &[__llm_do::Member] = __LIST_1;
+    const __LIST_3: &[__llm_do::Member] = &__llm_do::prefixed::<
+        { __LIST_2.len() },
+    >("fs_", __LIST_2);
+    const __LIST_4: &[__llm_do::Member] = <read as __llm_do::Toolset>::MEMBERS;
+    const __LIST_5: &[__llm_do::Member] = &__llm_do::picked::<
+        {
+            __llm_do::count_picked(
+                __LIST_4,
+                &[<read as __llm_do::Toolset>::MEMBERS],
+                true,
+            )
+        },
+    >(__LIST_4, &[<read as __llm_do::Toolset>::MEMBERS], true);
+    const _: () = __llm_do::assert_picked(
+        "write",
+        <write as __llm_do::Toolset>::MEMBERS,
+        "files",
+        __LIST_0,
+    );
+    const _: () = __llm_do::assert_picked(
+        "more::list",
+        <more::list as __llm_do::Toolset>::MEMBERS,
+        "files",
+        __LIST_0,
+    );
+    const _: () = __llm_do::assert_prefixed("fs_", __LIST_2);
+    const _: () = __llm_do::assert_picked(
+        "read",
+        <read as __llm_do::Toolset>::MEMBERS,
+        "read",
+        __LIST_4,
+    );
+    const __MEMBERS: &[&[__llm_do::Member]] = &[__LIST_3, __LIST_5];
+    const _: () = __llm_do::assert_unique("formed", __MEMBERS);
+    impl __llm_do::Toolset for formed {
+        const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
+            { __llm_do::count(__MEMBERS) },
+        >(__MEMBERS);
+    }
+    #[diagnostic::do_not_recommend]
+    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for formed
+    where
+        (
+            __llm_do::Except<files, (write, more::list)>,
+            __llm_do::Only<read, read>,
+        ): __llm_do::Includes<__T, Answer = __Answer>,
+    {
+        type Answer = __Answer;
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolsetDef::new("formed", "", < formed as __llm_do::Toolset >
+        ::MEMBERS, __llm_do::Location::new(::core::file!(), ::core::line!()),)
+    }
+};

@@ -1,0 +1,151 @@
+//! The members of a toolset, as lists that are made at compile time.
+
+use std::fmt;
+
+use super::text::{Text, same};
+
+/// The longest name that every provider accepts, in bytes.
+pub(super) const MAX_NAME: usize = 64;
+
+/// A tool in a toolset: which it is, and the name that callers by name see.
+#[derive(Clone, Copy)]
+pub struct Member {
+    shown: Text<MAX_NAME>,
+    tool: &'static str,
+}
+
+impl Member {
+    /// Returns a tool under its registered name.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(tool: &'static str) -> Self {
+        let mut shown = Text::new();
+        shown.push(tool);
+        Self { shown, tool }
+    }
+
+    /// Returns the name that a model sees, and that calls by name use: the registered one, or a prefix before it.
+    #[must_use]
+    pub const fn shown(&self) -> &str {
+        self.shown.as_str()
+    }
+
+    /// Returns the registered name.
+    #[must_use]
+    pub const fn tool(&self) -> &'static str {
+        self.tool
+    }
+
+    /// Returns whether both are shown by one name.
+    pub(super) const fn looks_like(&self, other: &Self) -> bool {
+        self.shown.is(&other.shown)
+    }
+
+    /// Returns the same under a longer name; one that would be too long, which is refused elsewhere, stays as it is.
+    const fn prefixed(self, prefix: &str) -> Self {
+        let mut shown = Text::new();
+        shown.push(prefix);
+        if !shown.fits(self.shown()) {
+            return self;
+        }
+        shown.push(self.shown());
+        Self { shown, tool: self.tool }
+    }
+}
+
+impl fmt::Debug for Member {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Member").field("shown", &self.shown()).field("tool", &self.tool).finish()
+    }
+}
+
+const NO_MEMBER: Member = Member::new("");
+
+/// Returns how many members there are in all.
+#[doc(hidden)]
+#[must_use]
+pub const fn count(lists: &[&[Member]]) -> usize {
+    let (mut sum, mut list) = (0, 0);
+    while list < lists.len() {
+        sum += lists[list].len();
+        list += 1;
+    }
+    sum
+}
+
+/// Returns all members in one list; `N` is their [`count`].
+#[doc(hidden)]
+#[must_use]
+pub const fn concat<const N: usize>(lists: &[&[Member]]) -> [Member; N] {
+    let mut members = [NO_MEMBER; N];
+    let (mut list, mut place, mut next) = (0, 0, 0);
+    while list < lists.len() {
+        while place < lists[list].len() {
+            members[next] = lists[list][place];
+            next += 1;
+            place += 1;
+        }
+        place = 0;
+        list += 1;
+    }
+    members
+}
+
+/// Returns all members, each with the prefix; `N` is how many they are.
+#[doc(hidden)]
+#[must_use]
+pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
+    let mut all = [NO_MEMBER; N];
+    let mut next = 0;
+    while next < N {
+        all[next] = members[next].prefixed(prefix);
+        next += 1;
+    }
+    all
+}
+
+/// Returns how many of `members` are among `picks`, or, without `are_kept`, are not.
+#[doc(hidden)]
+#[must_use]
+pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: bool) -> usize {
+    let (mut sum, mut next) = (0, 0);
+    while next < members.len() {
+        if holds_tool(picks, members[next].tool) == are_kept {
+            sum += 1;
+        }
+        next += 1;
+    }
+    sum
+}
+
+/// Returns those of `members` that are among `picks`, or, without `are_kept`, are not; `N` is their [`count_picked`].
+#[doc(hidden)]
+#[must_use]
+pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are_kept: bool) -> [Member; N] {
+    let mut all = [NO_MEMBER; N];
+    let (mut found, mut next) = (0, 0);
+    while next < members.len() {
+        if holds_tool(picks, members[next].tool) == are_kept {
+            all[found] = members[next];
+            found += 1;
+        }
+        next += 1;
+    }
+    all
+}
+
+/// Returns whether one of the members is the tool of that registered name.
+pub(super) const fn holds_tool(lists: &[&[Member]], tool: &str) -> bool {
+    let (mut list, mut place) = (0, 0);
+    while list < lists.len() {
+        while place < lists[list].len() {
+            if same(lists[list][place].tool, tool) {
+                return true;
+            }
+            place += 1;
+        }
+        place = 0;
+        list += 1;
+    }
+    false
+}
