@@ -150,6 +150,19 @@ fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribu
 }
 
 #[test]
+fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
+    let expanded = |item| expand::worker(quote!(file = "../tests/files/reviewer.worker"), &item).to_string();
+    let code = expanded(quote!(
+        async fn reviewer(#[arg(flatten)] range: Range, path: PathBuf) -> Review;
+    ));
+    assert!(!code.contains("compile_error"), "{code}");
+    let code = expanded(quote!(
+        async fn reviewer(#[arg(flatten)] range: Range, place: PathBuf) -> Review;
+    ));
+    assert!(code.contains("compile_error") && code.contains("`place`"), "{code}");
+}
+
+#[test]
 fn a_worker_from_a_file_with_faults() {
     let code = expand::worker(
         quote!(file = "../tests/files/faulty.worker", model = "test:a"),
