@@ -131,7 +131,7 @@ fn a_worker_from_a_file() {
     let code = expand::worker(
         quote!(file = "../tests/files/reviewer.worker", retries = 1),
         &quote!(
-            async fn reviewer(path: PathBuf, #[serde(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
+            async fn reviewer(path: PathBuf, #[arg(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
         ),
     );
     // The compiler is told of the file by its absolute path.

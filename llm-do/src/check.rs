@@ -14,7 +14,7 @@ use crate::runtime::{BuildError, RuntimeBuilder};
 ///
 /// # Examples
 ///
-/// ```
+/// ```standalone_crate
 /// use llm_do::prelude::*;
 ///
 /// struct Database;
