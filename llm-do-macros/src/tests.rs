@@ -131,7 +131,7 @@ fn a_worker_from_a_file() {
     let code = expand::worker(
         quote!(file = "../tests/files/reviewer.worker", retries = 1),
         &quote!(
-            async fn reviewer(path: PathBuf, #[serde(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
+            async fn reviewer(path: PathBuf, #[arg(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
         ),
     );
     // The compiler is told of the file by its absolute path.
@@ -147,6 +147,19 @@ fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribu
     let code = expand::worker(quote!(file = "nowhere.worker", model = "test:a"), &item).to_string();
     assert!(!code.contains("compile_error") && !code.contains("include_str"), "{code}");
     assert!(code.contains("\"test:a\""), "{code}");
+}
+
+#[test]
+fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
+    let expanded = |item| expand::worker(quote!(file = "../tests/files/reviewer.worker"), &item).to_string();
+    let code = expanded(quote!(
+        async fn reviewer(#[arg(flatten)] range: Range, path: PathBuf) -> Review;
+    ));
+    assert!(!code.contains("compile_error"), "{code}");
+    let code = expanded(quote!(
+        async fn reviewer(#[arg(flatten)] range: Range, place: PathBuf) -> Review;
+    ));
+    assert!(code.contains("compile_error") && code.contains("`place`"), "{code}");
 }
 
 #[test]

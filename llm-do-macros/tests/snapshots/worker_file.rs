@@ -1,9 +1,3 @@
-::core::compile_error! {
-    "this is `#[arg]`'s to say: write `#[arg(default = ..)]`"
-}
-::core::compile_error! {
-    "../tests/files/reviewer.worker:18: `input_schema` and the parameters of `reviewer` differ: its required properties are `path`, those of the signature `depth`, `path`"
-}
 ///Arguments of the worker `code-reviewer`.
 ///
 #[allow(
@@ -24,7 +18,11 @@ const _: () = {
     const __ARGUMENT_0: __llm_do::Parameter<PathBuf> = __llm_do::parameter::<
         PathBuf,
     >("path");
-    const __ARGUMENT_1: __llm_do::Parameter<u8> = __llm_do::parameter::<u8>("depth");
+    fn __default_1() -> u8 {
+        <u8 as ::core::default::Default>::default()
+    }
+    const __ARGUMENT_1: __llm_do::Parameter<u8> = __llm_do::parameter::<u8>("depth")
+        .default(__default_1);
     const __ARGUMENT_2: __llm_do::Parameter<Option<u32>> = __llm_do::parameter::<
         Option<u32>,
     >("lines");
@@ -118,5 +116,45 @@ const _: () = {
             >,
         >;
     }
-    impl<__T> __llm_do::Declares<__T> for reviewer {}
+    #[diagnostic::do_not_recommend]
+    impl<__T> __llm_do::Declares<__T> for reviewer
+    where
+        (
+            read_file,
+            crate::fs::list_files,
+        ): __llm_do::Includes<__T, Answer = __llm_do::Yes>,
+    {}
+    const __MEMBERS: &[&[__llm_do::Member]] = &[
+        <read_file as __llm_do::Toolset>::MEMBERS,
+        <crate::fs::list_files as __llm_do::Toolset>::MEMBERS,
+    ];
+    const _: () = __llm_do::assert_unique("code-reviewer", __MEMBERS);
+    const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
+        __MEMBERS,
+        &[],
+    );
+    fn __settings() -> __llm_do::Settings {
+        __llm_do::SettingsValue::into_settings(
+            __llm_do::Settings::new().temperature(0.2).max_tokens(900).seed(7),
+        )
+    }
+    const __MAX_TURNS: ::core::primitive::u32 = 6;
+    const _: () = __llm_do::assert_turns(__MAX_TURNS);
+    const _: &::core::primitive::str = ::core::include_str!(
+        "CRATE/src/../tests/files/reviewer.worker"
+    );
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::worker:: < reviewer, < Result < Review > as __llm_do::Yields <
+        __FALLIBLE >> ::Output > ("Review one file.",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),
+        __llm_do::WorkerDef::new("You are a senior reviewer.\n\nRead the file, then judge it.")
+        .model("openai:gpt-5").compatible_models(& ["openai:*"]).server_side_tools(||
+        ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
+        .max_uses({ let __uses : ::core::primitive::u32 = 2; __uses })
+        .blocked_domains(["example.org"])), __llm_do::ServerSideTool::WebFetch])
+        .settings(__settings).hints(& ["code review"]).output(__llm_do::OutputMode::Tool)
+        .output_schema("../tests/files/reviewer.worker:25",
+        "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
+        "Result<Review>").max_turns(__MAX_TURNS).retries(1),).declares(& __DECLARATION)
+    }
 };

@@ -22,7 +22,15 @@ pub(super) struct Prepared {
 
 enum Body {
     Function(Start),
-    Worker(WorkerDef, Ask, fn(&Value) -> Result<(), String>),
+    Worker(Box<Work>),
+}
+
+/// A worker's call, on the heap: functions nest deeper than workers, and their calls need none of it on the stack.
+struct Work {
+    worker: WorkerDef,
+    ask: Ask,
+    /// Says whether a value is one of the worker's output type.
+    check: fn(&Value) -> Result<(), String>,
 }
 
 impl Prepared {
@@ -32,14 +40,14 @@ impl Prepared {
         let given = arguments.map_err(invalid)?;
         let given = if given.is_null() { Value::Object(Map::new()) } else { given };
         tool.validate(&given).map_err(invalid)?;
-        match tool.def.implementation {
+        match &tool.def.implementation {
             Implementation::Function(start) => {
                 let (start, arguments) = start(given).map_err(invalid)?;
                 Ok(Self { body: Body::Function(start), arguments })
             }
             Implementation::Worker { worker, ask, output } => {
                 let (ask, arguments) = ask(given).map_err(invalid)?;
-                Ok(Self { body: Body::Worker(worker, ask, output), arguments })
+                Ok(Self { body: Body::Worker(Box::new(Work { worker: *worker, ask, check: *output })), arguments })
             }
         }
     }
@@ -53,23 +61,17 @@ impl Prepared {
     ) -> Result<ToolReturn, CallError> {
         match self.body {
             Body::Function(start) => function(tool, start, ctx).await,
-            // On the heap: calls in one another share one stack, and a worker's turns need more of it than a function.
-            Body::Worker(worker, ask, check) => Box::pin(plane.work(tool, &worker, ask, check, ctx)).await,
+            Body::Worker(work) => Box::pin(plane.work(*work, tool, ctx)).await,
         }
     }
 }
 
 impl Plane {
-    async fn work(
-        &self,
-        tool: &Registered,
-        worker: &WorkerDef,
-        ask: Ask,
-        check: fn(&Value) -> Result<(), String>,
-        ctx: &CallContext,
-    ) -> Result<ToolReturn, CallError> {
+    /// Runs a worker's turns.
+    async fn work(&self, work: Work, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+        let Work { worker, ask, check } = work;
         let prompt = ask(ctx).prompt().await?;
-        let run = self.worker_run(tool, worker, check, ctx)?;
+        let run = self.worker_run(tool, &worker, check, ctx)?;
         let limits = Limits { max_turns: worker.max_turns, retries: worker.retries };
         Ok(run.run(prompt, limits).await?.into())
     }

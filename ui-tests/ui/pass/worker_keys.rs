@@ -49,7 +49,7 @@ pub async fn answer(input: String) -> Vec<u8>;
 async fn search(input: String) -> Vec<u8>;
 
 #[worker(file = "worker_keys.worker")]
-pub async fn review(text: String, #[arg(default = 3)] limit: u8, #[serde(default)] depth: u8) -> Vec<u8>;
+pub async fn review(text: String, #[arg(default = 3)] limit: u8, #[arg(default)] depth: u8) -> Vec<u8>;
 
 #[worker(file = "../pass/bare.worker", description = "Review little.")]
 pub async fn review_little(text: String) -> String;

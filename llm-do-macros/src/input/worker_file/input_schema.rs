@@ -16,7 +16,10 @@ pub(super) fn faults(schema: &Node, callable: &Callable) -> Vec<Fault> {
         ("properties", &written.properties, &actual.properties),
         ("required properties", &written.required, &actual.required),
     ];
-    let differing = pairs.into_iter().filter(|(_, written, actual)| written != actual);
+    // A flattened struct has properties that only the compiler knows.
+    let is_open = callable.fields().any(|field| field.is_flat);
+    let agree = |written: &BTreeSet<_>, actual| if is_open { written.is_superset(actual) } else { written == actual };
+    let differing = pairs.into_iter().filter(|(_, written, actual)| !agree(written, actual));
     let fault = |(what, written, actual)| Fault {
         line: schema.line,
         message: format!(
@@ -37,8 +40,9 @@ struct Shape {
 
 impl Shape {
     fn of(callable: &Callable) -> Self {
-        let properties = callable.fields().map(Argument::name).collect();
-        let required = callable.fields().filter(|field| !field.may_be_absent()).map(Argument::name);
+        let named = || callable.fields().filter(|field| !field.is_flat);
+        let properties = named().map(Argument::name).collect();
+        let required = named().filter(|field| !field.may_be_absent()).map(Argument::name);
         Self { properties, required: required.collect() }
     }
 
