@@ -4,6 +4,7 @@ pub(crate) mod entry;
 pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
+pub(crate) mod stateful;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;

@@ -4,6 +4,7 @@ mod arguments;
 mod declaration;
 mod entry;
 mod function;
+mod stateful;
 mod stub;
 mod tool;
 mod toolset;
@@ -15,16 +16,41 @@ use syn::Attribute;
 use syn::spanned::Spanned;
 
 use crate::errors::Errors;
-use crate::input::{Callable, Entry, Function, Kind, Tool, Toolset, Worker};
+use crate::input::{Block, Callable, Entry, Function, Kind, Stateful, Tool, Toolset, Worker, is_block};
 use crate::{fallback, runtime};
 
 /// Expands `#[tool]`.
 pub(crate) fn tool(args: TokenStream, item: &TokenStream) -> TokenStream {
+    if is_block(item) {
+        return block(args, item);
+    }
     attribute(item, |function, errors| {
-        let tool = Tool::read(args, function, errors);
+        let tool = Tool::read(args, function, None, errors);
         let registration = tool::registration(&tool);
         (tool.callable, registration)
     })
+}
+
+/// Expands `#[tool]` on an `impl`.
+fn block(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let block: Block = match syn::parse2(item.clone()) {
+        Ok(block) => block,
+        Err(error) => return fallback::expand(item, &error),
+    };
+    let mut errors = Errors::default();
+    let toolset = Stateful::read(args, &block, &mut errors);
+    let block = stateful::emitted(block);
+    match errors.finish(()) {
+        Ok(()) => {
+            let registration = stateful::registration(&toolset);
+            quote!(#block #registration)
+        }
+        Err(error) => {
+            let stubs = toolset.tools.iter().filter(|tool| tool.callable.has_struct);
+            let stubs = stubs.map(|tool| stub::definition(&tool.callable));
+            fallback::expand(&quote!(#block #(#stubs)*), &error)
+        }
+    }
 }
 
 /// Expands `#[worker]`.

@@ -1,11 +1,13 @@
 //! Attribute and item, read into what the expansion needs; every fault on the way is noted.
 
+mod block;
 mod docs;
 mod function;
 mod name;
 mod owned;
 mod param;
 mod signature;
+mod stateful;
 mod toolset;
 mod worker_file;
 
@@ -16,8 +18,10 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type, Visibility};
 
+pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
+pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::Toolset;
 pub(crate) use self::worker_file::{File, OutputSchema};
 use crate::args::heading::Heading;
@@ -58,6 +62,8 @@ pub(crate) struct Callable {
     pub(crate) vis: Visibility,
     /// The function.
     pub(crate) ident: Ident,
+    /// The type of which it is a method, or an associated function.
+    pub(crate) owner: Option<Type>,
     /// The argument struct.
     pub(crate) arguments: Ident,
     /// The registered name.
@@ -80,13 +86,14 @@ pub(crate) struct Callable {
 }
 
 impl Callable {
-    fn read(kind: Kind, heading: Heading, function: &Function, errors: &mut Errors) -> Self {
+    fn read(kind: Kind, heading: Heading, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
         let has_type = name::check_type(&arguments, "the argument struct", "name it by `args = SomeName`", errors);
-        let has_struct = has_type && signature.receiver().is_none() && signature.variadic.is_none();
+        let is_free = owner.is_some() || signature.receiver().is_none();
+        let has_struct = has_type && is_free && signature.variadic.is_none();
         signature::check(kind, function, errors);
-        let mut parameters = param::read_all(kind, function, errors);
+        let mut parameters = param::read_all(kind, function, owner, errors);
         let mut output = owned::output(kind, &signature.output, errors);
         param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
         if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
@@ -99,6 +106,7 @@ impl Callable {
             vis: function.vis.clone(),
             name: name::read(&signature.ident, heading.name.as_ref(), errors),
             ident: signature.ident.clone(),
+            owner: owner.cloned(),
             description: docs::description(kind, heading.description, function, errors),
             docs: docs::of(&function.attrs),
             cfgs: cfgs(&function.attrs),
@@ -132,12 +140,12 @@ pub(crate) struct Tool {
 
 impl Tool {
     /// Reads the attribute and the function under it.
-    pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
+    pub(crate) fn read(args: TokenStream, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
             errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
         }
-        let callable = Callable::read(Kind::Tool, tool.heading, function, errors);
+        let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
         Self { callable, effect: tool.effect, inline: tool.inline.is_some() }
     }
 }
@@ -151,7 +159,7 @@ impl Entry {
     /// Reads the attribute and the function under it.
     pub(crate) fn read(args: TokenStream, function: &Function, errors: &mut Errors) -> Self {
         let entry: args::entry::Entry = args::parse(args, errors);
-        Self { callable: Callable::read(Kind::Entry, entry.heading, function, errors) }
+        Self { callable: Callable::read(Kind::Entry, entry.heading, function, None, errors) }
     }
 }
 
@@ -177,7 +185,7 @@ impl Worker {
             errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
         }
         let heading = std::mem::take(&mut args.heading);
-        let callable = Callable::read(Kind::Worker, heading, function, errors);
+        let callable = Callable::read(Kind::Worker, heading, function, None, errors);
         // A parameter at fault is missing among those that were read.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);

@@ -204,3 +204,31 @@ fn a_tool_with_faults() {
     );
     check(code, &expect_file!["../tests/snapshots/tool_faults.rs"]);
 }
+
+#[test]
+fn a_type_whose_methods_are_tools() {
+    let code = expand::tool(
+        quote!(name = "database"),
+        &quote! {
+            /// A database.
+            impl Database {
+                async fn open(ctx: &CallContext, url: State<Url>) -> Result<Self, Fault> {
+                    connect(ctx, &url).await
+                }
+
+                /// Query a table.
+                #[tool(effect = read_only)]
+                pub fn query(&self, table: &str) -> Vec<Row> {
+                    self.rows(table)
+                }
+
+                fn rows(&self, table: &str) -> Vec<Row> {
+                    self.0.rows(table)
+                }
+
+                fn close(self) {}
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/stateful.rs"]);
+}

@@ -17,6 +17,7 @@ pub use self::inject::{FromContext, State, StateKey};
 use crate::declared::{Callee, Declared};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
+use crate::instance::Instances;
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Meter, RunUsage};
@@ -49,6 +50,8 @@ pub(crate) struct CallFrame {
     /// What it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
+    /// What it opened, and what it was opened for.
+    pub(crate) instances: Arc<Instances>,
     pub(crate) cancellation: CancellationToken,
 }
 

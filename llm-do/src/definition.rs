@@ -1,6 +1,7 @@
 //! What a macro registers of an item.
 
 mod rendering;
+mod stateful;
 mod worker;
 
 use serde::de::DeserializeOwned;
@@ -8,6 +9,8 @@ use serde_json::Value;
 
 pub(crate) use self::rendering::Ask;
 pub use self::rendering::{Rendering, Renders};
+pub(crate) use self::stateful::InstanceDef;
+pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
 pub use self::worker::{OutputMode, SettingsValue, WorkerDef, assert_turns};
 use crate::argument::{self, Sample};
@@ -28,6 +31,8 @@ pub struct ToolDef {
     pub(crate) effect: Effect,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
+    /// The toolset of whose instance it is a method.
+    pub(crate) instance: Option<InstanceDef>,
     pub(crate) parameters: fn() -> Value,
     /// Whether the one argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
@@ -49,8 +54,8 @@ pub(crate) enum Implementation {
         worker: WorkerDef,
         /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
         ask: fn(Value) -> Result<(Ask, Value), String>,
-        /// Says whether a value is one of the worker's output type.
-        output: fn(&Value) -> Result<(), String>,
+        /// Returns a value of the worker's output type as that reads it, or says why it is none.
+        output: fn(Value) -> Result<Value, String>,
     },
 }
 
@@ -128,6 +133,7 @@ impl ToolDef {
             effect: Effect::Undeclared,
             state: &[],
             declaration: None,
+            instance: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
             faults: argument::faults::<T>,
@@ -148,6 +154,13 @@ impl ToolDef {
     #[must_use]
     pub const fn state(mut self, state: &'static [fn() -> StateKey]) -> Self {
         self.state = state;
+        self
+    }
+
+    /// Makes it a method of an instance of `S`. Default: a function.
+    #[must_use]
+    pub const fn method_of<S: Stateful>(mut self) -> Self {
+        self.instance = Some(InstanceDef::of::<S>());
         self
     }
 
@@ -177,8 +190,15 @@ fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
     argument::read(arguments).map_err(|fault| format!("cannot be decoded: {fault}"))
 }
 
-fn check<T: DeserializeOwned>(value: &Value) -> Result<(), String> {
-    T::deserialize(value).map(drop).map_err(|error| error.to_string())
+/// Returns the value if it is a `T`; otherwise with its whole numbers as integers, if it is one then.
+fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, String> {
+    let error = match T::deserialize(&value) {
+        Ok(_) => return Ok(value),
+        Err(error) => error.to_string(),
+    };
+    schema::make_whole(&mut value);
+    T::deserialize(&value).map_err(|_| error)?;
+    Ok(value)
 }
 
 /// Where an item is written.

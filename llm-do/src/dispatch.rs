@@ -21,7 +21,7 @@ use self::perform::{Prepared, panicked};
 use crate::approval::{ApprovalRequest, Approvals, Ruling, needs_approval};
 use crate::context::{CallContext, CallFrame, Given, Host};
 use crate::declared::Callee;
-use crate::error::{CallError, chain};
+use crate::error::{BoxError, CallError, chain};
 use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
@@ -77,7 +77,7 @@ impl Host for Run {
         let admitted = self.admit(caller.frame(), whom, &mut frame, arguments, by).await;
         let ctx = caller.child(frame);
         let result = match admitted {
-            Ok((tool, prepared)) => self.run(&tool, prepared, &ctx, by).await,
+            Ok((tool, prepared)) => self.run(&tool, prepared, caller, &ctx, by).await,
             Err(error) => {
                 ctx.emit(EventKind::CallRefused { by, error: chain(&error) });
                 Err(error)
@@ -131,6 +131,7 @@ impl Run {
             name: name.into(),
             declared: None,
             meter: caller.meter.child(),
+            instances: Arc::default(),
             cancellation: caller.cancellation.child_token(),
         }
     }
@@ -234,18 +235,46 @@ impl Run {
         &self,
         tool: &Registered,
         prepared: Prepared,
+        caller: &CallContext,
         ctx: &CallContext,
         by: Caller,
     ) -> Result<ToolReturn, CallError> {
         let open = OpenCall::start(ctx, tool.kind(), by, prepared.arguments.clone());
-        let body = AssertUnwindSafe(prepared.perform(&self.plane, tool, ctx)).catch_unwind();
+        let body = async {
+            equip(tool, caller, ctx).await?;
+            prepared.perform(&self.plane, tool, ctx).await
+        };
+        let body = AssertUnwindSafe(body).catch_unwind();
         // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.
         let result = tokio::select! {
             biased;
             result = body => result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref()))),
             () = ctx.cancelled() => Err(CallError::Cancelled { tool: tool.name().to_owned() }),
         };
+        let closed = ctx.frame().instances.close().await;
+        let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(tool, &error)));
         open.finish(&result);
         result
     }
+}
+
+/// Opens the instances that a call needs: that of the toolset whose method it is, and those that it declares.
+async fn equip(tool: &Registered, caller: &CallContext, ctx: &CallContext) -> Result<(), CallError> {
+    let own = &ctx.frame().instances;
+    if let Some(def) = &tool.def.instance {
+        // A caller that does not declare the toolset has no instance: the call gets one to itself.
+        let receiver = match caller.frame().instances.get(def.key()) {
+            Some(opened) => opened,
+            None => def.open(ctx).await?,
+        };
+        own.receive(receiver);
+    }
+    for def in &tool.instances {
+        own.push(def.open(ctx).await?);
+    }
+    Ok(())
+}
+
+fn unclosed(tool: &Registered, error: &BoxError) -> CallError {
+    CallError::Failed { tool: tool.name().to_owned(), source: format!("a toolset did not close: {error}").into() }
 }

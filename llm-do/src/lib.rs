@@ -63,6 +63,7 @@ mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod instance;
 mod model_choice;
 pub mod prelude;
 mod prompt;

@@ -12,7 +12,7 @@ use serde_json::Value;
 pub(crate) use self::worker::Asked;
 use crate::context::StateKey;
 use crate::declared::{Declared, DeclaredTool};
-use crate::definition::{Declaration, OutputMode, ToolDef, ToolsetDef};
+use crate::definition::{Declaration, InstanceDef, OutputMode, ToolDef, ToolsetDef};
 use crate::event::Kind;
 use crate::schema::{CheckedSchema, OutputShape};
 use crate::tool::Effect;
@@ -34,6 +34,8 @@ pub struct Registered {
     pub(crate) spec: ToolSpec,
     /// What it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<Declared>>,
+    /// The instances to be opened for a call of it, in order.
+    pub(crate) instances: Vec<InstanceDef>,
     /// What a worker asks of its model.
     pub(crate) asked: Asked,
     arguments: CheckedSchema,
@@ -72,6 +74,7 @@ impl Registry {
         for item in items.values_mut() {
             let resolve = |declaration| registry.resolve(&item.def, declaration, &known, &mut faults);
             let declared = item.def.declaration.map(resolve);
+            item.instances = instances(&tools, declared.as_deref().unwrap_or_default());
             item.declared = declared.map(|tools| Arc::new(Declared::new(tools, |tool| specs.get(tool).cloned())));
         }
         registry.tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
@@ -153,7 +156,8 @@ impl Registry {
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
         let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for tool in self.iter() {
-            for key in tool.def.state.iter().map(|key| key()).filter(|key| !has(*key)) {
+            let opening = tool.def.instance.map(|instance| instance.state).unwrap_or_default();
+            for key in tool.def.state.iter().chain(opening).map(|key| key()).filter(|key| !has(*key)) {
                 missing.entry(key.name).or_default().push(format!("`{}`", tool.def.name));
             }
         }
@@ -205,12 +209,30 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
     best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
 }
 
+/// Returns one of each stateful toolset of which tools are declared.
+fn instances(tools: &[ToolDef], declared: &[DeclaredTool]) -> Vec<InstanceDef> {
+    let mut instances: Vec<InstanceDef> = Vec::new();
+    for declared in declared {
+        let instance = tools.iter().find(|def| def.name == declared.tool).and_then(|def| def.instance);
+        instances.extend(instance.filter(|new| instances.iter().all(|known| known.key() != new.key())));
+    }
+    instances
+}
+
 impl Registered {
     fn new(def: &ToolDef) -> Self {
         let arguments = CheckedSchema::new((def.parameters)());
         let parameters = Arc::clone(&arguments.schema);
         let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self { def: *def, spec, declared: None, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
+        Self {
+            def: *def,
+            spec,
+            declared: None,
+            instances: Vec::new(),
+            asked: Asked::of(def),
+            arguments,
+            output_shape: OnceLock::new(),
+        }
     }
 
     /// Returns the registered name.

@@ -71,6 +71,7 @@ impl Runtime {
             name: name.into(),
             declared: None,
             meter: Meter::default(),
+            instances: Arc::default(),
             cancellation,
         };
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane)));

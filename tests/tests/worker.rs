@@ -118,6 +118,13 @@ async fn an_output_that_is_no_object_is_wrapped_for_the_provider_and_unwrapped_f
 }
 
 #[tokio::test]
+async fn a_whole_number_of_a_result_is_an_integer_however_it_is_written() {
+    let model = scripted(vec![vec![raw_call("final_result", r#"{"result":[1.0,2e0]}"#)]]);
+    let runtime = builder(model).build().unwrap();
+    assert_eq!(runtime.run(numbers { input: "two".into() }).await.unwrap(), [1, 2]);
+}
+
+#[tokio::test]
 async fn an_output_that_does_not_fit_is_asked_for_again_with_the_fault_named() {
     let wrong = json!({ "score": 7, "notes": "none" });
     let (result, recorder) =

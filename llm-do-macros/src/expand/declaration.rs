@@ -3,8 +3,7 @@
 mod forms;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::Ident;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use self::forms::Lists;
 use super::blaming;
@@ -63,7 +62,7 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 }
 
 /// The group's answer to whether it includes a tool: that of its members.
-pub(super) fn includes(group: &Ident, members: &[Member]) -> TokenStream {
+pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
     let included = forms::included(members);
     quote! {
         #[diagnostic::do_not_recommend]

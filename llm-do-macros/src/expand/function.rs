@@ -103,7 +103,21 @@ fn start(callable: &Callable, way: Way) -> TokenStream {
 
 /// The injected values, or the end of the call where one is missing.
 pub(super) fn bindings(callable: &Callable, outcome: &TokenStream) -> TokenStream {
-    callable.injected().enumerate().map(|(place, injected)| binding(place, injected, outcome)).collect()
+    bindings_of(callable.injected(), outcome)
+}
+
+/// The same of any parameters.
+pub(super) fn bindings_of<'a>(injected: impl Iterator<Item = &'a Injected>, outcome: &TokenStream) -> TokenStream {
+    injected.enumerate().map(|(place, injected)| binding(place, injected, outcome)).collect()
+}
+
+/// The function, as it is called from beside it.
+fn path(callable: &Callable) -> TokenStream {
+    let Callable { ident, owner, .. } = callable;
+    match owner {
+        Some(owner) => quote!(<#owner>::#ident),
+        None => ident.to_token_stream(),
+    }
 }
 
 fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStream {
@@ -111,6 +125,7 @@ fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStr
     let (ty, span) = match &injected.source {
         Source::AnyContext(ty) => (quote!(__llm_do::CallContext), blaming(ty)),
         Source::Value(ty) => (ty.to_token_stream(), blaming(ty)),
+        Source::Receiver(ty) => (quote!(__llm_do::Instance<#ty>), blaming(ty)),
     };
     let value = quote_spanned!(span=> <#ty as __llm_do::FromContext>::from_context(__ctx));
     quote! {
@@ -122,7 +137,7 @@ fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStr
 }
 
 fn running(callable: &Callable, way: Way) -> TokenStream {
-    let function = &callable.ident;
+    let function = path(callable);
     let values = values(callable);
     let call = quote!(#function(#(#values),*));
     match way {
@@ -143,8 +158,13 @@ fn running(callable: &Callable, way: Way) -> TokenStream {
 
 /// What `call` returns, as the plane passes it on; what its type lacks is blamed on the return type.
 fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
-    let value = quote_spanned!(output_span(callable)=> __returned);
-    let finish = quote_spanned!(output_span(callable)=> __kind.finish(#value));
+    by_kind(call, &quote!(finish), output_span(callable))
+}
+
+/// Hands what `call` returns to `method` of the kind of value that it is.
+pub(super) fn by_kind(call: &TokenStream, method: &TokenStream, blamed: Span) -> TokenStream {
+    let value = quote_spanned!(blamed=> __returned);
+    let finish = quote_spanned!(blamed=> __kind.#method(#value));
     quote! {{
         let #value = #call;
         let __kind = {
@@ -158,8 +178,13 @@ fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
 
 /// The values to call the function with, in its order.
 pub(super) fn values(callable: &Callable) -> Vec<TokenStream> {
+    values_of(&callable.parameters)
+}
+
+/// The same of any parameters.
+pub(super) fn values_of(parameters: &[Parameter]) -> Vec<TokenStream> {
     let mut place = 0;
-    callable.parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
+    parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
 }
 
 fn value(parameter: &Parameter, place: &mut usize) -> TokenStream {
@@ -197,6 +222,11 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
 
 /// The types of state to be given to the runtime.
 pub(super) fn state(callable: &Callable) -> Option<TokenStream> {
-    let types: Vec<_> = callable.injected().filter_map(Injected::state).collect();
-    (!types.is_empty()).then(|| quote!(.state(&[#(__llm_do::StateKey::of::<#types>),*])))
+    state_of(callable.injected()).map(|state| quote!(.state(#state)))
+}
+
+/// The types of state among what is injected, if there are any.
+pub(super) fn state_of<'a>(injected: impl Iterator<Item = &'a Injected>) -> Option<TokenStream> {
+    let types: Vec<_> = injected.filter_map(Injected::state).collect();
+    (!types.is_empty()).then(|| quote!(&[#(__llm_do::StateKey::of::<#types>),*]))
 }

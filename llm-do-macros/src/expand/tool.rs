@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use super::arguments;
 use super::function::{self, Way};
 use crate::args::tool::Effect;
 use crate::input::Tool;
@@ -14,8 +15,16 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
         Tool { inline: true, .. } => Way::Inline,
         Tool { .. } => Way::Blocking,
     };
-    let effect = tool.effect.map(effect).unwrap_or_default();
-    function::registration(&tool.callable, way, &format_ident!("tool"), &effect)
+    let effect = tool.effect.map(effect);
+    let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
+    function::registration(&tool.callable, way, &format_ident!("tool"), &quote!(#effect #owner))
+}
+
+/// Everything of a method that is a tool but the method.
+pub(super) fn definition(tool: &Tool) -> TokenStream {
+    let arguments = arguments::definition(&tool.callable);
+    let registration = registration(tool);
+    quote!(#arguments #registration)
 }
 
 fn effect(effect: Effect) -> TokenStream {

@@ -54,7 +54,7 @@ fn signature(input: ParseStream) -> syn::Result<Signature> {
     input.parse()
 }
 
-fn looks_like_function(input: ParseStream) -> bool {
+pub(super) fn looks_like_function(input: ParseStream) -> bool {
     input.peek(Token![fn])
         || input.peek2(Token![fn])
         || input.peek(Token![async])

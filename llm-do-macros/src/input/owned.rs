@@ -111,6 +111,13 @@ impl<'ast> Visit<'ast> for Faults {
         }
     }
 
+    fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+        if segment.ident == "Self" {
+            self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
+        }
+        visit::visit_path_segment(self, segment);
+    }
+
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         match self.place {
             Place::Argument => self.errors.push(ty, "`impl Trait` has no schema: name a concrete type"),

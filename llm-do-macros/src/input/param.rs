@@ -6,7 +6,7 @@ mod injected;
 
 use std::collections::HashSet;
 
-use syn::{Attribute, FnArg, Ident, Pat, PatType};
+use syn::{Attribute, FnArg, Ident, Pat, PatType, Type};
 
 pub(crate) use self::argument::Argument;
 pub(super) use self::injected::check_contexts;
@@ -39,19 +39,21 @@ impl Parameter {
 }
 
 /// Returns the parameters in which no fault is found.
-pub(super) fn read_all(kind: Kind, function: &Function, errors: &mut Errors) -> Vec<Parameter> {
+///
+/// `owner` is the type of which the function is a method, if it may be one.
+pub(super) fn read_all(kind: Kind, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Vec<Parameter> {
     let has_body = function.body.is_some();
     let inputs = function.signature.inputs.iter();
-    let parameters = inputs.filter_map(|input| read(kind, input, has_body, errors)).collect();
+    let parameters = inputs.filter_map(|input| read(kind, input, owner, has_body, errors)).collect();
     distinct(parameters, errors)
 }
 
-fn read(kind: Kind, input: &FnArg, has_body: bool, errors: &mut Errors) -> Option<Parameter> {
+fn read(kind: Kind, input: &FnArg, owner: Option<&Type>, has_body: bool, errors: &mut Errors) -> Option<Parameter> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
-            signature::check_receiver(kind, receiver, errors);
-            return None;
+            signature::check_receiver(kind, receiver, owner.is_some(), errors);
+            return owner.map(Injected::receiver).map(Parameter::Injected);
         }
     };
     check_conditions(typed, errors);
@@ -61,6 +63,18 @@ fn read(kind: Kind, input: &FnArg, has_body: bool, errors: &mut Errors) -> Optio
     } else {
         Argument::read(kind, typed, errors).map(Box::new).map(Parameter::Argument)
     }
+}
+
+/// Returns a parameter of a function that nobody calls with arguments.
+pub(super) fn read_injected(input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
+    let FnArg::Typed(typed) = input else { return None };
+    if !injected::is_injected(typed) {
+        let known = "`&CallContext`, `&dyn ToolContext`, `State<T>`, and what is marked `#[ctx]`";
+        errors.push(typed, format!("nobody gives arguments here: it takes {known} only"));
+        return None;
+    }
+    check_conditions(typed, errors);
+    Injected::read(typed, errors).map(Parameter::Injected)
 }
 
 /// A model can name no context, and without a body nobody else runs a worker.

@@ -1,6 +1,6 @@
 //! What a callable's signature must not have.
 
-use syn::{Abi, GenericParam, Generics, Receiver, Safety, Signature};
+use syn::{Abi, GenericParam, Generics, Receiver, ReceiverKind, Safety, Signature};
 
 use super::{Function, Kind};
 use crate::errors::Errors;
@@ -66,7 +66,14 @@ fn check_body(kind: Kind, function: &Function, errors: &mut Errors) {
 }
 
 /// Notes a `self`.
-pub(super) fn check_receiver(kind: Kind, receiver: &Receiver, errors: &mut Errors) {
-    let way_out = "make it a free function that takes `State<T>`";
-    errors.push(receiver, format!("{kind} cannot be a method: {way_out}"));
+pub(super) fn check_receiver(kind: Kind, receiver: &Receiver, is_method: bool, errors: &mut Errors) {
+    let is_shared = matches!(&receiver.kind, ReceiverKind::Reference(_, None, None));
+    if is_method && !is_shared {
+        errors.push(receiver, "calls share the instance: take `&self`, and put what changes into a `Mutex`");
+    } else if !is_method && kind == Kind::Tool {
+        let way_out = "put `#[tool]` on the `impl` too, or make it a free function that takes `State<T>`";
+        errors.push(receiver, format!("a tool by itself cannot be a method: {way_out}"));
+    } else if !is_method {
+        errors.push(receiver, format!("{kind} cannot be a method: make it a free function that takes `State<T>`"));
+    }
 }

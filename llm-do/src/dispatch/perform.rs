@@ -29,8 +29,8 @@ enum Body {
 struct Work {
     worker: WorkerDef,
     ask: Ask,
-    /// Says whether a value is one of the worker's output type.
-    check: fn(&Value) -> Result<(), String>,
+    /// Returns a value of the worker's output type as that reads it, or says why it is none.
+    check: fn(Value) -> Result<Value, String>,
 }
 
 impl Prepared {
@@ -80,7 +80,7 @@ impl Plane {
         &self,
         tool: &Registered,
         worker: &WorkerDef,
-        check: fn(&Value) -> Result<(), String>,
+        check: fn(Value) -> Result<Value, String>,
         ctx: &CallContext,
     ) -> Result<WorkerRun, CallError> {
         let model = self.models.choose(tool.name(), worker)?;

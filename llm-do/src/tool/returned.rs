@@ -178,7 +178,16 @@ impl WithSource {
     ///
     /// Returns what the function failed with.
     pub fn finish<T: ToolOutput, E: Into<BoxError>>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
-        returned.map_err(Into::into).and_then(ToolOutput::into_return).map_err(Failure)
+        self.value(returned).and_then(ToolOutput::into_return).map_err(Failure)
+    }
+
+    /// Returns the value as it is.
+    ///
+    /// # Errors
+    ///
+    /// Returns what the function failed with.
+    pub fn value<T, E: Into<BoxError>>(self, returned: Result<T, E>) -> Result<T, BoxError> {
+        returned.map_err(Into::into)
     }
 }
 
@@ -208,6 +217,15 @@ impl WithText {
     pub fn finish<T: ToolOutput, E: Display>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
         WithSource.finish(returned.map_err(|error| error.to_string()))
     }
+
+    /// As [`WithSource::value`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the text that the function failed with.
+    pub fn value<T, E: Display>(self, returned: Result<T, E>) -> Result<T, BoxError> {
+        returned.map_err(|error| error.to_string().into())
+    }
 }
 
 #[doc(hidden)]
@@ -236,6 +254,15 @@ impl WithError {
     pub fn finish<T: ToolOutput, E: ToolError>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
         Err(Failure("an error without a text".into()))
     }
+
+    /// Refuses the error.
+    ///
+    /// # Errors
+    ///
+    /// Never returns: nothing implements [`ToolError`].
+    pub fn value<T, E: ToolError>(self, _: Result<T, E>) -> Result<T, BoxError> {
+        Err("an error without a text".into())
+    }
 }
 
 #[doc(hidden)]
@@ -254,7 +281,7 @@ impl<T, E> ReturnsError for &Returned<Result<T, E>> {}
 pub struct Plain;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the value chooses the method, all of one form")]
 impl Plain {
     /// As [`WithSource::finish`].
     ///
@@ -263,6 +290,15 @@ impl Plain {
     /// Returns why no JSON can be made of the value.
     pub fn finish<T: ToolOutput>(self, returned: T) -> Result<ToolReturn, Failure> {
         returned.into_return().map_err(Failure)
+    }
+
+    /// As [`WithSource::value`].
+    ///
+    /// # Errors
+    ///
+    /// Never: a value is no failure.
+    pub fn value<T>(self, returned: T) -> Result<T, BoxError> {
+        Ok(returned)
     }
 }
 

@@ -15,7 +15,7 @@ use crate::toolset::OUTPUT_TOOL;
 pub(crate) struct Output {
     way: Way,
     shape: Arc<OutputShape>,
-    check: fn(&Value) -> Result<(), String>,
+    check: fn(Value) -> Result<Value, String>,
 }
 
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ enum Way {
 impl Output {
     /// Chooses the way for an output of `shape`: the one of `mode`, or else from what the model can do.
     ///
-    /// `check` says whether a value is one of the worker's output type.
+    /// `check` returns a value of the worker's output type as that reads it, or says why it is none.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl Output {
     pub(crate) fn new(
         mode: OutputMode,
         shape: &Arc<OutputShape>,
-        check: fn(&Value) -> Result<(), String>,
+        check: fn(Value) -> Result<Value, String>,
         profile: Profile,
         has_tools: bool,
     ) -> Result<Self, String> {
@@ -113,8 +113,7 @@ impl Output {
     }
 
     fn checked(&self, value: Value) -> Result<Value, String> {
-        (self.check)(&value).map_err(|fault| misfit(&fault))?;
-        Ok(value)
+        (self.check)(value).map_err(|fault| misfit(&fault))
     }
 }
 

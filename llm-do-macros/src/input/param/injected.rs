@@ -22,6 +22,8 @@ pub(crate) enum Source {
     AnyContext(Box<Type>),
     /// A type that makes itself from a context.
     Value(Box<Type>),
+    /// The instance of this type whose method runs.
+    Receiver(Box<Type>),
 }
 
 impl Injected {
@@ -29,6 +31,11 @@ impl Injected {
     pub(super) fn read(typed: &PatType, errors: &mut Errors) -> Option<Self> {
         check_attributes(&typed.attrs, errors);
         Self::of_type(&typed.ty, errors)
+    }
+
+    /// Returns `&self` in a method of `owner`.
+    pub(super) fn receiver(owner: &Type) -> Self {
+        Self { source: Source::Receiver(Box::new(owner.clone())), is_borrowed: true }
     }
 
     fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
@@ -58,12 +65,13 @@ impl Injected {
         match &self.source {
             Source::AnyContext(ty) => Some(&**ty),
             Source::Value(_) => self.call_context().map(|segment| segment as _),
+            Source::Receiver(_) => None,
         }
     }
 
     fn segment(&self) -> Option<&PathSegment> {
         match &self.source {
-            Source::AnyContext(_) => None,
+            Source::AnyContext(_) | Source::Receiver(_) => None,
             Source::Value(ty) => last_segment(ty),
         }
     }

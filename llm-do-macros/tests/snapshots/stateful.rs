@@ -1,0 +1,239 @@
+/// A database.
+impl Database {
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::unused_self
+    )]
+    async fn open(ctx: &CallContext, url: State<Url>) -> Result<Self, Fault> {
+        connect(ctx, &url).await
+    }
+    /// Query a table.
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::unused_self
+    )]
+    pub fn query(&self, table: &str) -> Vec<Row> {
+        self.rows(table)
+    }
+    fn rows(&self, table: &str) -> Vec<Row> {
+        self.0.rows(table)
+    }
+    #[allow(
+        clippy::needless_pass_by_value,
+        clippy::unnecessary_wraps,
+        clippy::unused_async,
+        clippy::unused_self
+    )]
+    fn close(self) {}
+}
+///Arguments of the tool `query`.
+///
+/// Query a table.
+#[allow(
+    non_camel_case_types,
+    missing_debug_implementations,
+    missing_docs,
+    unreachable_pub
+)]
+#[allow(clippy::all, clippy::pedantic)]
+pub struct query {
+    pub table: ::std::string::String,
+}
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const __ARGUMENT_0: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
+        ::std::string::String,
+    >("table")
+        .alone();
+    impl __llm_do::Arguments for query {
+        const PARAMETERS: &'static [&'static dyn __llm_do::Described] = &[&__ARGUMENT_0];
+        #[allow(unused_variables)]
+        fn read(
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<Self, __llm_do::String> {
+            ::core::result::Result::Ok(Self {
+                table: __ARGUMENT_0.read(__fields)?,
+            })
+        }
+        #[allow(unused_variables)]
+        fn write(
+            &self,
+            __fields: &mut __llm_do::Fields,
+        ) -> ::core::result::Result<(), __llm_do::String> {
+            __ARGUMENT_0.write(&self.table, __fields)?;
+            ::core::result::Result::Ok(())
+        }
+    }
+    impl __llm_do::serde::Serialize for query {
+        fn serialize<__S: __llm_do::serde::Serializer>(
+            &self,
+            __serializer: __S,
+        ) -> ::core::result::Result<__S::Ok, __S::Error> {
+            __llm_do::serialize(self, __serializer)
+        }
+    }
+    impl<'de> __llm_do::serde::Deserialize<'de> for query {
+        fn deserialize<__D: __llm_do::serde::Deserializer<'de>>(
+            __deserializer: __D,
+        ) -> ::core::result::Result<Self, __D::Error> {
+            __llm_do::deserialize(__deserializer)
+        }
+    }
+    impl __llm_do::schemars::JsonSchema for query {
+        fn schema_name() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed("query")
+        }
+        fn schema_id() -> __llm_do::Cow<'static, str> {
+            __llm_do::Cow::Borrowed(
+                ::core::concat!(::core::module_path!(), "::", "query"),
+            )
+        }
+        fn json_schema(
+            __generator: &mut __llm_do::schemars::SchemaGenerator,
+        ) -> __llm_do::schemars::Schema {
+            __llm_do::describe::<Self>(__generator)
+        }
+    }
+    #[allow(unused_imports)]
+    use __llm_do::NotResult as _;
+    const __FALLIBLE: bool = <__llm_do::ReturnProbe<Vec<Row>>>::FALLIBLE;
+    impl __llm_do::Tool for query {
+        const NAME: &'static str = "query";
+        type Output = <Vec<Row> as __llm_do::Yields<__FALLIBLE>>::Output;
+    }
+    impl __llm_do::Toolset for query {
+        const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("query")];
+    }
+    impl __llm_do::Keyed for query {
+        type Key = __llm_do::HexB<
+            __llm_do::Hex1<
+                __llm_do::Hex0<
+                    __llm_do::Hex6<
+                        __llm_do::Hex8<
+                            __llm_do::HexF<
+                                __llm_do::Hex1<
+                                    __llm_do::Hex4<
+                                        __llm_do::Hex6<
+                                            __llm_do::HexC<__llm_do::Hex4<__llm_do::Hex5<()>>>,
+                                        >,
+                                    >,
+                                >,
+                            >,
+                        >,
+                    >,
+                >,
+            >,
+        >;
+    }
+    impl __llm_do::Function for query {
+        fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
+            let __injected_0 = match <__llm_do::Instance<
+                Database,
+            > as __llm_do::FromContext>::from_context(__ctx) {
+                ::core::result::Result::Ok(__value) => __value,
+                ::core::result::Result::Err(__error) => {
+                    return __llm_do::Running::failed(__error);
+                }
+            };
+            __llm_do::Running::blocking(move || {
+                let __returned = <Database>::query(&__injected_0, &self.table);
+                let __kind = {
+                    #[allow(unused_imports)]
+                    use __llm_do::{
+                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                        ReturnsValue as _,
+                    };
+                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                };
+                __kind.finish(__returned)
+            })
+        }
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolDef::tool:: < query > ("Query a table.",
+        __llm_do::Location::new(::core::file!(), ::core::line!()),)
+        .effect(__llm_do::Effect::ReadOnly).method_of:: < Database > ().output({
+        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
+        query as __llm_do::Tool > ::Output >> ::SCHEMA })
+    }
+};
+#[allow(deprecated, clippy::all, clippy::pedantic)]
+const _: () = {
+    use ::llm_do::__private as __llm_do;
+    const __MEMBERS: &[&[__llm_do::Member]] = &[<query as __llm_do::Toolset>::MEMBERS];
+    const _: () = __llm_do::assert_unique("database", __MEMBERS);
+    impl __llm_do::Toolset for Database {
+        const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
+            { __llm_do::count(__MEMBERS) },
+        >(__MEMBERS);
+    }
+    #[diagnostic::do_not_recommend]
+    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for Database
+    where
+        query: __llm_do::Includes<__T, Answer = __Answer>,
+    {
+        type Answer = __Answer;
+    }
+    impl __llm_do::Stateful for Database {
+        const NAME: &'static str = "database";
+        const STATE: &'static [fn() -> __llm_do::StateKey] = &[
+            __llm_do::StateKey::of::<Url>,
+        ];
+        fn open(__ctx: &__llm_do::CallContext) -> __llm_do::Opening<Self> {
+            let __injected_0 = match <CallContext as __llm_do::FromContext>::from_context(
+                __ctx,
+            ) {
+                ::core::result::Result::Ok(__value) => __value,
+                ::core::result::Result::Err(__error) => {
+                    return __llm_do::Opening::failed(__error);
+                }
+            };
+            let __injected_1 = match <State<
+                Url,
+            > as __llm_do::FromContext>::from_context(__ctx) {
+                ::core::result::Result::Ok(__value) => __value,
+                ::core::result::Result::Err(__error) => {
+                    return __llm_do::Opening::failed(__error);
+                }
+            };
+            __llm_do::Opening::future(async move {
+                {
+                    let __returned = <Database>::open(&__injected_0, __injected_1).await;
+                    let __kind = {
+                        #[allow(unused_imports)]
+                        use __llm_do::{
+                            ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                            ReturnsValue as _,
+                        };
+                        (&&&&__llm_do::Returned::of(&__returned)).kind()
+                    };
+                    __kind.value(__returned)
+                }
+            })
+        }
+        fn close(self) -> __llm_do::Closing {
+            __llm_do::Closing::blocking(move || {
+                let __returned = <Database>::close(self);
+                let __kind = {
+                    #[allow(unused_imports)]
+                    use __llm_do::{
+                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
+                        ReturnsValue as _,
+                    };
+                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                };
+                __kind.value(__returned)
+            })
+        }
+    }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolsetDef::new("database", "A database.", < Database as
+        __llm_do::Toolset > ::MEMBERS, __llm_do::Location::new(::core::file!(),
+        ::core::line!()),)
+    }
+};

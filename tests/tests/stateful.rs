@@ -1,0 +1,283 @@
+//! Toolsets with state: an instance for each call that declares them, opened once and closed once.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::{
+    ApprovalMode, CancellationToken, Registry, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage, Value,
+    chain, json,
+};
+
+/// What happened to instances, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn note(&self, text: impl Into<String>) {
+        self.0.lock().unwrap().push(text.into());
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+struct Counter {
+    log: Log,
+    name: String,
+    count: AtomicU32,
+}
+
+/// Counts.
+#[tool]
+impl Counter {
+    const STEP: u32 = 1;
+
+    async fn open(ctx: &CallContext, log: State<Log>) -> Self {
+        let name = ctx.name().to_owned();
+        log.note(format!("open {name}"));
+        Self { log: Log::clone(&log), name, count: AtomicU32::new(0) }
+    }
+
+    /// Count one up.
+    #[tool(effect = read_only, inline)]
+    fn count_up(&self, #[arg(default = 1)] times: u32) -> u32 {
+        self.step(times)
+    }
+
+    /// Count up, and wait for what never comes.
+    #[tool(effect = read_only)]
+    async fn count_and_wait(&self, ctx: &CallContext) -> Result<(), &'static str> {
+        self.step(1);
+        ctx.cancelled().await;
+        Err("cancelled")
+    }
+
+    /// Say what counts.
+    #[tool(effect = read_only)]
+    fn describe() -> &'static str {
+        "a counter"
+    }
+
+    fn step(&self, times: u32) -> u32 {
+        self.count.fetch_add(times * Self::STEP, Ordering::Relaxed) + times
+    }
+
+    async fn close(self) -> Result<(), String> {
+        self.log.note(format!("close {} at {}", self.name, self.count.load(Ordering::Relaxed)));
+        if self.count.load(Ordering::Relaxed) == 13 { Err("unlucky".to_owned()) } else { Ok(()) }
+    }
+}
+
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+/// Notes of one call.
+#[tool(name = "notebook")]
+impl Notes {
+    /// Add a note, and return all.
+    #[tool(effect = read_only, args = AddNote)]
+    fn add_note(&self, text: String) -> Vec<String> {
+        let mut notes = self.0.lock().unwrap();
+        notes.push(text);
+        notes.clone()
+    }
+}
+
+struct Broken;
+
+/// Never opens.
+#[tool]
+impl Broken {
+    fn open() -> Result<Self, String> {
+        Err("no disk".to_owned())
+    }
+
+    /// Do what is never done.
+    #[tool(effect = read_only)]
+    fn never(&self) {}
+}
+
+/// Counts twice, and lets a child count.
+#[entry(toolsets = [Counter, child])]
+async fn parent(ctx: &CallContext<parent>) -> Result<Vec<u32>> {
+    let first = ctx.call(count_up { times: 2 }).await?;
+    let inner = ctx.call(child {}).await?;
+    let last = ctx.call(count_up::default()).await?;
+    Ok(vec![first, inner, last])
+}
+
+/// Count once.
+#[tool(effect = read_only, toolsets = [Counter])]
+async fn child(ctx: &CallContext<child>) -> Result<u32> {
+    Ok(ctx.call(count_up { times: 1 }).await?)
+}
+
+/// Counts, then fails.
+#[entry(toolsets = [Counter])]
+async fn failing(ctx: &CallContext<failing>, panic: bool) -> Result<()> {
+    ctx.call(count_up { times: 5 }).await?;
+    assert!(!panic, "told to");
+    Err("on purpose".into())
+}
+
+/// Waits in a method.
+#[entry(toolsets = [Counter])]
+async fn waiting(ctx: &CallContext<waiting>) -> Result<()> {
+    Ok(ctx.call(count_and_wait {}).await?)
+}
+
+/// Counts to a number at which closing fails.
+#[entry(toolsets = [Counter])]
+async fn unlucky(ctx: &CallContext<unlucky>) -> Result<u32> {
+    Ok(ctx.call(count_up { times: 13 }).await?)
+}
+
+/// Needs what cannot be opened.
+#[entry(toolsets = [Counter, Broken])]
+async fn hopeless(ctx: &CallContext<hopeless>) -> Result<()> {
+    Ok(ctx.call(never {}).await?)
+}
+
+/// Counts by names of a prefix.
+#[entry(toolsets = [prefixed("my_", Counter.only([count_up]))])]
+async fn by_name(ctx: &CallContext<by_name>) -> Result<Value> {
+    ctx.call_tool("my_count_up", json!({})).await?;
+    Ok(ctx.call_tool("my_count_up", json!({})).await?)
+}
+
+/// Take notes.
+#[worker(toolsets = [Notes])]
+async fn scribe(input: String) -> String;
+
+fn runtime() -> (RuntimeBuilder, Log) {
+    let log = Log::default();
+    let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).state(log.clone());
+    (builder.force_model(TestModel::new()), log)
+}
+
+#[tokio::test]
+async fn each_call_that_declares_a_toolset_has_an_instance_of_its_own() {
+    let (builder, log) = runtime();
+    assert_eq!(builder.build().unwrap().run(parent {}).await.unwrap(), [2, 1, 3]);
+    assert_eq!(log.all(), ["open parent", "open child", "close child at 1", "close parent at 3"]);
+}
+
+#[tokio::test]
+async fn a_caller_that_declares_nothing_gets_an_instance_for_the_one_call() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    for _ in 0..2 {
+        assert_eq!(runtime.run(count_up { times: 1 }).await.unwrap(), 1);
+    }
+    assert_eq!(log.all(), ["open count_up", "close count_up at 1", "open count_up", "close count_up at 1"]);
+}
+
+#[tokio::test]
+async fn an_instance_is_closed_after_an_error_and_after_a_panic() {
+    for panic in [false, true] {
+        let (builder, log) = runtime();
+        builder.build().unwrap().run(failing { panic }).await.unwrap_err();
+        assert_eq!(log.all(), ["open failing", "close failing at 5"]);
+    }
+}
+
+#[tokio::test]
+async fn an_instance_is_closed_after_a_cancellation() {
+    let (builder, log) = runtime();
+    let token = CancellationToken::new();
+    let runtime = builder.cancellation(token.clone()).build().unwrap();
+    let cancel = async {
+        while log.all().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        token.cancel();
+    };
+    let (result, ()) = tokio::join!(runtime.run(waiting {}), cancel);
+    result.unwrap_err();
+    assert_eq!(log.all(), ["open waiting", "close waiting at 1"]);
+}
+
+#[tokio::test]
+async fn an_instance_is_closed_when_the_run_is_dropped() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    let started = async {
+        while log.all().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = runtime.run(waiting {}) => panic!("it waits for ever"),
+        () = started => {}
+    }
+    while log.all().len() < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(log.all()[1].rsplit_once(' ').unwrap().0, "close waiting at");
+}
+
+#[tokio::test]
+async fn a_toolset_that_does_not_close_fails_the_call_that_opened_it() {
+    let error = runtime().0.build().unwrap().run(unlucky {}).await.unwrap_err();
+    assert_eq!(chain(&error), "`unlucky` failed: a toolset did not close: unlucky");
+}
+
+#[tokio::test]
+async fn a_toolset_that_does_not_open_fails_the_call_and_what_is_open_is_closed() {
+    let (builder, log) = runtime();
+    let error = builder.build().unwrap().run(hopeless {}).await.unwrap_err();
+    assert_eq!(chain(&error), "`Broken` failed: no disk");
+    assert_eq!(log.all(), ["open hopeless", "close hopeless at 0"]);
+}
+
+#[tokio::test]
+async fn calls_by_a_shown_name_reach_the_same_instance() {
+    let (builder, log) = runtime();
+    assert_eq!(builder.build().unwrap().run(by_name {}).await.unwrap(), 2);
+    assert_eq!(log.all(), ["open by_name", "close by_name at 2"]);
+}
+
+#[tokio::test]
+async fn a_worker_keeps_its_instance_over_its_turns() {
+    let model = FunctionModel::new(|request: Request<'_>| {
+        let turn = request.messages.len() / 2;
+        let part = if turn < 2 {
+            let arguments = json!({ "text": format!("note {turn}") }).to_string();
+            ResponsePart::ToolCall(ToolCall { id: turn.to_string(), name: "add_note".into(), arguments })
+        } else {
+            ResponsePart::Text { text: format!("{:?}", request.messages.last().unwrap()) }
+        };
+        Ok(Response::new("m", vec![part], Usage::of_request(1, 1)))
+    });
+    let (builder, _) = runtime();
+    let runtime = builder.force_model(model).build().unwrap();
+    for _ in 0..2 {
+        let last = runtime.run(scribe { input: "write".into() }).await.unwrap();
+        assert!(last.contains(r#"[\"note 0\",\"note 1\"]"#), "{last}");
+    }
+}
+
+#[test]
+fn an_instance_is_a_plain_value_in_a_test_of_its_methods() {
+    let notes = Notes::default();
+    assert_eq!(notes.add_note("a".into()), ["a"]);
+    assert_eq!(Counter::describe(), "a counter");
+}
+
+#[test]
+fn a_type_is_registered_as_a_toolset_of_its_methods() {
+    let registry = Registry::collect().unwrap();
+    let toolsets: Vec<_> = registry.toolsets().map(|(name, what, members)| (name, what, members.len())).collect();
+    assert!(toolsets.contains(&("Counter", "Counts.", 3)), "{toolsets:?}");
+    assert!(toolsets.contains(&("notebook", "Notes of one call.", 1)), "{toolsets:?}");
+}
+
+#[test]
+fn state_that_opening_takes_is_asked_for_when_the_runtime_is_built() {
+    let error = Runtime::builder().build().unwrap_err().to_string();
+    assert!(error.contains("Log` for `count_and_wait`, `count_up`, `describe`"), "{error}");
+}
