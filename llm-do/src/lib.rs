@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
 extern crate self as llm_do;
 
