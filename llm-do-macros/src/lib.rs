@@ -25,17 +25,28 @@ use proc_macro::TokenStream;
 
 /// Registers a function as a tool: models and other functions may call it.
 ///
-/// The function, `fn` or `async fn`, stays as written; a sync one runs off the async threads. Its doc comment is what
-/// the model reads, and is required. The doc comments of its parameters describe the arguments.
+/// The function, `fn` or `async fn`, stays as written. Its doc comment is what the model reads, and is required; the doc
+/// comments of its parameters describe the arguments. It is neither generic nor `unsafe`.
 ///
-/// | Key | Meaning |
+/// | Key of `#[tool(..)]` | Meaning |
 /// |---|---|
 /// | `name = ".."` | The registered name. Default: the function's. 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `effect = read_only` | Changes nothing: runs without asking. Also `idempotent`, `destructive`. Default: asks |
-/// | `inline` | Runs a quick sync tool in place |
+/// | `effect = read_only` | What a call may change, see [below](#effects). Default: it says nothing, so it asks |
+/// | `inline` | Runs a quick sync tool in place. Default: a sync tool runs off the async threads |
 /// | `toolsets = [path, "name"]` | What it may call, as [members](#members). Default: whatever is registered |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
+///
+/// Each key stands at most once, in any order. A key that is none is told with the whole grammar.
+///
+/// # Effects
+///
+/// | `effect` | A call | Before it |
+/// |---|---|---|
+/// | `read_only` | changes nothing | nobody is asked |
+/// | `idempotent` | changes something, but twice is like once | the approver is asked |
+/// | `destructive` | changes something for good | the approver is asked |
+/// | none | may do anything | the approver is asked |
 ///
 /// # The struct's name
 ///
@@ -45,21 +56,63 @@ use proc_macro::TokenStream;
 ///
 /// # Parameters
 ///
-/// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `&str`, `&Path` or
-/// `&[T]`. An `Option<T>` may be absent. Unknown arguments are refused. Attributes of serde and schemars on a
-/// parameter go to its field in the schema, but for `rename`, `flatten` and `alias`, which are refused. This one goes
-/// there as well:
+/// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, borrows nothing and is `Send`;
+/// [`macro@data`] derives the three. Four types borrow from the struct, which owns:
+///
+/// | Parameter | Field of the struct |
+/// |---|---|
+/// | `&str` | `String` |
+/// | `&Path` | `PathBuf` |
+/// | `&[T]` | `Vec<T>` |
+/// | `Cow<'_, T>` | `Cow<'static, T>` |
+///
+/// An `Option<T>`, under an alias too, may be absent. Unknown arguments are refused. A parameter has a plain name, and
+/// no `#[cfg]`.
 ///
 /// | Key of `#[arg(..)]` | Meaning |
 /// |---|---|
-/// | `default = expr` | The value of an absent argument, shown in the schema. A string literal serves `String` and `PathBuf` |
+/// | `default = expr` | The value of an absent argument, shown in the schema. Default: none, so that it is required |
+/// | `default` | The same with the `Default` of its type |
 /// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
-/// | `description = ".."` | What the model reads instead of the doc comment |
+/// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`. Default: the comment |
+/// | `example = expr` | A value to show the model, in the schema's `examples`. Default: none |
+/// | `flatten` | The fields of the value stand in its place; its type is a struct of named fields. No other key |
 ///
+/// A string literal as `default` or `example` serves every type that is `From<&'static str>`: `String`, `PathBuf`.
 /// The struct implements `Default` if every argument has a default or is spelled as an `Option`.
 ///
-/// Injected, and in no schema, are `&CallContext`, `&dyn ToolContext`, `State<T>`, and any type that implements
-/// `FromContext` under `#[ctx]`. A tool that declares toolsets takes `&CallContext<its_own_name>`.
+/// `#[schemars(..)]` on a parameter adds to its schema, constraints most of all: `range(min = 1)`, `length(max = 80)`,
+/// `regex(pattern = "..")`, `title = ".."`. A call that does not keep to them is refused. What `#[arg]` says, `#[arg]`
+/// alone says: `rename`, `default`, `flatten`, `description` and `example` are refused there, `alias` and `skip` too.
+///
+/// `#[serde(..)]` on a parameter is refused: each argument is read and written as its type says, and there is no derive
+/// that could be told otherwise of one place. It belongs on a type of your own, which is then the parameter's, or
+/// whose fields are, by `flatten`.
+///
+/// # Injected parameters
+///
+/// They are in no schema, and no caller gives them; they stand anywhere among the others.
+///
+/// | Parameter | What it is |
+/// |---|---|
+/// | `&CallContext`, `CallContext` | The call's context, for a tool that declares no toolsets |
+/// | `&CallContext<its_own_name>` | The same for one that does: `ctx.call` compiles for what is declared |
+/// | `&dyn ToolContext` | The same as a trait, which a test can stub |
+/// | `State<T>`, `&State<T>` | What `Runtime::builder().state(..)` was given; all that is missing is told by `build()` |
+/// | `#[ctx] x: T`, `#[ctx] x: &T` | What `T` makes of the context by `FromContext`; an alias of the above needs it too |
+///
+/// A tool takes at most one context. `#[arg]`, `#[serde]` and `#[schemars]` do not go with what is injected.
+///
+/// # Returns
+///
+/// | Return type | What a caller gets |
+/// |---|---|
+/// | `T: Serialize` | The value, as JSON; an `impl Serialize` too. Its schema is known if `T: JsonSchema` |
+/// | `ToolReturn` | A text or value, with files for the model and a note that only the operator sees |
+/// | `Result<T, E>` under any alias | One of the above, or an error; `E` is an `Error` or any type with `Display` |
+///
+/// A typed `ctx.call` reads the value back, so it asks for `T: DeserializeOwned`, and gives a `serde_json::Value` for an
+/// `impl Serialize`. A panic is an error of that call.
 ///
 /// # Members
 ///
@@ -87,16 +140,18 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a signature as a worker: a tool that a model implements.
 ///
-/// The signature is an `async fn` that ends with `;`. The model is given the arguments and returns the output, which
-/// its type's schema constrains. Other functions call a worker as they call a tool.
+/// The signature is an `async fn`. The model is given the arguments and returns the output, which its type's schema
+/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `Result` of one. Its doc comment
+/// is what callers' models read, and is required. Other functions call a worker as they call a tool; it is no function,
+/// so there is nothing else to call.
 ///
-/// | Key | Meaning |
+/// | Key of `#[worker(..)]` | Meaning |
 /// |---|---|
 /// | `name = ".."` | The registered name. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `file = ".."` | The worker file that gives other keys, beside the source. Default: none |
 /// | `model = ".."` | The model, as `provider:model`. Default: the run's |
-/// | `compatible_models = ["..", ..]` | Globs of the models that may implement it. Default: any |
+/// | `compatible_models = ["..", ..]` | Globs of the run's models that may implement it, in any case. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `server_side_tools = [web_search, ..]` | What the provider runs by itself, see below. Default: nothing |
@@ -107,8 +162,21 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `retries = N` | How often in a row the model may mend the same fault. Default: 2 |
 /// | `description = ".."` | What callers' models read instead of the doc comment |
 ///
-/// `settings` is evaluated once, when the registry is built. Parameters are as those of [`macro@tool`], but none is
-/// injected.
+/// `settings` is evaluated once, when the registry is built. `max_turns` and `retries` are constants of `u32`.
+/// Parameters are as those of [`macro@tool`], and `#[arg]` too.
+///
+/// # Prompt
+///
+/// | Signature | What the model is asked |
+/// |---|---|
+/// | `(input: String);` | The text |
+/// | `(prompt: Prompt);` of any name | Its text, and its files |
+/// | `(..);` | All arguments as one JSON object, defaults filled in |
+/// | `(..) { .. }` | What the body gives: a `String`, a `&str` or a `Prompt`; any error leaves it by `?` |
+///
+/// A body is async, and runs before the model is asked. Only a worker with a body takes
+/// [injected parameters](macro@tool#injected-parameters): a model can use none. An error or a panic in it is an
+/// error of that call, and no request is made.
 ///
 /// # Server-side tools
 ///
@@ -169,21 +237,34 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a function as an entry: a root call, from the command line or from code.
 ///
-/// | Key | Meaning |
+/// The function, `fn` or `async fn`, stays as written. Its doc comment is what the command line lists; none is required.
+///
+/// | Key of `#[entry(..)]` | Meaning |
 /// |---|---|
-/// | `name = ".."` | The registered name. Default: the function's |
+/// | `name = ".."` | The registered name, as of [`macro@tool`]. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `toolsets = [path, "name"]` | What it may call, as [members](macro@tool#members). Default: whatever is registered |
-/// | `description = ".."` | What users read instead of the doc comment |
+/// | `description = ".."` | What users read instead of the doc comment: any `&'static str`. Default: the comment |
 ///
-/// Parameters are as those of [`macro@tool`]. Calls to what is not declared do not compile:
-/// `&CallContext<its_own_name>` carries the declaration.
+/// Parameters, injected ones and returns are as those of [`macro@tool`]. Calls to what is not declared do not compile:
+/// `&CallContext<its_own_name>` carries the declaration. The user's own call of an entry is not asked about; one that a
+/// model or code calls is, as a tool without an effect.
+///
+/// The command line runs the only entry, or the one that is called `main`, unless it is told another. An entry whose
+/// one argument is a `Prompt` takes a text as its prompt and files by `--attach`.
 #[proc_macro_attribute]
 pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::entry(args.into(), &item.into()).into()
 }
 
 /// Names groups of tools: `toolset! { /// docs \n pub name = [path, ..]; }`, any number of them.
+///
+/// | Part | Meaning |
+/// |---|---|
+/// | Attributes | A doc comment, which lists show, and what else stands on a type. Default: none |
+/// | Visibility | That of the name. Default: private |
+/// | `name` | A type, which `toolsets = [name]` and other groups refer to; registered under it as well |
+/// | `[path, ..]` | Its members |
 ///
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members); a `"name"` is

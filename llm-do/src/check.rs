@@ -36,6 +36,21 @@ use crate::runtime::{BuildError, RuntimeBuilder};
 /// }
 /// # everything_fits_together();
 /// ```
+///
+/// `llm_do::check!()` is the same with the plain `Runtime::builder()`. Here it panics, since the default does not follow
+/// the schema that it stands in:
+///
+/// ```should_panic,standalone_crate
+/// use llm_do::prelude::*;
+///
+/// /// Roll dice.
+/// #[tool(effect = read_only)]
+/// fn roll(#[arg(default = 0)] #[schemars(range(min = 1))] dice: u8) -> u8 {
+///     4 * dice
+/// }
+///
+/// llm_do::check!();
+/// ```
 #[macro_export]
 macro_rules! check {
     () => {

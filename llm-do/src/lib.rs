@@ -5,7 +5,7 @@
 //! checked, counted in depth, approved, metered and reported in one place; one [`CallContext`] flows down the whole
 //! call tree. So a worker can be hardened into code, or code softened into a worker, and no caller changes.
 //!
-//! ```
+//! ```standalone_crate
 //! use llm_do::prelude::*;
 //!
 //! /// Count the words of a text.
@@ -94,207 +94,16 @@ pub use self::usage::RunUsage;
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-/// # Examples
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// A place on a map.
-/// #[data]
-/// struct Place {
-///     /// Its name.
-///     name: String,
-///     #[serde(default)]
-///     height: Option<i32>,
-/// }
-///
-/// /// Find a place.
-/// #[tool(effect = read_only)]
-/// fn find(name: String) -> Place {
-///     Place { name, height: None }
-/// }
-/// ```
+// The examples that collect the registry are crates of their own: those that are merged into one would share it.
+#[doc = include_str!("../docs/data.md")]
 pub use llm_do_macros::data;
-/// # Examples
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// Add two numbers.
-/// #[tool(effect = read_only, inline)]
-/// fn add(left: i64, right: i64) -> i64 {
-///     left + right
-/// }
-///
-/// /// Adds one.
-/// #[entry(toolsets = [add])]
-/// async fn increment(ctx: &CallContext<increment>, number: i64) -> Result<i64> {
-///     Ok(ctx.call(add { left: number, right: 1 }).await?)
-/// }
-/// ```
-///
-/// What is not declared cannot be called:
-///
-/// ```compile_fail
-/// # use llm_do::prelude::*;
-/// # /// Add two numbers.
-/// # #[tool]
-/// # fn add(left: i64, right: i64) -> i64 { left + right }
-/// # /// Delete everything.
-/// # #[tool]
-/// # fn delete() {}
-/// #[entry(toolsets = [add])]
-/// async fn increment(ctx: &CallContext<increment>) -> Result<()> {
-///     Ok(ctx.call(delete {}).await?)
-/// }
-/// ```
+#[doc = include_str!("../docs/entry.md")]
 pub use llm_do_macros::entry;
-/// # Examples
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// Read a UTF-8 text file of the project.
-/// #[tool(effect = read_only)]
-/// fn read_file(
-///     /// Path relative to the project root.
-///     path: PathBuf,
-///     /// Stop after this many characters.
-///     #[arg(default = 20_000)]
-///     max_chars: usize,
-/// ) -> std::io::Result<String> {
-///     Ok(std::fs::read_to_string(path)?.chars().take(max_chars).collect())
-/// }
-///
-/// // Still a function,
-/// assert!(read_file("nowhere".into(), 10).is_err());
-/// // and a struct of its arguments.
-/// let call = read_file { path: "notes.txt".into(), max_chars: 10 };
-/// assert_eq!(call.max_chars, 10);
-/// ```
-///
-/// A tool has one schema, so it cannot be generic:
-///
-/// ```compile_fail
-/// # use llm_do::prelude::*;
-/// /// Keep a value.
-/// #[tool]
-/// fn keep<T>(value: T) -> T {
-///     value
-/// }
-/// ```
+#[doc = include_str!("../docs/tool.md")]
 pub use llm_do_macros::tool;
-/// # Examples
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// Look.
-/// #[tool(effect = read_only)]
-/// fn look() -> u32 {
-///     7
-/// }
-///
-/// /// Listen.
-/// #[tool(effect = read_only)]
-/// fn listen() -> u32 {
-///     8
-/// }
-///
-/// toolset! {
-///     /// What only perceives.
-///     senses = [look, listen];
-/// }
-///
-/// /// Uses all senses.
-/// #[entry(toolsets = [senses])]
-/// async fn perceive(ctx: &CallContext<perceive>) -> Result<u32> {
-///     Ok(ctx.call(look {}).await? + ctx.call(listen {}).await?)
-/// }
-/// ```
-///
-/// Forms change what a member stands for, and by which names it is called:
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// Read a note.
-/// #[tool(effect = read_only)]
-/// fn read(title: String) -> String {
-///     format!("all about {title}")
-/// }
-///
-/// /// Delete a note.
-/// #[tool(effect = destructive)]
-/// fn delete(title: String) {}
-///
-/// toolset! {
-///     /// The user's notes.
-///     notes = [read, delete];
-///
-///     /// What changes nothing.
-///     safe = [notes.except([delete])];
-/// }
-///
-/// /// Calls by the name that a model would see, and by type.
-/// #[entry(toolsets = [prefixed("notes_", safe)])]
-/// async fn look_up(ctx: &CallContext<look_up>, title: String) -> Result<bool> {
-///     let by_name = ctx.call_tool("notes_read", llm_do::json!({ "title": title.clone() })).await?;
-///     Ok(ctx.call(read { title }).await? == by_name)
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<()> {
-/// let runtime = Runtime::builder().build()?;
-/// assert!(runtime.run(look_up { title: "bees".into() }).await?);
-/// # Ok(())
-/// # }
-/// ```
-///
-/// What a form leaves out is not declared:
-///
-/// ```compile_fail
-/// # use llm_do::prelude::*;
-/// # /// Read a note.
-/// # #[tool]
-/// # fn read(title: String) {}
-/// # /// Delete a note.
-/// # #[tool]
-/// # fn delete(title: String) {}
-/// # toolset! { notes = [read, delete]; }
-/// #[entry(toolsets = [notes.except([delete])])]
-/// async fn clean_up(ctx: &CallContext<clean_up>) -> Result<()> {
-///     Ok(ctx.call(delete { title: "bees".into() }).await?)
-/// }
-/// ```
+#[doc = include_str!("../docs/toolset.md")]
 pub use llm_do_macros::toolset;
-/// # Examples
-///
-/// ```
-/// use llm_do::prelude::*;
-///
-/// /// What a reviewer found.
-/// #[data]
-/// struct Review {
-///     score: u8,
-///     findings: Vec<String>,
-/// }
-///
-/// /// Review a text for mistakes.
-/// #[worker(instructions = "You are a careful editor.")]
-/// async fn review(text: String) -> Review;
-///
-/// # #[cfg(feature = "testing")]
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<()> {
-/// let runtime = Runtime::builder().force_model(llm_do::testing::TestModel::new()).build()?;
-/// let review = runtime.run(review { text: "Helo.".into() }).await?;
-/// println!("{}: {:?}", review.score, review.findings);
-/// # Ok(())
-/// # }
-/// # #[cfg(not(feature = "testing"))]
-/// # fn main() {}
-/// ```
+#[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
