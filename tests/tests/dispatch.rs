@@ -43,6 +43,18 @@ fn shift(point: Point, by: i32) -> std::io::Result<Point> {
 #[tool(effect = read_only)]
 async fn nothing() {}
 
+/// Say where it runs.
+#[tool(effect = read_only)]
+fn place() -> String {
+    format!("{:?}", std::thread::current().id())
+}
+
+/// Say where it runs, in place.
+#[tool(effect = read_only, inline)]
+fn place_inline() -> String {
+    place()
+}
+
 /// Panic on a thread for blocking work.
 #[tool(effect = read_only)]
 fn panic_blocking() -> String {
@@ -153,6 +165,14 @@ async fn an_unknown_name_gets_the_near_one() {
 async fn an_error_of_any_alias_of_result_keeps_its_cause() {
     let error = error_of("shift", json!({ "point": { "x": 1, "y": 1 }, "by": 0 })).await;
     assert_eq!(error, "`shift` failed: nothing to do");
+}
+
+#[tokio::test]
+async fn a_sync_tool_runs_off_the_async_threads_unless_it_is_inline() {
+    let runtime = runtime();
+    // The test's runtime has this one thread.
+    assert_eq!(runtime.run(place_inline {}).await.unwrap(), place());
+    assert_ne!(runtime.run(crate::place {}).await.unwrap(), place());
 }
 
 #[tokio::test]

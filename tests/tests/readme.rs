@@ -1,4 +1,4 @@
-//! The README says what is true.
+//! The README and ARCHITECTURE.md say what is true.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -33,5 +33,34 @@ fn each_of_its_commands_is_one_line_that_names_a_file_of_the_repository() {
         let [command] = blocks(&readme, heading, "sh").try_into().unwrap();
         assert_eq!(command.lines().count(), 1, "{command}");
         assert!(root().join(command.split_whitespace().nth(1).unwrap()).is_file(), "{command}");
+    }
+}
+
+/// Returns whether there is such a proof: `file::test`, or a case of the ui tests.
+fn is_proof(proof: &str) -> bool {
+    let Some((file, test)) = proof.split_once("::") else {
+        return root().join("ui-tests/ui").join(proof).is_file();
+    };
+    let path = match file.strip_prefix("openai/") {
+        Some(file) => format!("llm-do-providers/tests/openai/{file}.rs"),
+        None => format!("tests/tests/{file}.rs"),
+    };
+    let source = std::fs::read_to_string(root().join(path)).unwrap_or_default();
+    source.contains(&format!("fn {test}()"))
+}
+
+#[test]
+fn each_line_against_other_macros_has_a_proof_or_says_not_yet() {
+    let architecture = read("ARCHITECTURE.md");
+    let (_, section) = architecture.split_once("\n## Against other tool macros\n").unwrap();
+    let lines: Vec<_> = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| | ")).collect();
+    assert!(lines.len() > 30, "{lines:?}");
+    for line in lines {
+        let proofs = line.trim_end_matches(" |").rsplit("| ").next().unwrap();
+        let named: Vec<_> = proofs.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty() || line.contains("not yet"), "{line}");
+        for proof in named {
+            assert!(is_proof(proof), "no {proof}: {line}");
+        }
     }
 }

@@ -24,6 +24,10 @@ fn look() -> u32 {
     7
 }
 
+/// Answer on some models.
+#[worker(compatible_models = ["OpenAI:*-mini", "test:*"])]
+async fn on_some(input: String) -> String;
+
 mod more {
     /// Listen.
     #[llm_do::tool(effect = read_only)]
@@ -325,4 +329,16 @@ async fn a_worker_file_limits_the_retries() {
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
     assert!(error.contains("no valid result in 1 tries"), "{error}");
     assert_eq!(taken(&record).len(), 1);
+}
+
+#[tokio::test]
+async fn a_model_of_the_run_that_no_glob_names_is_refused_and_case_is_no_matter() {
+    let error = async |model: &str| {
+        let runtime = Runtime::builder().model(model).build().unwrap();
+        runtime.run(on_some { input: "a".into() }).await.unwrap_err().to_string()
+    };
+    let refused = "is none of its `compatible_models`: OpenAI:*-mini, test:*";
+    assert!(error("openai:gpt-5").await.contains(refused), "{}", error("openai:gpt-5").await);
+    let unknown = error("TEST:a").await;
+    assert!(!unknown.contains(refused), "{unknown}");
 }
