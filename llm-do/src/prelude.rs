@@ -1,7 +1,9 @@
 //! What an application's source usually begins with: `use llm_do::prelude::*;`.
 //!
 //! The derives `Serialize`, `Deserialize` and `JsonSchema` are here for crates that depend on serde and schemars;
-//! `#[data]` derives all three and needs neither.
+//! `#[data]` derives all three and needs neither. What few items name is not here:
+//! [`FromContext`](crate::FromContext), [`Settings`](crate::Settings), [`Attachment`](crate::Attachment) and
+//! [`json!`](crate::json).
 
 pub use std::path::PathBuf;
 pub use std::process::ExitCode;
