@@ -114,11 +114,31 @@ use proc_macro::TokenStream;
 /// A typed `ctx.call` reads the value back, so it asks for `T: DeserializeOwned`, and gives a `serde_json::Value` for an
 /// `impl Serialize`. A panic is an error of that call.
 ///
+/// # Methods
+///
+/// On an `impl`, the attribute makes tools of the methods that are marked `#[tool(..)]` in it, each with the keys above,
+/// and a toolset of the type: `toolsets = [Database]`. Each call that declares it, or one of its tools, has an instance
+/// of its own, which is opened before the call runs and closed when it has ended: after an error, a panic or a
+/// cancellation too. A caller that does not declare it gets one for the one call of a tool.
+///
+/// | In the `impl` | Meaning |
+/// |---|---|
+/// | `#[tool] fn name(&self, ..)` | A tool. Calls may run side by side, so it takes `&self`, or none |
+/// | `fn open(..) -> Self` | Makes an instance, from injected parameters only; `async`, or a `Result`. Default: `Default` |
+/// | `fn close(self)` | Ends it; `async`, or a `Result`, whose error fails the call. Default: dropped |
+///
+/// | Key | Meaning |
+/// |---|---|
+/// | `name = ".."` | The toolset's registered name, for `toolsets = ["name"]`. Default: the type's |
+/// | `description = ".."` | What the toolset is for. Default: the doc comment of the `impl` |
+///
+/// The argument structs stand beside the `impl`, where `Self` is no name of the type.
+///
 /// # Members
 ///
 /// | Member of `toolsets` | Stands for |
 /// |---|---|
-/// | `path` | A tool, worker or entry in scope, or all members of a [`macro@toolset`] |
+/// | `path` | A tool, worker or entry in scope, or all members of a [`macro@toolset`] or of a type with methods |
 /// | `prefixed("fs_", member)` | The same, each shown under its name with that text before it |
 /// | `member.only([path, ..])` | Those of its members that are listed |
 /// | `member.except([path, ..])` | All of its members but those |
