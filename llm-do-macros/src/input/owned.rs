@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::VisitMut;
 use syn::{
-    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeParamBound,
+    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeNever, TypeParamBound,
     TypeReference, parse_quote, parse_quote_spanned,
 };
 
@@ -109,6 +109,11 @@ impl<'ast> Visit<'ast> for Faults {
         if !is_static(lifetime) {
             self.errors.push(lifetime, format!("{}: no lifetime but `'static` can stand here", self.rule));
         }
+    }
+
+    fn visit_type_never(&mut self, ty: &'ast TypeNever) {
+        let way_out = "write the type of what it gives, or leave the type out";
+        self.errors.push(ty, format!("a call that never ends has no result: {way_out}"));
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
