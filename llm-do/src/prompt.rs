@@ -46,7 +46,7 @@ pub struct Prompt {
 
 /// A file of a prompt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "an attachment is a path, or a `media_type` with `data` in Base64")]
 enum Attached {
     /// One below the project's root, read when a model is asked.
     Path(PathBuf),

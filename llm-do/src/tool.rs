@@ -65,7 +65,8 @@ pub enum Effect {
 #[diagnostic::on_unimplemented(
     message = "a worker cannot return `{Self}`",
     label = "no model can write this",
-    note = "derive `serde::Serialize`, `serde::Deserialize` and `schemars::JsonSchema` for it"
+    note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
+            `schemars::JsonSchema` for it"
 )]
 pub trait WorkerOutput: Serialize + DeserializeOwned + JsonSchema {}
 

@@ -31,13 +31,37 @@ fn search(
     json!([words, range.from, range.to, kind, limit, weights])
 }
 
+/// A part of a text, said by structs in one another.
+#[data]
+struct Part {
+    #[serde(flatten)]
+    range: Range,
+    name: String,
+}
+
+/// Cut a part out.
+#[tool(effect = read_only, inline)]
+fn cut(#[arg(flatten)] part: Part, depth: u32) -> Value {
+    json!([part.range.from, part.range.to, part.name, depth])
+}
+
+/// Add numbers up.
+#[tool(effect = read_only, inline)]
+fn sum(numbers: Vec<u32>) -> u32 {
+    numbers.iter().sum()
+}
+
 fn parameters() -> Value {
     Registry::collect().unwrap().get("search").unwrap().parameters().clone()
 }
 
 async fn call(arguments: Value) -> Result<Value, CallError> {
+    call_of("search", arguments).await
+}
+
+async fn call_of(tool: &str, arguments: Value) -> Result<Value, CallError> {
     let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).build().unwrap();
-    runtime.run_named("search", arguments).await
+    runtime.run_named(tool, arguments).await
 }
 
 #[test]
@@ -65,6 +89,22 @@ fn a_schema_says_defaults_examples_descriptions_and_constraints_in_the_order_of_
 async fn fields_of_a_flattened_struct_stand_among_the_arguments() {
     let result = call(json!({ "words": "a", "from": 2, "to": 5, "limit": 3 })).await.unwrap();
     assert_eq!(result, json!(["a", 2, 5, "", 3, [1, 2]]));
+}
+
+#[tokio::test]
+async fn a_flattened_struct_may_flatten_another() {
+    let result = call_of("cut", json!({ "from": 2, "name": "a", "depth": 1.0 })).await.unwrap();
+    assert_eq!(result, json!([2, null, "a", 1]));
+    let error = call_of("cut", json!({ "from": 2, "name": "a" })).await.unwrap_err();
+    assert!(error.to_string().contains("\"depth\" is a required property"), "{error}");
+    let error = serde_json::from_value::<cut>(json!({ "from": 2, "name": "a", "depth": 1, "x": 1 })).err().unwrap();
+    assert_eq!(error.to_string(), "unknown field `x`, expected `from`, `to`, `name`, `depth`");
+}
+
+#[tokio::test]
+async fn of_many_faults_the_first_are_told_and_the_others_counted() {
+    let error = call_of("sum", json!({ "numbers": vec!["x"; 1000] })).await.unwrap_err().to_string();
+    assert!(error.contains("`/numbers/0`") && error.ends_with("`/numbers/9`; and 990 more"), "{error}");
 }
 
 #[tokio::test]

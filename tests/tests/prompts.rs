@@ -146,6 +146,34 @@ async fn a_file_that_is_missing_or_a_folder_or_outside_the_root_is_named() {
     }
 }
 
+#[tokio::test]
+async fn a_root_that_is_missing_is_named_and_not_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("nowhere");
+    let runtime = asked().0.project_root(&root).build().unwrap();
+    let error = chain(&runtime.run(describe { paths: vec!["a.txt".into()] }).await.unwrap_err());
+    assert!(error.contains(&format!("the project's root `{}` cannot be read", root.display())), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_attachment_is_told_in_words_of_the_caller() {
+    let call = json!({ "input": "", "attachments": [{ "media_type": "image/png", "data": "no base64" }] });
+    let error = chain(&asked().0.build().unwrap().run_named("answer", call).await.unwrap_err());
+    assert!(error.contains("a path, or a `media_type` with `data` in Base64"), "{error}");
+}
+
+/// Nobody writes to the pipe, so whoever opens it waits for ever.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_is_refused_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status().unwrap();
+    assert!(made.success());
+    let runtime = asked().0.project_root(folder.path()).build().unwrap();
+    let error = chain(&runtime.run(describe { paths: vec!["pipe".into()] }).await.unwrap_err());
+    assert!(error.contains("the attachment `pipe` is a pipe, a socket or a device"), "{error}");
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn no_symbolic_link_leads_out_of_the_root() {

@@ -1,8 +1,8 @@
-//! Names that stand for two things: of two crates, and in a declaration that is put together at run time.
+//! Names that stand for two things: of two crates, in a declaration that is put together at run time, and of arguments.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
-use llm_do::{Registry, Runtime};
+use llm_do::{Registry, Runtime, Value};
 use {same_name_a as _, same_name_b as _};
 
 /// Read.
@@ -28,6 +28,32 @@ toolset! {
 #[entry(toolsets = [reading, "again", "otherwise"])]
 async fn start() {}
 
+/// A place, and what else is known of it.
+#[data]
+struct Place {
+    name: String,
+    #[serde(flatten)]
+    others: std::collections::BTreeMap<String, Value>,
+}
+
+/// Find.
+#[tool]
+fn find(#[arg(flatten)] place: Place) -> usize {
+    place.name.len() + place.others.len()
+}
+
+/// A size.
+#[data]
+struct Size {
+    width: u32,
+}
+
+/// Draw.
+#[tool]
+fn draw(#[arg(flatten)] size: Size, width: u32) -> u32 {
+    size.width + width
+}
+
 #[test]
 fn two_crates_with_one_name_are_refused_naming_both_places() {
     let error = Registry::collect().unwrap_err();
@@ -49,4 +75,11 @@ fn two_tools_that_a_declaration_shows_by_one_name_are_refused() {
     let faults: Vec<_> = error.faults().iter().filter(|fault| fault.contains("`start`")).collect();
     let [fault] = faults[..] else { panic!("one fault of `start`, not {faults:?}") };
     assert!(fault.ends_with("declares two tools that are shown as `x_read`: `read` and `x_read`"), "{fault}");
+}
+
+#[test]
+fn a_struct_whose_fields_are_not_all_known_or_are_those_of_others_is_not_flattened() {
+    let error = Registry::collect().unwrap_err().to_string();
+    assert!(error.contains("): `place` cannot be flattened: its type is no struct of named fields, or"), "{error}");
+    assert!(error.contains("`draw` (tests/tests/registry.rs:52): two arguments are named `width`"), "{error}");
 }

@@ -20,7 +20,7 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
     quote! {
         #(#cfgs)*
         #docs
-        #[allow(non_camel_case_types, missing_debug_implementations, missing_docs, unreachable_pub)]
+        #[allow(non_camel_case_types, non_snake_case, missing_debug_implementations, missing_docs, unreachable_pub)]
         #[allow(clippy::all, clippy::pedantic)]
         #vis #keyword #arguments {
             #(#fields,)*

@@ -5,7 +5,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::VisitMut;
 use syn::{
-    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeParamBound,
+    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeNever, TypeParamBound,
     TypeReference, parse_quote, parse_quote_spanned,
 };
 
@@ -116,6 +116,11 @@ impl<'ast> Visit<'ast> for Faults {
             self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
         }
         visit::visit_path_segment(self, segment);
+    }
+
+    fn visit_type_never(&mut self, ty: &'ast TypeNever) {
+        let way_out = "write the type of what it gives, or leave the type out";
+        self.errors.push(ty, format!("a call that never ends has no result: {way_out}"));
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {

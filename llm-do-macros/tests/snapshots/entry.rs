@@ -9,6 +9,7 @@ async fn review_all(
 ///
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

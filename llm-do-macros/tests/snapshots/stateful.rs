@@ -35,6 +35,7 @@ impl Database {
 /// Query a table.
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

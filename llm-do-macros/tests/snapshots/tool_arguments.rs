@@ -20,6 +20,7 @@ pub fn read_file(
 /// Lines are numbered.
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

@@ -8,6 +8,7 @@ fn list_files(root: PathBuf, limit: Option<u32>) {}
 /// List files.
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

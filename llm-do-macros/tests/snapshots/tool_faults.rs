@@ -14,6 +14,7 @@ fn greet(name: String, (a, b): (u8, u8)) -> String {
 /// Greet.
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

@@ -13,6 +13,7 @@ async fn count(
 /// Count rows.
 #[allow(
     non_camel_case_types,
+    non_snake_case,
     missing_debug_implementations,
     missing_docs,
     unreachable_pub

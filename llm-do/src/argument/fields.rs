@@ -1,10 +1,14 @@
 //! The JSON object that arguments are taken out of and put into.
 
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
 use serde::de::value::{Error as Missing, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
+use super::properties;
 use crate::schema::{has_whole, make_whole};
 
 /// The arguments of a call on their way out of JSON or into it.
@@ -13,7 +17,7 @@ use crate::schema::{has_whole, make_whole};
 pub struct Fields {
     fields: Map<String, Value>,
     /// The names that were asked for, to say what is accepted where one is left.
-    known: Vec<&'static str>,
+    known: Vec<Cow<'static, str>>,
 }
 
 impl Fields {
@@ -27,9 +31,11 @@ impl Fields {
     }
 
     /// Takes one field out.
-    pub(super) fn take(&mut self, name: &'static str) -> Option<Value> {
+    pub(super) fn take(&mut self, name: impl Into<Cow<'static, str>>) -> Option<Value> {
+        let name = name.into();
+        let value = self.fields.swap_remove(&*name);
         self.known.push(name);
-        self.fields.swap_remove(name)
+        value
     }
 
     /// Puts one field in.
@@ -75,17 +81,17 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
 }
 
 /// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
-pub(super) fn read_flat<T: DeserializeOwned>(fields: &mut Fields) -> serde_json::Result<T> {
+pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
     if !fields.fields.values().any(has_whole) {
-        return T::deserialize(Flat(fields));
+        return T::deserialize(Flat::of::<T>(fields));
     }
     let mut whole = fields.clone();
     for value in whole.fields.values_mut() {
         make_whole(value);
     }
-    T::deserialize(Flat(fields)).or_else(|error| {
+    T::deserialize(Flat::of::<T>(fields)).or_else(|error| {
         *fields = whole;
-        T::deserialize(Flat(fields)).map_err(|_| error)
+        T::deserialize(Flat::of::<T>(fields)).map_err(|_| error)
     })
 }
 
@@ -110,7 +116,27 @@ impl<'de> Deserializer<'de> for Absent {
 }
 
 /// Fields of which a struct takes those that it names.
-struct Flat<'a>(&'a mut Fields);
+struct Flat<'a> {
+    fields: &'a mut Fields,
+    /// Finds the names of a struct that does not tell them, since it flattens others.
+    names: fn() -> Vec<String>,
+}
+
+impl<'a> Flat<'a> {
+    fn of<T: JsonSchema>(fields: &'a mut Fields) -> Self {
+        Self { fields, names: properties::names::<T> }
+    }
+
+    fn visit<'de, V: Visitor<'de>>(
+        self,
+        names: impl IntoIterator<Item: Into<Cow<'static, str>>>,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        let names = names.into_iter().map(Into::into);
+        let taken: Vec<_> = names.filter_map(|name| Some((name.clone(), self.fields.take(name)?))).collect();
+        visitor.visit_map(MapDeserializer::new(taken.into_iter()))
+    }
+}
 
 impl<'de> Deserializer<'de> for Flat<'_> {
     type Error = serde_json::Error;
@@ -125,8 +151,12 @@ impl<'de> Deserializer<'de> for Flat<'_> {
         names: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, serde_json::Error> {
-        let taken: Vec<_> = names.iter().filter_map(|name| Some((*name, self.0.take(name)?))).collect();
-        visitor.visit_map(MapDeserializer::new(taken.into_iter()))
+        self.visit(names.iter().copied(), visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
+        let names = (self.names)();
+        self.visit(names, visitor)
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -139,6 +169,6 @@ impl<'de> Deserializer<'de> for Flat<'_> {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        seq tuple tuple_struct map enum identifier ignored_any
+        seq tuple tuple_struct enum identifier ignored_any
     }
 }

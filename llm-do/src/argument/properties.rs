@@ -1,6 +1,6 @@
 //! The schema of a call's arguments, argument by argument.
 
-use schemars::{Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::Arguments;
@@ -35,7 +35,8 @@ impl Properties {
     /// Adds the properties of a struct.
     pub(super) fn merge(&mut self, argument: &str, schema: &Schema) {
         let Some(Value::Object(properties)) = schema.get("properties").filter(|_| is_plain_struct(schema)) else {
-            self.faults.push(format!("`{argument}` cannot be flattened: its type is no struct of named fields"));
+            let fault = "its type is no struct of named fields, or takes others besides";
+            self.faults.push(format!("`{argument}` cannot be flattened: {fault}"));
             return;
         };
         let required = schema.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
@@ -56,9 +57,16 @@ impl Properties {
     }
 }
 
+/// Returns the names of a struct's fields, also of those of structs that it flattens.
+pub(super) fn names<T: JsonSchema>() -> Vec<String> {
+    let schema = T::json_schema(&mut SchemaGenerator::default());
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flat_map(Map::keys).cloned().collect()
+}
+
 /// Whether a schema says all of its values by its properties.
 fn is_plain_struct(schema: &Schema) -> bool {
     let others = ["$ref", "oneOf", "anyOf", "allOf", "not", "if", "patternProperties"];
-    let is_closed = schema.get("additionalProperties").is_none_or(Value::is_boolean);
+    let is_closed = schema.get("additionalProperties").is_none_or(|others| *others == Value::Bool(false));
     is_closed && others.iter().all(|other| schema.get(*other).is_none())
 }

@@ -18,12 +18,16 @@ pub(super) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, Str
 }
 
 fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
+    let dir = Dir::open_ambient_dir(root, ambient_authority())
+        .map_err(|error| format!("the project's root `{}` cannot be read: {error}", root.display()))?;
     let fault = |error: io::Error| fault(path, &root.join(path), &error);
-    let dir = Dir::open_ambient_dir(root, ambient_authority()).map_err(fault)?;
     let inside = path.strip_prefix(root).unwrap_or(path);
-    let file = dir.open(inside).map_err(fault)?;
-    let is_dir = file.metadata().map_err(fault)?.is_dir();
-    attachment(path, is_dir, file)
+    // Asked before it is opened: to open a pipe is to wait until somebody writes to it, and a model may name one.
+    let kind = dir.metadata(inside).map_err(fault)?.file_type();
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(format!("the attachment `{}` is a pipe, a socket or a device: attach a file", path.display()));
+    }
+    attachment(path, kind.is_dir(), dir.open(inside).map_err(fault)?)
 }
 
 /// Reads a file wherever it is: one that the user named.

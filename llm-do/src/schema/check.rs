@@ -9,6 +9,9 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+/// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
+const MAX_FAULTS: usize = 10;
+
 /// A schema and its validator, which is built when first needed.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
@@ -21,12 +24,16 @@ impl CheckedSchema {
         Self { schema: Arc::new(schema), validator: OnceLock::new() }
     }
 
-    /// Says everything that is wrong with `value`, and where.
+    /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         // A schema that the validator does not take is the type's own affair: decoding judges the value then.
         let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
-        let errors = validator.iter().flat_map(|validator| validator.iter_errors(value));
-        let faults: Vec<_> = errors.map(|error| fault(&error)).collect();
+        let mut errors = validator.iter().flat_map(|validator| validator.iter_errors(value));
+        let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error)).collect();
+        let others = errors.count();
+        if others > 0 {
+            faults.push(format!("and {others} more"));
+        }
         if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
     }
 }

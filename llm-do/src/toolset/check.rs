@@ -1,7 +1,7 @@
 //! What a declaration must not say, refused at compile time in our words.
 
 use super::OUTPUT_TOOL;
-use super::member::{MAX_NAME, Member, holds_tool};
+use super::member::{MAX_NAME, Member, holds};
 use super::text::{Text, same};
 
 /// Room for two names of at most 64 bytes each, and the words around them.
@@ -50,7 +50,7 @@ const fn refuse_twice(item: &str, first: &Member, second: &Member) -> ! {
     text.push(first.shown());
     // One that is shown by its registered name can be given another; a prefix is the declaration's own.
     if same(first.shown(), first.tool()) && same(second.shown(), second.tool()) {
-        text.push("`: name each tool once, or give one another name with `#[tool(name = \"..\")]`");
+        text.push("`: name each tool once, or show one by another name with `prefixed(\"..\", ..)`");
     } else {
         text.push("`: choose another prefix, or leave one out with `except`");
     }
@@ -103,15 +103,14 @@ const fn refuse_name(prefix: &str, name: &str, words: &str) -> ! {
 pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[Member]) {
     let mut next = 0;
     while next < picked.len() {
-        let tool = picked[next].tool();
-        if !holds_tool(&[members], tool) {
+        if !holds(&[members], &picked[next]) {
             let mut text = Message::new();
             text.push("`");
             text.push(pick);
             // A group, of which the one tool is at fault.
             if picked.len() > 1 {
                 text.push("` holds `");
-                text.push(tool);
+                text.push(picked[next].tool());
                 text.push("`, which");
             } else {
                 text.push("`");
@@ -122,5 +121,53 @@ pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[M
             panic!("{}", text.as_str())
         }
         next += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{concat, prefixed};
+    use super::*;
+
+    const DIGITS: &[Member] = &[
+        Member::new("0"),
+        Member::new("1"),
+        Member::new("2"),
+        Member::new("3"),
+        Member::new("4"),
+        Member::new("5"),
+        Member::new("6"),
+        Member::new("7"),
+        Member::new("8"),
+        Member::new("9"),
+    ];
+    const TENS: &[Member] = &concat::<50>(&[
+        &prefixed::<10>("a_service_with_a_long_name_0", DIGITS),
+        &prefixed::<10>("a_service_with_a_long_name_1", DIGITS),
+        &prefixed::<10>("a_service_with_a_long_name_2", DIGITS),
+        &prefixed::<10>("a_service_with_a_long_name_3", DIGITS),
+        &prefixed::<10>("a_service_with_a_long_name_4", DIGITS),
+    ]);
+    const HUNDREDS: &[Member] = &concat::<250>(&[
+        &prefixed::<50>("a_company_0", TENS),
+        &prefixed::<50>("a_company_1", TENS),
+        &prefixed::<50>("a_company_2", TENS),
+        &prefixed::<50>("a_company_3", TENS),
+        &prefixed::<50>("a_company_4", TENS),
+    ]);
+    const ALL: &[Member] = &concat::<500>(&[&prefixed::<250>("x_0", HUNDREDS), &prefixed::<250>("x_1", HUNDREDS)]);
+
+    // The compiler refuses to evaluate constants for long, and names of one service begin alike.
+    const _: () = assert_unique("hundreds_of_names", &[ALL]);
+
+    #[test]
+    fn hundreds_of_names_that_begin_alike_are_told_apart() {
+        assert_eq!(ALL[499].shown(), "x_1a_company_4a_service_with_a_long_name_49");
+    }
+
+    #[test]
+    #[should_panic(expected = "hold two tools named `x_0a_company_0a_service_with_a_long_name_00`")]
+    fn a_name_that_comes_twice_among_hundreds_is_found() {
+        assert_unique("hundreds_of_names", &[ALL, &ALL[..1]]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::text::{Text, same};
+use super::text::{Text, hash, same};
 
 /// The longest name that every provider accepts, in bytes.
 pub(super) const MAX_NAME: usize = 64;
@@ -12,6 +12,7 @@ pub(super) const MAX_NAME: usize = 64;
 pub struct Member {
     shown: Text<MAX_NAME>,
     tool: &'static str,
+    tool_hash: u64,
 }
 
 impl Member {
@@ -21,7 +22,7 @@ impl Member {
     pub const fn new(tool: &'static str) -> Self {
         let mut shown = Text::new();
         shown.push(tool);
-        Self { shown, tool }
+        Self { shown, tool, tool_hash: hash(tool) }
     }
 
     /// Returns the name that a model sees, and that calls by name use: the registered one, or a prefix before it.
@@ -41,6 +42,11 @@ impl Member {
         self.shown.is(&other.shown)
     }
 
+    /// Returns whether both are the same tool, however they are shown.
+    const fn is_as(&self, other: &Self) -> bool {
+        self.tool_hash == other.tool_hash && same(self.tool, other.tool)
+    }
+
     /// Returns the same under a longer name; one that would be too long, which is refused elsewhere, stays as it is.
     const fn prefixed(self, prefix: &str) -> Self {
         let mut shown = Text::new();
@@ -49,13 +55,13 @@ impl Member {
             return self;
         }
         shown.push(self.shown());
-        Self { shown, tool: self.tool }
+        Self { shown, ..self }
     }
 }
 
 impl fmt::Debug for Member {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Member").field("shown", &self.shown()).field("tool", &self.tool).finish()
+        f.debug_struct("Member").field("shown", &self.shown()).field("tool", &self.tool).finish_non_exhaustive()
     }
 }
 
@@ -110,7 +116,7 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
 pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: bool) -> usize {
     let (mut sum, mut next) = (0, 0);
     while next < members.len() {
-        if holds_tool(picks, members[next].tool) == are_kept {
+        if holds(picks, &members[next]) == are_kept {
             sum += 1;
         }
         next += 1;
@@ -125,7 +131,7 @@ pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are
     let mut all = [NO_MEMBER; N];
     let (mut found, mut next) = (0, 0);
     while next < members.len() {
-        if holds_tool(picks, members[next].tool) == are_kept {
+        if holds(picks, &members[next]) == are_kept {
             all[found] = members[next];
             found += 1;
         }
@@ -134,12 +140,12 @@ pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are
     all
 }
 
-/// Returns whether one of the members is the tool of that registered name.
-pub(super) const fn holds_tool(lists: &[&[Member]], tool: &str) -> bool {
+/// Returns whether one of the members is the same tool.
+pub(super) const fn holds(lists: &[&[Member]], tool: &Member) -> bool {
     let (mut list, mut place) = (0, 0);
     while list < lists.len() {
         while place < lists[list].len() {
-            if same(lists[list][place].tool, tool) {
+            if lists[list][place].is_as(tool) {
                 return true;
             }
             place += 1;

@@ -1,15 +1,24 @@
 //! Texts that are put together at compile time.
 
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x0100_0000_01b3;
+
+const fn hashed(hash: u64, byte: u8) -> u64 {
+    (hash ^ byte as u64).wrapping_mul(FNV_PRIME)
+}
+
 /// A text of at most `N` bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Text<const N: usize> {
     bytes: [u8; N],
     length: usize,
+    /// Of the text, FNV-1a: each text is compared with all others, and most are told apart by this, in one step.
+    hash: u64,
 }
 
 impl<const N: usize> Text<N> {
     pub(super) const fn new() -> Self {
-        Self { bytes: [0; N], length: 0 }
+        Self { bytes: [0; N], length: 0, hash: FNV_OFFSET }
     }
 
     /// Adds as much of `text` as there is room for; whoever must not lose any asks [`fits`](Self::fits).
@@ -19,6 +28,7 @@ impl<const N: usize> Text<N> {
         while index < text.len() && self.length < N {
             self.bytes[self.length] = text[index];
             self.length += 1;
+            self.hash = hashed(self.hash, text[index]);
             index += 1;
         }
     }
@@ -29,7 +39,7 @@ impl<const N: usize> Text<N> {
 
     /// Compares without reading the text, which takes the compiler a step for each byte.
     pub(super) const fn is(&self, other: &Self) -> bool {
-        self.length == other.length && begin_alike(&self.bytes, &other.bytes, self.length)
+        self.hash == other.hash && self.length == other.length && begin_alike(&self.bytes, &other.bytes, self.length)
     }
 
     pub(super) const fn as_str(&self) -> &str {
@@ -47,6 +57,16 @@ impl<const N: usize> Text<N> {
 pub(super) const fn same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     left.len() == right.len() && begin_alike(left, right, left.len())
+}
+
+/// Returns the hash of a text, by which most texts are told apart in one step.
+pub(super) const fn hash(text: &str) -> u64 {
+    let (text, mut hash, mut index) = (text.as_bytes(), FNV_OFFSET, 0);
+    while index < text.len() {
+        hash = hashed(hash, text[index]);
+        index += 1;
+    }
+    hash
 }
 
 /// Returns whether the first `length` bytes are the same.
