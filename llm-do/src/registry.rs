@@ -1,22 +1,19 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
 
+mod names;
+mod registered;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use llm_do_providers::ToolSpec;
-use serde_json::Value;
-
-pub(crate) use self::worker::Asked;
+use self::names::{Names, collisions, instances};
+pub use self::registered::Registered;
 use crate::context::StateKey;
-use crate::declared::{Declared, DeclaredTool};
-use crate::definition::{Declaration, InstanceDef, OutputMode, ToolDef, ToolsetDef};
-use crate::event::Kind;
-use crate::schema::{CheckedSchema, OutputShape};
-use crate::tool::Effect;
-use crate::toolset::{Member, OUTPUT_TOOL};
+use crate::declared::Declared;
+use crate::definition::{ToolDef, ToolsetDef};
+use crate::toolset::Member;
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
@@ -25,21 +22,6 @@ use crate::toolset::{Member, OUTPUT_TOOL};
 pub struct Registry {
     tools: BTreeMap<&'static str, Arc<Registered>>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
-}
-
-/// An item of the registry.
-#[derive(Debug)]
-pub struct Registered {
-    pub(crate) def: ToolDef,
-    pub(crate) spec: ToolSpec,
-    /// What it may call; none for whatever is registered.
-    pub(crate) declared: Option<Arc<Declared>>,
-    /// The instances to be opened for a call of it, in order.
-    pub(crate) instances: Vec<InstanceDef>,
-    /// What a worker asks of its model.
-    pub(crate) asked: Asked,
-    arguments: CheckedSchema,
-    output_shape: OnceLock<Arc<OutputShape>>,
 }
 
 impl Registry {
@@ -61,52 +43,20 @@ impl Registry {
         toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults = collisions(&tools, &toolsets);
         faults.extend(tools.iter().flat_map(worker::faults));
-        let sets = toolsets.iter().map(|def| (def.name, *def)).collect();
-        let known: Vec<&str> = tools.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name)).collect();
-        let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
-        for def in &tools {
-            let unfit = (def.faults)().into_iter();
-            faults.extend(unfit.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)));
-        }
+        faults.extend(tools.iter().flat_map(unfit_arguments));
+        let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
+        let names = Names { tools: &tools, toolsets: &toolsets };
         let mut items: BTreeMap<_, _> = tools.iter().map(|def| (def.name, Registered::new(def))).collect();
         // Two rounds, since an item may declare one that comes after it, or itself.
         let specs: HashMap<_, _> = items.values().map(|item| (item.name(), item.spec.clone())).collect();
         for item in items.values_mut() {
-            let resolve = |declaration| registry.resolve(&item.def, declaration, &known, &mut faults);
-            let declared = item.def.declaration.map(resolve);
+            let declaration = item.def.declaration;
+            let declared = declaration.map(|declaration| names.resolve(&item.def, declaration, &mut faults));
             item.instances = instances(&tools, declared.as_deref().unwrap_or_default());
             item.declared = declared.map(|tools| Arc::new(Declared::new(tools, |tool| specs.get(tool).cloned())));
         }
-        registry.tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
-        if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
-    }
-
-    /// Lists the tools that a declaration stands for.
-    fn resolve(
-        &self,
-        def: &ToolDef,
-        declaration: &Declaration,
-        known: &[&str],
-        faults: &mut Vec<String>,
-    ) -> Vec<DeclaredTool> {
-        let mut members: Vec<Member> = declaration.members.concat();
-        for &name in declaration.by_name {
-            match self.toolsets.get(name) {
-                Some(set) => members.extend(set.members),
-                None if known.contains(&name) => members.push(Member::new(name)),
-                None => faults.push(format!(
-                    "`{}` ({}) declares the toolset `{name}`, which is not registered{}",
-                    def.name,
-                    def.location,
-                    did_you_mean(name, known.iter().copied())
-                )),
-            }
-        }
-        let mut tools = Vec::new();
-        for member in members {
-            faults.extend(declare(&mut tools, def, &member));
-        }
-        tools
+        let tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
+        if faults.is_empty() { Ok(Self { tools, toolsets }) } else { Err(RegistryError { faults }) }
     }
 
     /// Returns the item of that name.
@@ -166,40 +116,10 @@ impl Registry {
     }
 }
 
-/// Adds a member to what `def` declares, once; returns the fault of one that is shown as another is.
-fn declare(tools: &mut Vec<DeclaredTool>, def: &ToolDef, member: &Member) -> Option<String> {
-    let (shown, tool) = (member.shown(), member.tool());
-    match tools.iter().find(|known| *known.shown == *shown) {
-        None => {
-            tools.push(DeclaredTool { shown: shown.into(), tool });
-            None
-        }
-        Some(known) if known.tool == tool => None,
-        Some(DeclaredTool { tool: known, .. }) => Some(format!(
-            "`{}` ({}) declares two tools that are shown as `{shown}`: `{known}` and `{tool}`",
-            def.name, def.location
-        )),
-    }
-}
-
-/// Says of each name that stands for more than one item, or may not be used, where they all are.
-fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
-    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for def in tools {
-        places.entry(def.name).or_default().push(format!("{} at {}", def.kind.as_str(), def.location));
-    }
-    for def in toolsets {
-        places.entry(def.name).or_default().push(format!("toolset at {}", def.location));
-    }
-    places.into_iter().filter_map(|(name, places)| collision(name, &places)).collect()
-}
-
-fn collision(name: &str, places: &[String]) -> Option<String> {
-    let all = places.join(", ");
-    if name == OUTPUT_TOOL {
-        return Some(format!("`{name}` is the name under which workers give their results; rename {all}"));
-    }
-    (places.len() > 1).then(|| format!("`{name}` is registered {} times: {all}", places.len()))
+/// Says what makes the arguments of an item none that a model could give.
+fn unfit_arguments(def: &ToolDef) -> Vec<String> {
+    let faults = (def.faults)().into_iter();
+    faults.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)).collect()
 }
 
 /// Returns "; did you mean `x`?" if a name is near, or nothing.
@@ -207,111 +127,6 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
     let near = known.map(|known| (strsim::normalized_damerau_levenshtein(name, known), known));
     let best = near.filter(|(score, _)| *score >= 0.6).max_by(|left, right| left.0.total_cmp(&right.0));
     best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
-}
-
-/// Returns one of each stateful toolset of which tools are declared.
-fn instances(tools: &[ToolDef], declared: &[DeclaredTool]) -> Vec<InstanceDef> {
-    let mut instances: Vec<InstanceDef> = Vec::new();
-    for declared in declared {
-        let instance = tools.iter().find(|def| def.name == declared.tool).and_then(|def| def.instance);
-        instances.extend(instance.filter(|new| instances.iter().all(|known| known.key() != new.key())));
-    }
-    instances
-}
-
-impl Registered {
-    fn new(def: &ToolDef) -> Self {
-        let arguments = CheckedSchema::new((def.parameters)());
-        let parameters = Arc::clone(&arguments.schema);
-        let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self {
-            def: *def,
-            spec,
-            declared: None,
-            instances: Vec::new(),
-            asked: Asked::of(def),
-            arguments,
-            output_shape: OnceLock::new(),
-        }
-    }
-
-    /// Returns the registered name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.def.name
-    }
-
-    /// Returns whether it is a tool, a worker or an entry.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.def.kind
-    }
-
-    /// Returns what it does, as its doc comment says.
-    #[must_use]
-    pub fn description(&self) -> &'static str {
-        self.def.description
-    }
-
-    /// Returns what a call may change.
-    #[must_use]
-    pub fn effect(&self) -> Effect {
-        self.def.effect
-    }
-
-    /// Returns `file:line` of its source.
-    #[must_use]
-    pub fn location(&self) -> String {
-        self.def.location.to_string()
-    }
-
-    /// Returns the JSON schema of its arguments.
-    #[must_use]
-    pub fn parameters(&self) -> &Value {
-        &self.spec.parameters
-    }
-
-    /// Returns the JSON schema of its result, where it is known.
-    #[must_use]
-    pub fn output(&self) -> Option<Value> {
-        self.def.output.map(|schema| schema())
-    }
-
-    /// Returns whether its one argument is a [`Prompt`](crate::Prompt), so that files may come with it.
-    #[must_use]
-    pub fn takes_prompt(&self) -> bool {
-        (self.def.takes_prompt)()
-    }
-
-    /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
-    pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
-        self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
-    }
-
-    /// Returns what a worker says it is good for, in the order of its `hints`.
-    #[must_use]
-    pub fn hints(&self) -> &'static [&'static str] {
-        worker::worker(&self.def).map_or(&[], |worker| worker.hints)
-    }
-
-    /// Returns how a worker's model gives its output; `Auto` for anything else.
-    pub(crate) fn output_mode(&self) -> OutputMode {
-        worker::worker(&self.def).map_or(OutputMode::Auto, |worker| worker.output)
-    }
-
-    /// Returns the shape of a worker's output, built once.
-    pub(crate) fn output_shape(&self) -> &Arc<OutputShape> {
-        self.output_shape.get_or_init(|| {
-            let schema = self.output().unwrap_or(Value::Bool(true));
-            let is_tool = self.output_mode() == OutputMode::Tool;
-            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
-        })
-    }
-
-    /// Says everything that is wrong with `arguments`, by the schema.
-    pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
-        self.arguments.check(arguments)
-    }
 }
 
 /// Why the registry refuses to begin: every fault, not only the first.
