@@ -46,15 +46,16 @@ use proc_macro::TokenStream;
 /// # Parameters
 ///
 /// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `&str`, `&Path` or
-/// `&[T]`. An `Option<T>` may be absent. Unknown arguments are refused. Attributes of serde and schemars on a
-/// parameter go to its field in the schema, but for `rename`, `flatten` and `alias`, which are refused. This one goes
-/// there as well:
+/// `&[T]`. An `Option<T>` may be absent. Unknown arguments are refused. `#[schemars(..)]` on a parameter adds to its
+/// schema, such as `#[schemars(range(min = 1))]`; `#[serde(..)]` is for types, and refused here. The rest is said by:
 ///
 /// | Key of `#[arg(..)]` | Meaning |
 /// |---|---|
-/// | `default = expr` | The value of an absent argument, shown in the schema. A string literal serves `String` and `PathBuf` |
+/// | `default = expr` | The value of an absent argument, shown in the schema; alone, `default` is that of its type. A string literal serves `String` and `PathBuf` |
 /// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
 /// | `description = ".."` | What the model reads instead of the doc comment |
+/// | `example = expr` | A value that the schema shows |
+/// | `flatten` | The fields of a struct are arguments themselves, also those of structs that it flattens |
 ///
 /// The struct implements `Default` if every argument has a default or is spelled as an `Option`.
 ///
@@ -87,8 +88,9 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a signature as a worker: a tool that a model implements.
 ///
-/// The signature is an `async fn` that ends with `;`. The model is given the arguments and returns the output, which
-/// its type's schema constrains. Other functions call a worker as they call a tool.
+/// The signature is an `async fn` that ends with `;`, or with a body that renders [the prompt](#the-prompt). The model
+/// is given the arguments and returns the output, which its type's schema constrains. Other functions call a worker as
+/// they call a tool.
 ///
 /// | Key | Meaning |
 /// |---|---|
@@ -107,8 +109,26 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `retries = N` | How often in a row the model may mend the same fault. Default: 2 |
 /// | `description = ".."` | What callers' models read instead of the doc comment |
 ///
-/// `settings` is evaluated once, when the registry is built. Parameters are as those of [`macro@tool`], but none is
-/// injected.
+/// `settings` is evaluated once, when the registry is built. Parameters are as those of [`macro@tool`], but without a
+/// body none is injected.
+///
+/// # The prompt
+///
+/// An only argument that is a `Prompt`, or a text named `input`, is the prompt; other arguments go to the model as JSON.
+/// A body says it otherwise:
+///
+/// ```text
+/// /// Answer from the project's files.
+/// #[worker(toolsets = [read_file])]
+/// async fn answer(question: &str) -> String {
+///     let files = std::fs::read_to_string("FILES")?;
+///     format!("{question}\n\nThe project's files are:\n{files}")
+/// }
+/// ```
+///
+/// It ends with a text or a `Prompt`, which may have files. Any error leaves it by `?` and ends the call before a model
+/// is asked. Its own return type is `Result<Prompt>`, whatever the worker's is, so an early `return` gives
+/// `Ok(prompt.into())`.
 ///
 /// # Server-side tools
 ///
