@@ -1,21 +1,16 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
 
+mod registered;
 mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use llm_do_providers::ToolSpec;
-use serde_json::Value;
-
-pub(crate) use self::worker::Asked;
+pub use self::registered::Registered;
 use crate::context::StateKey;
 use crate::declared::{Declared, DeclaredTool};
-use crate::definition::{Declaration, OutputMode, ToolDef, ToolsetDef};
-use crate::event::Kind;
-use crate::schema::{CheckedSchema, OutputShape};
-use crate::tool::Effect;
+use crate::definition::{Declaration, ToolDef, ToolsetDef};
 use crate::toolset::{Member, OUTPUT_TOOL};
 
 /// The tools, workers, entries and toolsets that are linked into the program.
@@ -25,19 +20,6 @@ use crate::toolset::{Member, OUTPUT_TOOL};
 pub struct Registry {
     tools: BTreeMap<&'static str, Arc<Registered>>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
-}
-
-/// An item of the registry.
-#[derive(Debug)]
-pub struct Registered {
-    pub(crate) def: ToolDef,
-    pub(crate) spec: ToolSpec,
-    /// What it may call; none for whatever is registered.
-    pub(crate) declared: Option<Arc<Declared>>,
-    /// What a worker asks of its model.
-    pub(crate) asked: Asked,
-    arguments: CheckedSchema,
-    output_shape: OnceLock<Arc<OutputShape>>,
 }
 
 impl Registry {
@@ -59,23 +41,28 @@ impl Registry {
         toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults = collisions(&tools, &toolsets);
         faults.extend(tools.iter().flat_map(worker::faults));
-        let sets = toolsets.iter().map(|def| (def.name, *def)).collect();
-        let known: Vec<&str> = tools.iter().map(|def| def.name).chain(toolsets.iter().map(|def| def.name)).collect();
-        let mut registry = Self { tools: BTreeMap::new(), toolsets: sets };
-        for def in &tools {
-            let unfit = (def.faults)().into_iter();
-            faults.extend(unfit.map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)));
-        }
-        let mut items: BTreeMap<_, _> = tools.iter().map(|def| (def.name, Registered::new(def))).collect();
-        // Two rounds, since an item may declare one that comes after it, or itself.
+        faults.extend(tools.iter().flat_map(unfit_arguments));
+        let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
+        let mut registry = Self { tools: BTreeMap::new(), toolsets };
+        let items = tools.iter().map(|def| (def.name, Registered::new(def))).collect();
+        registry.tools = registry.declaring(items, &mut faults);
+        if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
+    }
+
+    /// Gives each item what it declares, now that all are known: it may declare one that comes after it, or itself.
+    fn declaring(
+        &self,
+        mut items: BTreeMap<&'static str, Registered>,
+        faults: &mut Vec<String>,
+    ) -> BTreeMap<&'static str, Arc<Registered>> {
+        let known: Vec<&str> = items.keys().chain(self.toolsets.keys()).copied().collect();
         let specs: HashMap<_, _> = items.values().map(|item| (item.name(), item.spec.clone())).collect();
         for item in items.values_mut() {
-            let resolve = |declaration| registry.resolve(&item.def, declaration, &known, &mut faults);
+            let resolve = |declaration| self.resolve(&item.def, declaration, &known, faults);
             let declared = item.def.declaration.map(resolve);
             item.declared = declared.map(|tools| Arc::new(Declared::new(tools, |tool| specs.get(tool).cloned())));
         }
-        registry.tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
-        if faults.is_empty() { Ok(registry) } else { Err(RegistryError { faults }) }
+        items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect()
     }
 
     /// Lists the tools that a declaration stands for.
@@ -178,6 +165,11 @@ fn declare(tools: &mut Vec<DeclaredTool>, def: &ToolDef, member: &Member) -> Opt
     }
 }
 
+/// Says what makes the arguments of an item none that a model could give.
+fn unfit_arguments(def: &ToolDef) -> Vec<String> {
+    (def.faults)().into_iter().map(|fault| format!("`{}` ({}): {fault}", def.name, def.location)).collect()
+}
+
 /// Says of each name that stands for more than one item, or may not be used, where they all are.
 fn collisions(tools: &[ToolDef], toolsets: &[ToolsetDef]) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -203,93 +195,6 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
     let near = known.map(|known| (strsim::normalized_damerau_levenshtein(name, known), known));
     let best = near.filter(|(score, _)| *score >= 0.6).max_by(|left, right| left.0.total_cmp(&right.0));
     best.map_or_else(String::new, |(_, known)| format!("; did you mean `{known}`?"))
-}
-
-impl Registered {
-    fn new(def: &ToolDef) -> Self {
-        let arguments = CheckedSchema::new((def.parameters)());
-        let parameters = Arc::clone(&arguments.schema);
-        let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
-        Self { def: *def, spec, declared: None, asked: Asked::of(def), arguments, output_shape: OnceLock::new() }
-    }
-
-    /// Returns the registered name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.def.name
-    }
-
-    /// Returns whether it is a tool, a worker or an entry.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        self.def.kind
-    }
-
-    /// Returns what it does, as its doc comment says.
-    #[must_use]
-    pub fn description(&self) -> &'static str {
-        self.def.description
-    }
-
-    /// Returns what a call may change.
-    #[must_use]
-    pub fn effect(&self) -> Effect {
-        self.def.effect
-    }
-
-    /// Returns `file:line` of its source.
-    #[must_use]
-    pub fn location(&self) -> String {
-        self.def.location.to_string()
-    }
-
-    /// Returns the JSON schema of its arguments.
-    #[must_use]
-    pub fn parameters(&self) -> &Value {
-        &self.spec.parameters
-    }
-
-    /// Returns the JSON schema of its result, where it is known.
-    #[must_use]
-    pub fn output(&self) -> Option<Value> {
-        self.def.output.map(|schema| schema())
-    }
-
-    /// Returns whether its one argument is a [`Prompt`](crate::Prompt), so that files may come with it.
-    #[must_use]
-    pub fn takes_prompt(&self) -> bool {
-        (self.def.takes_prompt)()
-    }
-
-    /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
-    pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
-        self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
-    }
-
-    /// Returns what a worker says it is good for, in the order of its `hints`.
-    #[must_use]
-    pub fn hints(&self) -> &'static [&'static str] {
-        worker::worker(&self.def).map_or(&[], |worker| worker.hints)
-    }
-
-    /// Returns how a worker's model gives its output; `Auto` for anything else.
-    pub(crate) fn output_mode(&self) -> OutputMode {
-        worker::worker(&self.def).map_or(OutputMode::Auto, |worker| worker.output)
-    }
-
-    /// Returns the shape of a worker's output, built once.
-    pub(crate) fn output_shape(&self) -> &Arc<OutputShape> {
-        self.output_shape.get_or_init(|| {
-            let schema = self.output().unwrap_or(Value::Bool(true));
-            let is_tool = self.output_mode() == OutputMode::Tool;
-            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
-        })
-    }
-
-    /// Says everything that is wrong with `arguments`, by the schema.
-    pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
-        self.arguments.check(arguments)
-    }
 }
 
 /// Why the registry refuses to begin: every fault, not only the first.
