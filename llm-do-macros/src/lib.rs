@@ -76,7 +76,7 @@ use proc_macro::TokenStream;
 /// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`. Default: the comment |
 /// | `example = expr` | A value to show the model, in the schema's `examples`. Default: none |
-/// | `flatten` | The fields of the value stand in its place; its type is a struct of named fields. No other key |
+/// | `flatten` | The fields of the value stand in its place; its type is a struct of named fields, which may flatten others. No other key |
 ///
 /// A string literal as `default` or `example` serves every type that is `From<&'static str>`: `String`, `PathBuf`.
 /// The struct implements `Default` if every argument has a default or is spelled as an `Option`.

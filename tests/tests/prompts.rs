@@ -37,6 +37,9 @@ async fn answer(prompt: Prompt) -> String;
 #[worker]
 async fn panics(input: String) -> String {
     assert_ne!(input, "panic");
+    if input.is_empty() {
+        return Ok("Say something.".into());
+    }
     input
 }
 
@@ -110,6 +113,13 @@ async fn an_error_in_a_body_ends_the_call_before_the_model_is_asked() {
 async fn a_panic_in_a_body_is_an_error_of_that_call() {
     let error = asked().0.build().unwrap().run(panics { input: "panic".into() }).await.unwrap_err();
     assert!(error.to_string().starts_with("`panics` panicked"), "{error}");
+}
+
+#[tokio::test]
+async fn a_body_may_return_its_prompt_early() {
+    let (builder, asked) = asked();
+    builder.build().unwrap().run(panics { input: String::new() }).await.unwrap();
+    assert_eq!(parts(&asked), [text("Say something.")]);
 }
 
 #[tokio::test]

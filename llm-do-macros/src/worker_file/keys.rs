@@ -165,20 +165,7 @@ fn server_side_tools(node: Node, reader: &mut Reader<'_>) -> Option<At<Vec<At<Se
 /// Reads `web_search`, or `{tool_type: web_search, max_uses: 3}`.
 fn server_side_tool(node: Node, reader: &mut Reader<'_>) -> Option<At<ServerSide>> {
     let line = node.line;
-    let (word, settings) = match node.content {
-        Content::Text(word) => (word, Vec::new()),
-        Content::Map(mut entries) => {
-            let Some(place) = entries.iter().position(|(name, _)| name.text == "tool_type") else {
-                return reader.fault(line, format!("a server-side tool with settings needs a `tool_type`\n{EXPECTED}"));
-            };
-            let (_, tool_type) = entries.remove(place);
-            let mut reader = Reader { key: "tool_type", faults: reader.faults };
-            (reader.text(tool_type)?.value, entries)
-        }
-        other => {
-            return reader.fault(line, format!("`server_side_tools` lists tools, not {}\n{EXPECTED}", other.kind()));
-        }
-    };
+    let (word, settings) = tool_type(node, reader)?;
     let kind = match ServerSideKind::named(&word) {
         Ok(kind) => kind,
         Err(fault) => return reader.fault(line, fault),
@@ -188,15 +175,39 @@ fn server_side_tool(node: Node, reader: &mut Reader<'_>) -> Option<At<ServerSide
     }
     let mut tool = ServerSide { kind, max_uses: None, allowed_domains: None, blocked_domains: None };
     for (name, node) in settings {
-        let mut reader = Reader { key: &name.text, faults: reader.faults };
-        match name.text.as_str() {
-            "max_uses" => tool.max_uses = value(reader.count(&node)),
-            "allowed_domains" => tool.allowed_domains = reader.some_texts(node).map(values),
-            "blocked_domains" => tool.blocked_domains = reader.some_texts(node).map(values),
-            _ => reader.faults.push(unknown(&name, " of `web_search`", &SEARCH_SETTINGS)),
-        }
+        tool.set(&name, node, reader.faults);
     }
     Some(At { line, value: tool })
+}
+
+/// Returns the word for a server-side tool, and the settings beside it.
+fn tool_type(node: Node, reader: &mut Reader<'_>) -> Option<(String, Vec<(Name, Node)>)> {
+    match node.content {
+        Content::Text(word) => Some((word, Vec::new())),
+        Content::Map(mut settings) => {
+            let Some(place) = settings.iter().position(|(name, _)| name.text == "tool_type") else {
+                let message = format!("a server-side tool with settings needs a `tool_type`\n{EXPECTED}");
+                return reader.fault(node.line, message);
+            };
+            let (_, word) = settings.remove(place);
+            let word = Reader { key: "tool_type", faults: reader.faults }.text(word)?;
+            Some((word.value, settings))
+        }
+        other => reader.fault(node.line, format!("`server_side_tools` lists tools, not {}\n{EXPECTED}", other.kind())),
+    }
+}
+
+impl ServerSide {
+    /// Reads a setting of `web_search`.
+    fn set(&mut self, name: &Name, node: Node, faults: &mut Vec<Fault>) {
+        let mut reader = Reader { key: &name.text, faults };
+        match name.text.as_str() {
+            "max_uses" => self.max_uses = value(reader.count(&node)),
+            "allowed_domains" => self.allowed_domains = reader.some_texts(node).map(values),
+            "blocked_domains" => self.blocked_domains = reader.some_texts(node).map(values),
+            _ => faults.push(unknown(name, " of `web_search`", &SEARCH_SETTINGS)),
+        }
+    }
 }
 
 fn value<T>(at: Option<At<T>>) -> Option<T> {
