@@ -24,7 +24,7 @@ pub(super) fn itself(callable: &Callable) -> TokenStream {
     }
 }
 
-/// How many hexadecimal digits of a name's hash tell it from others: each costs the compiler four steps.
+/// How many hexadecimal digits of a name's hash tell it from others: each costs the compiler a step.
 const DIGITS: usize = 12;
 
 /// A name's hash, FNV-1a, as a type: a digit, and in it the rest.

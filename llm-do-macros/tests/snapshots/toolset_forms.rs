@@ -71,10 +71,10 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for formed
     where
-        (
-            __llm_do::Except<files, (write, more::list)>,
+        __llm_do::Either<
+            __llm_do::Except<files, __llm_do::Either<write, more::list>>,
             __llm_do::Only<read, read>,
-        ): __llm_do::Includes<__T, Answer = __Answer>,
+        >: __llm_do::Includes<__T, Answer = __Answer>,
     {
         type Answer = __Answer;
     }

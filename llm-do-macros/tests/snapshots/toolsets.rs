@@ -22,7 +22,10 @@ const _: () = {
     #[diagnostic::do_not_recommend]
     impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for filesystem
     where
-        (read_file, more::list_files): __llm_do::Includes<__T, Answer = __Answer>,
+        __llm_do::Either<
+            read_file,
+            more::list_files,
+        >: __llm_do::Includes<__T, Answer = __Answer>,
     {
         type Answer = __Answer;
     }

@@ -2,8 +2,12 @@
 //!
 //! A trait alone says that a tool is in a toolset and cannot say that it is not, which `except` needs, and so does a
 //! tool that a declaration holds twice, under two names. So each tool has a [`Keyed::Key`], a hash of its name as a list
-//! of bits, and bits can be told apart as types. The runtime goes by the names themselves, so that two names of one hash
-//! would not let a call through; of two tools of one name, it refuses to begin.
+//! of digits, and digits can be told apart as types. The runtime goes by the names themselves, so that two names of one
+//! hash would not let a call through; of two tools of one name, it refuses to begin.
+//!
+//! The compiler searches a declaration anew for each call, and asks the same many times over. So each step counts: keys
+//! are of hexadecimal digits, not of bits, since a type costs by its depth, and [`OrElse`] stops at the first yes.
+//! `benches/compile` measures it.
 
 use std::marker::PhantomData;
 
@@ -30,8 +34,6 @@ pub enum No {}
 
 /// [`Yes`] or [`No`], and how they combine.
 pub trait Answer {
-    /// `Yes` if one of the two is.
-    type Or<Other: Answer>: Answer;
     /// `Yes` if both are.
     type And<Other: Answer>: Answer;
     /// `Yes` if this one is and the other is not.
@@ -41,26 +43,32 @@ pub trait Answer {
 }
 
 impl Answer for Yes {
-    type Or<Other: Answer> = Self;
     type And<Other: Answer> = Other;
     type AndNot<Other: Answer> = Other::Not;
     type Not = No;
 }
 
 impl Answer for No {
-    type Or<Other: Answer> = Other;
     type And<Other: Answer> = Self;
     type AndNot<Other: Answer> = Self;
     type Not = Yes;
 }
 
-/// A bit of a key: 0.
-#[derive(Debug)]
-pub enum Zero {}
+/// [`Yes`], or whether `Toolset` includes `T`.
+pub trait OrElse<Toolset, T> {
+    /// The answer, as a type.
+    type Answer: Answer;
+}
 
-/// A bit of a key: 1.
-#[derive(Debug)]
-pub enum One {}
+#[diagnostic::do_not_recommend]
+impl<Toolset, T> OrElse<Toolset, T> for Yes {
+    type Answer = Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<Toolset: Includes<T>, T> OrElse<Toolset, T> for No {
+    type Answer = Toolset::Answer;
+}
 
 /// Tells whether two keys are one.
 pub trait Same<Other> {
@@ -71,25 +79,35 @@ impl Same<()> for () {
     type Answer = Yes;
 }
 
-impl<Bit, Rest> Same<()> for (Bit, Rest) {
-    type Answer = No;
+/// Makes the digits of keys, and tells each from itself and from the others: those before it are made by now.
+macro_rules! digits {
+    ($($earlier:ident)*;) => {};
+    ($($earlier:ident)*; $digit:ident $($later:ident)*) => {
+        /// A digit of a key, and the next.
+        #[derive(Debug)]
+        pub struct $digit<Next>(PhantomData<Next>);
+
+        impl<Next> Same<()> for $digit<Next> {
+            type Answer = No;
+        }
+
+        impl<Next: Same<Other>, Other> Same<$digit<Other>> for $digit<Next> {
+            type Answer = Next::Answer;
+        }
+
+        $(impl<Next, Other> Same<$earlier<Other>> for $digit<Next> {
+            type Answer = No;
+        })*
+
+        $(impl<Next, Other> Same<$later<Other>> for $digit<Next> {
+            type Answer = No;
+        })*
+
+        digits!($($earlier)* $digit; $($later)*);
+    };
 }
 
-impl<Rest: Same<Other>, Other> Same<(Zero, Other)> for (Zero, Rest) {
-    type Answer = Rest::Answer;
-}
-
-impl<Rest: Same<Other>, Other> Same<(One, Other)> for (One, Rest) {
-    type Answer = Rest::Answer;
-}
-
-impl<Rest, Other> Same<(One, Other)> for (Zero, Rest) {
-    type Answer = No;
-}
-
-impl<Rest, Other> Same<(Zero, Other)> for (One, Rest) {
-    type Answer = No;
-}
+digits!(; Hex0 Hex1 Hex2 Hex3 Hex4 Hex5 Hex6 Hex7 Hex8 Hex9 HexA HexB HexC HexD HexE HexF);
 
 #[diagnostic::do_not_recommend]
 impl<T: Keyed<Key: Same<Itself::Key>>, Itself: Keyed> Includes<T> for Itself {
@@ -103,9 +121,12 @@ impl<T: Keyed<Key: Same<()>>> Includes<T> for () {
 }
 
 /// A list of members, cut in two.
+#[derive(Debug)]
+pub struct Either<Left, Right>(PhantomData<(Left, Right)>);
+
 #[diagnostic::do_not_recommend]
-impl<T, Left: Includes<T>, Right: Includes<T>> Includes<T> for (Left, Right) {
-    type Answer = <Left::Answer as Answer>::Or<Right::Answer>;
+impl<T, Left: Includes<T, Answer: OrElse<Right, T>>, Right> Includes<T> for Either<Left, Right> {
+    type Answer = <Left::Answer as OrElse<Right, T>>::Answer;
 }
 
 /// What is in both `Member` and `Picks`.
@@ -125,53 +146,3 @@ pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 impl<T, Member: Includes<T>, Picks: Includes<T>> Includes<T> for Except<Member, Picks> {
     type Answer = <Member::Answer as Answer>::AndNot<Picks::Answer>;
 }
-
-// The four bits of a hexadecimal digit, before the rest of a key.
-/// The digit 0.
-#[doc(hidden)]
-pub type Hex0<Rest> = (Zero, (Zero, (Zero, (Zero, Rest))));
-/// The digit 1.
-#[doc(hidden)]
-pub type Hex1<Rest> = (Zero, (Zero, (Zero, (One, Rest))));
-/// The digit 2.
-#[doc(hidden)]
-pub type Hex2<Rest> = (Zero, (Zero, (One, (Zero, Rest))));
-/// The digit 3.
-#[doc(hidden)]
-pub type Hex3<Rest> = (Zero, (Zero, (One, (One, Rest))));
-/// The digit 4.
-#[doc(hidden)]
-pub type Hex4<Rest> = (Zero, (One, (Zero, (Zero, Rest))));
-/// The digit 5.
-#[doc(hidden)]
-pub type Hex5<Rest> = (Zero, (One, (Zero, (One, Rest))));
-/// The digit 6.
-#[doc(hidden)]
-pub type Hex6<Rest> = (Zero, (One, (One, (Zero, Rest))));
-/// The digit 7.
-#[doc(hidden)]
-pub type Hex7<Rest> = (Zero, (One, (One, (One, Rest))));
-/// The digit 8.
-#[doc(hidden)]
-pub type Hex8<Rest> = (One, (Zero, (Zero, (Zero, Rest))));
-/// The digit 9.
-#[doc(hidden)]
-pub type Hex9<Rest> = (One, (Zero, (Zero, (One, Rest))));
-/// The digit A.
-#[doc(hidden)]
-pub type HexA<Rest> = (One, (Zero, (One, (Zero, Rest))));
-/// The digit B.
-#[doc(hidden)]
-pub type HexB<Rest> = (One, (Zero, (One, (One, Rest))));
-/// The digit C.
-#[doc(hidden)]
-pub type HexC<Rest> = (One, (One, (Zero, (Zero, Rest))));
-/// The digit D.
-#[doc(hidden)]
-pub type HexD<Rest> = (One, (One, (Zero, (One, Rest))));
-/// The digit E.
-#[doc(hidden)]
-pub type HexE<Rest> = (One, (One, (One, (Zero, Rest))));
-/// The digit F.
-#[doc(hidden)]
-pub type HexF<Rest> = (One, (One, (One, (One, Rest))));
