@@ -122,7 +122,7 @@ fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
     let function = function.cleaned();
     Some(quote! {
         // What these ask for, a tool's calling convention forbids.
-        #[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+        #[allow(clippy::missing_const_for_fn, clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })
 }

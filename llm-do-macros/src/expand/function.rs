@@ -52,20 +52,28 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
 /// The name and the output; `Result` and its aliases are told from other types by the compiler.
 pub(super) fn tool(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
+    if callable.is_opaque {
+        return quote! {
+            impl __llm_do::Tool for #arguments {
+                const NAME: &'static str = #name;
+                type Output = __llm_do::Value;
+            }
+        };
+    }
     let output = output(callable);
-    let yielded = yielded(callable);
-    let fallible = (!callable.is_opaque).then(|| {
-        quote! {
-            #[allow(unused_imports)]
-            use __llm_do::NotResult as _;
-            const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
-        }
-    });
+    let yields = quote_spanned!(output_span(callable)=> #output: __llm_do::Yields<__FALLIBLE, Output = __Output>);
     quote! {
-        #fallible
-        impl __llm_do::Tool for #arguments {
+        #[allow(unused_imports)]
+        use __llm_do::NotResult as _;
+        const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
+        // A parameter, since the return type itself may be more private than the function, which is a lint there and
+        // would be an error here.
+        impl<__Output> __llm_do::Tool for #arguments
+        where
+            #yields,
+        {
             const NAME: &'static str = #name;
-            type Output = #yielded;
+            type Output = __Output;
         }
     }
 }

@@ -1,4 +1,9 @@
-#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+#[allow(
+    clippy::missing_const_for_fn,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_async
+)]
 async fn review_all(
     ctx: &CallContext<review_all>,
     paths: Vec<PathBuf>,
@@ -77,9 +82,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<Vec<Review>>>>::FALLIBLE;
-    impl __llm_do::Tool for review_all {
+    impl<__Output> __llm_do::Tool for review_all
+    where
+        Result<Vec<Review>>: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "review_all";
-        type Output = <Result<Vec<Review>> as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for review_all {
         const MEMBERS: &'static [__llm_do::Member] = &[

@@ -1,4 +1,9 @@
-#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+#[allow(
+    clippy::missing_const_for_fn,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_async
+)]
 /// Read a text file.
 ///
 /// Lines are numbered.
@@ -143,9 +148,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<std::io::Result<String>>>::FALLIBLE;
-    impl __llm_do::Tool for read_file {
+    impl<__Output> __llm_do::Tool for read_file
+    where
+        std::io::Result<String>: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "read_file";
-        type Output = <std::io::Result<String> as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for read_file {
         const MEMBERS: &'static [__llm_do::Member] = &[

@@ -1,4 +1,9 @@
-#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+#[allow(
+    clippy::missing_const_for_fn,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_async
+)]
 /// List files.
 #[cfg(unix)]
 fn list_files(root: PathBuf, limit: Option<u32>) {}
@@ -97,9 +102,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<()>>::FALLIBLE;
-    impl __llm_do::Tool for ListFiles {
+    impl<__Output> __llm_do::Tool for ListFiles
+    where
+        (): __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "list-files";
-        type Output = <() as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for ListFiles {
         const MEMBERS: &'static [__llm_do::Member] = &[

@@ -4,7 +4,12 @@
 ::core::compile_error! {
     "a tool needs a name for each parameter: it is the argument's name"
 }
-#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+#[allow(
+    clippy::missing_const_for_fn,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_async
+)]
 /// Greet.
 fn greet(name: String, (a, b): (u8, u8)) -> String {
     name
@@ -91,9 +96,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<String>>::FALLIBLE;
-    impl __llm_do::Tool for greet {
+    impl<__Output> __llm_do::Tool for greet
+    where
+        String: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "greet";
-        type Output = <String as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for greet {
         const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("greet")];

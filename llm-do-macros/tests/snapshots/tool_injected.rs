@@ -1,4 +1,9 @@
-#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
+#[allow(
+    clippy::missing_const_for_fn,
+    clippy::needless_pass_by_value,
+    clippy::unnecessary_wraps,
+    clippy::unused_async
+)]
 /// Count rows.
 async fn count(
     ctx: &dyn ToolContext,
@@ -81,9 +86,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Result<u64>>>::FALLIBLE;
-    impl __llm_do::Tool for count {
+    impl<__Output> __llm_do::Tool for count
+    where
+        Result<u64>: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "count";
-        type Output = <Result<u64> as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for count {
         const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("count")];

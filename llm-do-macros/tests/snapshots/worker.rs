@@ -73,9 +73,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Review>>::FALLIBLE;
-    impl __llm_do::Tool for reviewer {
+    impl<__Output> __llm_do::Tool for reviewer
+    where
+        Review: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "reviewer";
-        type Output = <Review as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for reviewer {
         const MEMBERS: &'static [__llm_do::Member] = &[
