@@ -1,5 +1,6 @@
 //! Attribute and item, read into what the expansion needs; every fault on the way is noted.
 
+mod data;
 mod docs;
 mod function;
 mod name;
@@ -16,6 +17,7 @@ use quote::ToTokens;
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type, Visibility};
 
+pub(crate) use self::data::{Data, Derived};
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::toolset::Toolset;
@@ -97,7 +99,7 @@ impl Callable {
         Self {
             kind,
             vis: function.vis.clone(),
-            name: name::read(&signature.ident, heading.name.as_ref(), errors),
+            name: name::of_item(&signature.ident, heading.name.as_ref(), errors),
             ident: signature.ident.clone(),
             description: docs::description(kind, heading.description, function, errors),
             docs: docs::of(&function.attrs),

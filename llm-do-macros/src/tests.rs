@@ -204,3 +204,17 @@ fn a_tool_with_faults() {
     );
     check(code, &expect_file!["../tests/snapshots/tool_faults.rs"]);
 }
+
+#[test]
+fn a_type_that_derives_some_of_it_already() {
+    let code = expand::data(
+        &quote!(),
+        &quote! {
+            #[derive(Debug, serde::Deserialize)]
+            pub struct Range {
+                from: u32,
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/data_derived.rs"]);
+}

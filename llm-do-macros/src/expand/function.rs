@@ -136,7 +136,8 @@ fn running(callable: &Callable, way: Way) -> TokenStream {
         }
         Way::Future => {
             let finished = finished(callable, &quote!(#call.await));
-            quote!(__llm_do::Running::future(async move { #finished }))
+            // A future that is not `Send` is blamed on the function.
+            quote_spanned!(blaming(function)=> __llm_do::Running::future(async move { #finished }))
         }
     }
 }
