@@ -209,10 +209,19 @@ fn skip_to_comma(input: ParseStream) {
 
 fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
     let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), usage::<A>()))?;
-    match A::KEYS.iter().find(|key| ident == key.name()) {
-        Some(key) => (key.read)(args, Value { key: &ident, form: key.form, input, errors }),
-        None => Err(unknown::<A>(&ident)),
+    if let Some(key) = key::<A>(&ident.to_string()) {
+        return (key.read)(args, Value { key: &ident, form: key.form, input, errors });
     }
+    errors.combine(unknown::<A>(&ident));
+    // What was meant is read, so that its absence is no further fault; nor is its value one before it is known.
+    let meant = nearest(&ident.to_string(), A::KEYS.iter().map(Key::name)).and_then(key::<A>);
+    let _ = meant.map(|key| (key.read)(args, Value { key: &ident, form: key.form, input, errors }));
+    skip_to_comma(input);
+    Ok(())
+}
+
+fn key<A: Grammar>(name: &str) -> Option<&'static Key<A>> {
+    A::KEYS.iter().find(|key| key.name() == name)
 }
 
 fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
@@ -229,10 +238,11 @@ pub(crate) fn usage<A: Grammar>() -> String {
 
 /// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
 pub(crate) fn did_you_mean(word: &str, candidates: impl Iterator<Item = &'static str>) -> String {
+    nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
+}
+
+fn nearest(word: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
-    nearest
-        .filter(|(likeness, _)| *likeness > 0.8)
-        .map(|(_, candidate)| format!("; did you mean `{candidate}`?"))
-        .unwrap_or_default()
+    nearest.filter(|(likeness, _)| *likeness > 0.8).map(|(_, candidate)| candidate)
 }

@@ -16,7 +16,7 @@ use syn::Attribute;
 use syn::spanned::Spanned;
 
 use crate::errors::Errors;
-use crate::input::{Block, Callable, Entry, Function, Kind, Stateful, Tool, Toolset, Worker, is_block};
+use crate::input::{Block, Callable, Data, Entry, Function, Kind, Stateful, Tool, Toolset, Worker, is_block};
 use crate::{fallback, runtime};
 
 /// Expands `#[tool]`.
@@ -84,22 +84,24 @@ pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
 
 /// Expands `#[data]`.
 pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
-    let derives = arguments::derives();
+    let mut errors = Errors::default();
+    let data = Data::read(args, item, &mut errors);
+    let derives = arguments::derives(&data.derived);
     let code = quote!(#derives #item);
-    if args.is_empty() {
-        return code;
+    match errors.finish(()) {
+        Ok(()) => code,
+        Err(error) => fallback::expand(&code, &error),
     }
-    let error = syn::Error::new_spanned(args, "expected `#[data]`: it takes no arguments");
-    fallback::expand(&code, &error)
 }
 
 /// Expands an attribute on a function: all of it, or the faults and a stub.
 fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
-    let function: Function = match syn::parse2(item.clone()) {
+    let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => return fallback::expand(item, &error),
     };
     let mut errors = Errors::default();
+    function.take_registrations(&mut errors);
     let (callable, registration) = read(&function, &mut errors);
     let function = emitted(&callable, function);
     match errors.finish(()) {

@@ -1,6 +1,7 @@
 //! Attribute and item, read into what the expansion needs; every fault on the way is noted.
 
 mod block;
+mod data;
 mod docs;
 mod function;
 mod name;
@@ -19,6 +20,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type, Visibility};
 
 pub(crate) use self::block::{Block, Member, is_block};
+pub(crate) use self::data::{Data, Derived};
 pub(crate) use self::function::Function;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
@@ -104,7 +106,7 @@ impl Callable {
         Self {
             kind,
             vis: function.vis.clone(),
-            name: name::read(&signature.ident, heading.name.as_ref(), errors),
+            name: name::of_item(&signature.ident, heading.name.as_ref(), errors),
             ident: signature.ident.clone(),
             owner: owner.cloned(),
             description: docs::description(kind, heading.description, function, errors),

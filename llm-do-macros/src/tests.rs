@@ -232,3 +232,17 @@ fn a_type_whose_methods_are_tools() {
     );
     check(code, &expect_file!["../tests/snapshots/stateful.rs"]);
 }
+
+#[test]
+fn a_type_that_derives_some_of_it_already() {
+    let code = expand::data(
+        &quote!(),
+        &quote! {
+            #[derive(Debug, serde::Deserialize)]
+            pub struct Range {
+                from: u32,
+            }
+        },
+    );
+    check(code, &expect_file!["../tests/snapshots/data_derived.rs"]);
+}

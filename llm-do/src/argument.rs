@@ -14,7 +14,7 @@ use serde_json::Value;
 
 pub use self::fields::Fields;
 pub(crate) use self::parameter::Sample;
-pub use self::parameter::{Described, Parameter, parameter};
+pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
 
 /// What an argument can be.
@@ -24,6 +24,7 @@ pub(crate) use self::properties::Properties;
     label = "no model can write this",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it",
+    note = "the type is `Send` and borrows nothing, since a call moves from thread to thread",
     note = "mark the parameter `#[ctx]` if no caller gives it"
 )]
 pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}

@@ -10,7 +10,8 @@ pub use serde;
 pub use serde_json::Value;
 
 pub use crate::argument::{
-    Argument, Arguments, Described, Fields, FromText, Parameter, describe, deserialize, parameter, serialize,
+    Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, describe, deserialize, parameter,
+    serialize,
 };
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};

@@ -58,19 +58,27 @@ impl Group {
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
-        let ident = input.parse().map_err(|error| syn::Error::new(error.span(), "expected `name = [path, ..];`"))?;
-        input.parse::<Token![=]>()?;
+        let form = "expected `name = [path, ..];`";
+        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), form))?;
+        if input.is_empty() {
+            return Err(syn::Error::new_spanned(ident, form));
+        }
+        input.parse::<Token![=]>().map_err(|error| syn::Error::new(error.span(), form))?;
         let (span, listed) = list(input, errors)?;
         let end = input.parse::<Token![;]>();
         errors.take(end.map_err(|_| syn::Error::new(span, "a toolset ends with `;`")));
-        let members = listed.into_iter().filter_map(|listed| checked(listed, errors)).collect();
+        let members = listed.into_iter().filter_map(|listed| checked(&ident, listed, errors)).collect();
         Ok(Self { attrs, vis, ident, span, members })
     }
 }
 
 /// Returns the member; a group is checked by the compiler, so a name is a fault.
-fn checked(listed: Listed, errors: &mut Errors) -> Option<Member> {
+fn checked(group: &Ident, listed: Listed, errors: &mut Errors) -> Option<Member> {
     match listed {
+        Listed::Member(Member::Path(path)) if path.is_ident(group) => {
+            errors.push(path, "a toolset does not hold itself: take it away");
+            None
+        }
         Listed::Member(member) => Some(member),
         Listed::Name(name) => {
             errors.push(name, "a toolset lists no names of run time: they belong in `toolsets = [..]` of an item");

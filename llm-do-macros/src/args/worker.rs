@@ -1,8 +1,8 @@
 //! `#[worker(..)]`
 
-use syn::parse::{Parse, ParseStream};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Expr, Ident, LitStr, Token, bracketed};
+use syn::{Expr, Ident, LitStr, Token};
 
 use super::heading::{self, Headed, Heading};
 use super::server_side::ServerSideTools;
@@ -48,7 +48,9 @@ impl Grammar for Worker {
         heading::args(),
         Key::new("file = \"..\"", |worker, value| value.fill(&mut worker.file)),
         Key::new("model = \"..\"", |worker, value| value.fill(&mut worker.model)),
-        Key::new("compatible_models = [\"..\", ..]", |worker, value| value.fill(&mut worker.compatible_models)),
+        Key::new("compatible_models = [\"..\", ..]", |worker, value| {
+            value.fill_with(&mut worker.compatible_models, Globs::parse)
+        }),
         Key::new("instructions = \"..\"", |worker, value| value.fill(&mut worker.instructions)),
         heading::toolsets(),
         Key::new("server_side_tools = [web_search, ..]", |worker, value| {
@@ -68,11 +70,9 @@ impl Grammar for Worker {
 /// A list of patterns of model names.
 pub(crate) struct Globs(pub(crate) Punctuated<LitStr, Token![,]>);
 
-impl Parse for Globs {
-    fn parse(input: ParseStream) -> syn::Result<Self> {
-        let content;
-        bracketed!(content in input);
-        Punctuated::parse_terminated(&content).map(Self)
+impl Globs {
+    fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
+        texts(input, errors, "a model").map(Self)
     }
 }
 

@@ -1,13 +1,13 @@
 //! The argument struct, and how its fields come out of JSON, go into it, and are described to a model.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
 use super::blaming;
 use crate::args::parameter::Default;
-use crate::input::{Argument, Callable};
+use crate::input::{Argument, Callable, Derived};
 use crate::runtime;
 
 /// The struct, beside the function and of its visibility.
@@ -17,14 +17,14 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
     let fields = callable.fields().map(field);
     // Who asks where the struct comes from is shown the function.
     let keyword = Token![struct](arguments.span());
+    let mut fields = Group::new(Delimiter::Brace, quote!(#(#fields,)*));
+    fields.set_span(arguments.span());
     quote! {
         #(#cfgs)*
         #docs
         #[allow(non_camel_case_types, non_snake_case, missing_debug_implementations, missing_docs, unreachable_pub)]
         #[allow(clippy::all, clippy::pedantic)]
-        #vis #keyword #arguments {
-            #(#fields,)*
-        }
+        #vis #keyword #arguments #fields
     }
 }
 
@@ -74,7 +74,15 @@ fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
         description.as_ref().map(|text| quote!(.description(#text))),
         default.as_ref().map(|(name, _)| quote!(.default(#name))),
         example.as_ref().map(|(name, _)| quote!(.example(#name))),
-        described.as_ref().map(|(name, _)| quote!(.described_by::<#name>())),
+        described.as_ref().map(|(name, _)| {
+            quote! {
+                .described_by({
+                    #[allow(unused_imports)]
+                    use __llm_do::NoField as _;
+                    <__llm_do::FieldProbe<#name>>::SCHEMA
+                })
+            }
+        }),
         is_flat.then(|| quote!(.flat())),
         is_alone.then(|| quote!(.alone())),
     ];
@@ -230,13 +238,25 @@ fn constant_of(place: usize) -> Ident {
 }
 
 /// The derives of serde and schemars, by the runtime's own copies.
-pub(super) fn derives() -> TokenStream {
+pub(super) fn derives(derived: &[Derived]) -> TokenStream {
+    if derived.is_empty() {
+        return TokenStream::new();
+    }
     let private = runtime::private();
     let [serde, schemars] = ["serde", "schemars"].map(|name| path_text(&private, name));
+    let paths = derived.iter().map(|derived| match derived {
+        Derived::Serialize => quote!(#private::serde::Serialize),
+        Derived::Deserialize => quote!(#private::serde::Deserialize),
+        Derived::JsonSchema => quote!(#private::schemars::JsonSchema),
+    });
+    // An attribute that belongs to no derive here would be one to whatever stands below.
+    let by_schemars = derived.contains(&Derived::JsonSchema);
+    let serde = (derived.len() > usize::from(by_schemars)).then(|| quote!(#[serde(crate = #serde)]));
+    let schemars = by_schemars.then(|| quote!(#[schemars(crate = #schemars)]));
     quote! {
-        #[derive(#private::serde::Serialize, #private::serde::Deserialize, #private::schemars::JsonSchema)]
-        #[serde(crate = #serde)]
-        #[schemars(crate = #schemars)]
+        #[derive(#(#paths),*)]
+        #serde
+        #schemars
     }
 }
 

@@ -159,7 +159,8 @@ fn running(callable: &Callable, way: Way) -> TokenStream {
         }
         Way::Future => {
             let finished = finished(callable, &quote!(#call.await));
-            quote!(__llm_do::Running::future(async move { #finished }))
+            // A future that is not `Send` is blamed on the function.
+            quote_spanned!(blaming(&callable.ident)=> __llm_do::Running::future(async move { #finished }))
         }
     }
 }

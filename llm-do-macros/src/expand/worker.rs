@@ -44,6 +44,9 @@ fn rendering(callable: &Callable, body: &Body) -> TokenStream {
     let injected = function::bindings(callable, &quote!(Rendering));
     let values = function::values(callable);
     let value = quote_spanned!(blaming(&block.span_close())=> __prompt);
+    let render = quote_spanned! {blaming(ident)=>
+        __llm_do::Rendering::of(<Self as __llm_do::Tool>::NAME, async move { #ident(#(#values),*).await })
+    };
     quote! {
         #[allow(clippy::needless_pass_by_value, clippy::unused_async)]
         async fn #ident(#inputs) -> ::core::result::Result<__llm_do::Prompt, __llm_do::BoxError> {
@@ -53,7 +56,7 @@ fn rendering(callable: &Callable, body: &Body) -> TokenStream {
         impl __llm_do::Renders for #arguments {
             fn render(self, __ctx: &__llm_do::CallContext) -> __llm_do::Rendering {
                 #injected
-                __llm_do::Rendering::of(<Self as __llm_do::Tool>::NAME, async move { #ident(#(#values),*).await })
+                #render
             }
         }
     }

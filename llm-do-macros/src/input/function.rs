@@ -3,7 +3,9 @@
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, FnArg, Signature, Token, Visibility, token};
+use syn::{Attribute, FnArg, Path, PathSegment, Signature, Token, Visibility, token};
+
+use crate::errors::Errors;
 
 /// A function as written, with a body or, as a worker is, without.
 #[derive(Clone)]
@@ -37,6 +39,17 @@ impl ToTokens for Function {
 }
 
 impl Function {
+    /// Takes away further attributes that would register the function; each is noted.
+    pub(crate) fn take_registrations(&mut self, errors: &mut Errors) {
+        self.attrs.retain(|attr| {
+            let is_further = is_registration(attr.path());
+            if is_further {
+                errors.push(attr, "a function is registered once, as a tool, a worker or an entry: take one away");
+            }
+            !is_further
+        });
+    }
+
     /// Takes away from the parameters what only a macro understands.
     pub(crate) fn cleaned(mut self) -> Self {
         for input in &mut self.signature.inputs {
@@ -44,6 +57,13 @@ impl Function {
         }
         self
     }
+}
+
+/// Returns whether the path is that of `#[tool]`, `#[worker]` or `#[entry]`.
+fn is_registration(path: &Path) -> bool {
+    let is_ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "llm_do");
+    let is_named = |last: &PathSegment| ["tool", "worker", "entry"].iter().any(|word| last.ident == word);
+    is_ours && path.segments.last().is_some_and(is_named)
 }
 
 fn signature(input: ParseStream) -> syn::Result<Signature> {

@@ -18,18 +18,43 @@ const PRIMITIVES: [&str; 17] = [
     "usize",
 ];
 
-/// Returns the given name, or the item's.
-pub(super) fn read(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
+/// The name of the tool through which a model gives a worker's result.
+const RESERVED: &str = "final_result";
+
+/// Returns the given name of an item, or else its own.
+pub(super) fn of_item(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, span) = given.map_or_else(|| of(ident), |name| (name.value(), name.span()));
-    if !is_valid(&name) {
-        let hint = if given.is_some() { "" } else { "; give one: `name = \"..\"`" };
-        errors.push_at(span, format!("{RULE}{hint}"));
+    let way_out = if given.is_some() { "" } else { "; give one: `name = \"..\"`" };
+    if name == RESERVED {
+        errors.push_at(
+            span,
+            format!("`{RESERVED}` is the name under which workers give their results: choose another{way_out}"),
+        );
     }
+    check(&name, span, way_out, errors);
     name
+}
+
+/// Returns the name of a toolset.
+pub(super) fn of_toolset(ident: &Ident, errors: &mut Errors) -> String {
+    let (name, span) = of(ident);
+    check(&name, span, "", errors);
+    name
+}
+
+fn check(name: &str, span: Span, way_out: &str, errors: &mut Errors) {
+    if !is_valid(name) {
+        errors.push_at(span, format!("{RULE}{way_out}"));
+    }
 }
 
 fn of(ident: &Ident) -> (String, Span) {
     (ident.unraw().to_string(), ident.span())
+}
+
+/// Returns whether models accept the name for an argument.
+pub(super) fn is_valid_argument(name: &str) -> bool {
+    is_valid(&name.replace('.', "_"))
 }
 
 /// Returns whether models accept the name.

@@ -5,8 +5,8 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::VisitMut;
 use syn::{
-    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeImplTrait, TypeNever, TypeParamBound,
-    TypeReference, parse_quote, parse_quote_spanned,
+    GenericArgument, Lifetime, PathArguments, PathSegment, ReturnType, Type, TypeFnPtr, TypeImplTrait, TypeInfer,
+    TypeNever, TypeParamBound, TypePtr, TypeReference, TypeTraitObject, parse_quote, parse_quote_spanned,
 };
 
 use super::{Kind, last_segment, ungrouped};
@@ -69,9 +69,22 @@ pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Op
 
 /// Returns whether the type can be that of a field; what speaks against it is noted.
 pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
-    let faults =
+    let mut faults =
         Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place: Place::Argument };
+    if let Some(sized) = sized(ty) {
+        faults.errors.push(ty, format!("an argument has a size: write {sized}"));
+    }
     errors.take(faults.in_type(ty)).is_some()
+}
+
+/// Returns what to write in the place of a type that is behind a reference only.
+fn sized(ty: &Type) -> Option<String> {
+    match ungrouped(ty) {
+        Type::Slice(slice) => Some(format!("`&[{0}]` or `Vec<{0}>`", spelled(&slice.elem))),
+        ty if is_bare(ty, "str") => Some("`&str` or `String`".to_owned()),
+        ty if is_bare(ty, "Path") => Some("`&Path` or `PathBuf`".to_owned()),
+        _ => None,
+    }
 }
 
 /// Looks through a type for what borrows, and for what has no name.
@@ -98,6 +111,9 @@ impl Faults {
 
 impl<'ast> Visit<'ast> for Faults {
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
+        if matches!(ungrouped(&reference.elem), Type::ImplTrait(_) | Type::TraitObject(_)) {
+            return visit::visit_type(self, &reference.elem);
+        }
         let is_lasting = reference.lifetime.as_ref().is_some_and(is_static) && reference.mutability.is_none();
         if is_lasting && self.place == Place::Output {
             return visit::visit_type(self, &reference.elem);
@@ -111,9 +127,32 @@ impl<'ast> Visit<'ast> for Faults {
         }
     }
 
+    fn visit_type_ptr(&mut self, ty: &'ast TypePtr) {
+        self.errors.push(ty, format!("{}: a pointer has no JSON", self.rule));
+    }
+
+    fn visit_type_fn_ptr(&mut self, ty: &'ast TypeFnPtr) {
+        self.errors.push(ty, format!("{}: a function has no JSON", self.rule));
+    }
+
+    fn visit_type_trait_object(&mut self, ty: &'ast TypeTraitObject) {
+        // What is behind a result's may well be written.
+        if self.place == Place::Argument {
+            self.errors.push(ty, "`dyn Trait` has no schema: name a concrete type");
+        }
+    }
+
+    fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
+        self.errors.push(ty, "a schema is of a type that is written out: name it");
+    }
+
     fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
         if segment.ident == "Self" {
             self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
+        }
+        // Told by the compiler otherwise, in many words, of generated code.
+        if self.place == Place::Argument && segment.ident == "Rc" && !segment.arguments.is_none() {
+            self.errors.push(&segment.ident, "a call moves its arguments between threads: write `Arc` here");
         }
         visit::visit_path_segment(self, segment);
     }

@@ -82,7 +82,7 @@ fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
     if kind == Kind::Worker && !has_body {
         let rule =
             "a worker without a body takes arguments only: a model implements it, and cannot use what is injected";
-        errors.push(typed, rule);
+        errors.push(typed, format!("{rule}; take this away, or render the prompt from it in a body"));
     }
 }
 

@@ -21,7 +21,7 @@ fn check_qualifiers(kind: Kind, signature: &Signature, errors: &mut Errors) {
         errors.push(constness, format!("{kind} runs when it is called: take `const` away"));
     }
     if let Safety::Unsafe(unsafety) = &signature.safety {
-        errors.push(unsafety, format!("{kind} is called by models: make it safe, or wrap it in a safe function"));
+        errors.push(unsafety, format!("{kind} is called from safe code: make it safe, or wrap it in a safe function"));
     }
     if let Some(Abi { extern_token, .. }) = &signature.abi {
         errors.push(extern_token, format!("{kind} is called from Rust only: take `extern` away"));

@@ -74,7 +74,7 @@ fn check(block: &Block, errors: &mut Errors) {
 
 fn registered(owner: &Type, args: &stateful::Stateful, errors: &mut Errors) -> String {
     match (last_segment(owner), &args.name) {
-        (Some(segment), given) => name::read(&segment.ident, given.as_ref(), errors),
+        (Some(segment), given) => name::of_item(&segment.ident, given.as_ref(), errors),
         (None, Some(given)) => given.value(),
         (None, None) => {
             errors.push(owner, "this type has no name of its own: give the toolset one, `#[tool(name = \"..\")]`");

@@ -44,7 +44,7 @@ impl Toolset {
 
     fn read(group: Group, errors: &mut Errors) -> Option<Self> {
         name::check_type(&group.ident, "the toolset", "give it another name", errors).then(|| Self {
-            name: name::read(&group.ident, None, errors),
+            name: name::of_toolset(&group.ident, errors),
             description: docs::text(&group.attrs),
             cfgs: cfgs(&group.attrs),
             attrs: group.attrs,

@@ -103,9 +103,12 @@ const _: () = {
     #[allow(unused_imports)]
     use __llm_do::NotResult as _;
     const __FALLIBLE: bool = <__llm_do::ReturnProbe<Vec<Row>>>::FALLIBLE;
-    impl __llm_do::Tool for query {
+    impl<__Output> __llm_do::Tool for query
+    where
+        Vec<Row>: __llm_do::Yields<__FALLIBLE, Output = __Output>,
+    {
         const NAME: &'static str = "query";
-        type Output = <Vec<Row> as __llm_do::Yields<__FALLIBLE>>::Output;
+        type Output = __Output;
     }
     impl __llm_do::Toolset for query {
         const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new("query")];

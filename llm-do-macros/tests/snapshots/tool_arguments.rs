@@ -72,7 +72,11 @@ const _: () = {
         Option<Vec<u32>>,
     >("lines")
         .description("Only these lines.")
-        .described_by::<__Described3>();
+        .described_by({
+            #[allow(unused_imports)]
+            use __llm_do::NoField as _;
+            <__llm_do::FieldProbe<__Described3>>::SCHEMA
+        });
     const __ARGUMENT_4: __llm_do::Parameter<::std::string::String> = __llm_do::parameter::<
         ::std::string::String,
     >("type");

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::fmt;
+use std::marker::PhantomData;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
@@ -71,10 +72,10 @@ impl<T> Parameter<T> {
         self
     }
 
-    /// Takes the schema from the property `value` of a type that says more of it than `T` does.
+    /// Takes the schema from a type that says more of it than `T` does: [`FieldProbe::SCHEMA`].
     #[must_use]
-    pub const fn described_by<D: JsonSchema>(mut self) -> Self {
-        self.schema = value_of::<D>;
+    pub const fn described_by(mut self, schema: fn(&mut SchemaGenerator) -> Schema) -> Self {
+        self.schema = schema;
         self
     }
 
@@ -216,6 +217,25 @@ pub struct Sample {
     /// The value as JSON, or why it cannot be written or read.
     pub(crate) value: Result<Value, String>,
 }
+
+/// Finds the schema of the field `value` of `D`, or nothing where schemars could not derive it and says so itself.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct FieldProbe<D>(PhantomData<D>);
+
+impl<D: JsonSchema> FieldProbe<D> {
+    #[doc(hidden)]
+    pub const SCHEMA: fn(&mut SchemaGenerator) -> Schema = value_of::<D>;
+}
+
+/// The other half of [`FieldProbe`].
+#[doc(hidden)]
+pub trait NoField {
+    #[doc(hidden)]
+    const SCHEMA: fn(&mut SchemaGenerator) -> Schema = |_| Schema::default();
+}
+
+impl<D> NoField for FieldProbe<D> {}
 
 /// Returns the schema of the property `value` of `D`.
 fn value_of<D: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

@@ -49,7 +49,8 @@ impl<T> fmt::Debug for State<T> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
     label = "not a context",
-    note = "injected are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`"
+    note = "injected are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`",
+    note = "the `T` of a `State<T>` is `Send`, `Sync` and `'static`: put what is not into a `Mutex` or an `Arc`"
 )]
 pub trait FromContext: Sized + Send + 'static {
     /// Takes the value out of the context of the call.

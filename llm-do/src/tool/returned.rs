@@ -83,7 +83,7 @@ impl From<Value> for ToolReturn {
 
 /// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
-    message = "a tool cannot return `{Self}`",
+    message = "a tool or entry cannot return `{Self}`",
     label = "no JSON can be made of this",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize` for it, or return a `ToolReturn`",
     note = "if it is a future, write `async fn` and return what the future gives"
@@ -141,7 +141,7 @@ pub struct Failure(pub(crate) BoxError);
 /// An error that a tool's `Result` may hold: the one bound that is left when neither of the usual ones holds.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a tool cannot fail with `{Self}`",
+    message = "a tool or entry cannot fail with `{Self}`",
     label = "an error without a text",
     note = "implement `std::fmt::Display` for it, or `std::error::Error`"
 )]

@@ -65,7 +65,7 @@ impl Listed {
         if input.is_empty() || input.peek(Token![,]) {
             return Ok((listed, between(start, input.cursor())));
         }
-        Err(input.error(GRAMMAR))
+        Err(input.error(if input.peek(Ident::peek_any) || input.peek(LitStr) { "expected `,`" } else { GRAMMAR }))
     }
 }
 

@@ -9,7 +9,7 @@ use super::{Kind, attributes, binding};
 use crate::args::parameter::{Arg, Default};
 use crate::args::{self, Text};
 use crate::errors::Errors;
-use crate::input::{docs, last_segment, owned, ungrouped};
+use crate::input::{docs, last_segment, name, owned, ungrouped};
 
 /// One field of the argument struct.
 pub(crate) struct Argument {
@@ -36,9 +36,9 @@ impl Argument {
         let arg = arg(&typed.attrs, errors);
         let schemars = attributes::read(&typed.attrs, errors);
         check_flat(&arg, &typed.attrs, errors);
-        let ident = name(kind, typed, errors);
+        let ident = binding_of(kind, typed, errors);
         let (ty, is_borrowed) = field(kind, &typed.ty, errors)?;
-        Some(Self {
+        let argument = Self {
             ident: ident?,
             ty,
             is_borrowed,
@@ -49,7 +49,17 @@ impl Argument {
             description: arg.description.map(Text::into_token_stream).or_else(|| docs::text_of(&typed.attrs)),
             docs: docs::of(&typed.attrs),
             schemars,
-        })
+        };
+        argument.check_name(errors);
+        Some(argument)
+    }
+
+    fn check_name(&self, errors: &mut Errors) {
+        if !self.is_flat && !name::is_valid_argument(&self.name()) {
+            let rule = "models accept arguments named by 1 to 64 letters `A-Z`, `a-z`, digits, `_`, `-` and `.` only";
+            let way_out = if self.rename.is_some() { "" } else { "; name it by `#[arg(rename = \"..\")]`" };
+            errors.push(self.name_tokens(), format!("{rule}{way_out}"));
+        }
     }
 
     /// Returns the name in the schema.
@@ -75,15 +85,21 @@ impl Argument {
 
 /// What is flattened is no property of its own, so nothing can be said of it.
 fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
-    let Some(flatten) = &arg.flatten else { return };
+    if arg.flatten.is_none() {
+        return;
+    }
+    let default = arg.default.as_ref().map(|default| match default {
+        Default::OfType(key) => key.to_token_stream(),
+        Default::Value(value) => value.to_token_stream(),
+    });
     let keys = [
-        ("default", arg.default.is_some()),
-        ("rename", arg.rename.is_some()),
-        ("description", arg.description.is_some()),
-        ("example", arg.example.is_some()),
+        ("default", default),
+        ("rename", arg.rename.as_ref().map(LitStr::to_token_stream)),
+        ("description", arg.description.as_ref().map(Text::to_token_stream)),
+        ("example", arg.example.as_ref().map(Expr::to_token_stream)),
     ];
-    for (key, _) in keys.iter().filter(|(_, is_given)| *is_given) {
-        errors.push(flatten, format!("the fields of a flattened struct say for themselves: take `{key}` away"));
+    for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+        errors.push(value, format!("the fields of a flattened struct say for themselves: take `{key}` away"));
     }
     if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("schemars")) {
         errors.push(attr, "the fields of a flattened struct say for themselves: put `#[schemars]` on those");
@@ -109,7 +125,7 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
     }
 }
 
-fn name(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident> {
+fn binding_of(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident> {
     let ident = binding(&typed.pat).cloned();
     if ident.is_none() {
         errors.push(&typed.pat, format!("{kind} needs a name for each parameter: it is the argument's name"));

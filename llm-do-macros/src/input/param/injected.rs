@@ -39,11 +39,19 @@ impl Injected {
     }
 
     fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
+        if is_tool_context(ty) {
+            errors.push(ty, "a `ToolContext` is lent to whoever takes it: write `&dyn ToolContext`");
+            return None;
+        }
         let Type::Reference(TypeReference { elem, mutability, .. }) = ungrouped(ty) else {
             return Some(Self { source: Source::Value(Box::new(ty.clone())), is_borrowed: false });
         };
         if mutability.is_some() {
             errors.push(ty, "what is injected is shared: take it by `&`");
+            return None;
+        }
+        if !matches!(ungrouped(elem), Type::TraitObject(_)) && is_tool_context(elem) {
+            errors.push(ty, "a `ToolContext` is lent as a trait object: write `&dyn ToolContext`");
             return None;
         }
         let source = if is_tool_context(elem) { Source::AnyContext(elem.clone()) } else { Source::Value(elem.clone()) };
@@ -94,7 +102,10 @@ fn is_known(ty: &Type) -> bool {
 
 fn is_tool_context(ty: &Type) -> bool {
     match ungrouped(ty) {
+        // The trait itself, where `dyn` was forgotten.
+        Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "ToolContext"),
         Type::TraitObject(object) => object.bounds.iter().any(is_tool_context_bound),
+        Type::ImplTrait(ty) => ty.bounds.iter().any(is_tool_context_bound),
         _ => false,
     }
 }

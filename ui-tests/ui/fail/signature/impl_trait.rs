@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use llm_do::tool;
+use llm_do::{ToolContext, tool, worker};
 
 /// Ping.
 #[tool]
@@ -10,5 +10,12 @@ fn ping(names: impl Iterator<Item = String>, boxed: Box<impl Clone>) -> impl Clo
     let _ = (names, boxed);
 }
 
+/// Pong.
+#[tool]
+fn pong(ctx: impl ToolContext, other: &impl ToolContext) {}
+
+/// Judge.
+#[worker]
+async fn judge(input: String) -> impl serde::Serialize;
 
 fn main() {}

@@ -1,10 +1,11 @@
-//! A tool may run on any thread.
+//! A tool may run on any thread: the compiler's words, at the function's name.
 
 #![allow(unused)]
 
 use std::rc::Rc;
+use std::sync::Mutex;
 
-use llm_do::tool;
+use llm_do::{entry, tool, worker};
 
 /// Ping.
 #[tool]
@@ -14,5 +15,20 @@ async fn ping(number: u8) -> u8 {
     *number
 }
 
+#[entry]
+async fn start() -> u8 {
+    let mutex = Mutex::new(3);
+    let guard = mutex.lock().unwrap();
+    std::future::ready(()).await;
+    *guard
+}
+
+/// Judge.
+#[worker]
+async fn judge(input: String) -> u8 {
+    let input = Rc::new(input);
+    std::future::ready(()).await;
+    input.to_string()
+}
 
 fn main() {}

@@ -1,0 +1,74 @@
+//! `#[data]`: a type, and what is derived for it.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Attribute, Path, Token, Visibility};
+
+use crate::errors::Errors;
+
+/// A type under `#[data]`.
+pub(crate) struct Data {
+    /// What is derived: all, but for what is derived already, or nothing where nothing can be.
+    pub(crate) derived: Vec<Derived>,
+}
+
+/// A trait that `#[data]` derives.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Derived {
+    Serialize,
+    Deserialize,
+    JsonSchema,
+}
+
+impl Derived {
+    const ALL: [Self; 3] = [Self::Serialize, Self::Deserialize, Self::JsonSchema];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Serialize => "Serialize",
+            Self::Deserialize => "Deserialize",
+            Self::JsonSchema => "JsonSchema",
+        }
+    }
+}
+
+impl Data {
+    /// Reads the attribute and the item under it.
+    pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
+        if !args.is_empty() {
+            errors.push(args, "expected `#[data]`: it takes no arguments");
+        }
+        let attrs = errors.take(attributes.parse2(item.clone()));
+        let derived = attrs.map(|attrs| missing(&attrs, errors)).unwrap_or_default();
+        Self { derived }
+    }
+}
+
+/// Returns the attributes of a struct or an enum.
+fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    input.parse::<Visibility>()?;
+    if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
+        return Err(input.error("expected a struct or an enum: JSON is made of fields and variants"));
+    }
+    // The rest is the derives' to read.
+    while input.parse::<TokenTree>().is_ok() {}
+    Ok(attrs)
+}
+
+/// Returns what the attributes do not derive; what they do is noted.
+fn missing(attrs: &[Attribute], errors: &mut Errors) -> Vec<Derived> {
+    let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
+    let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
+    let paths: Vec<Path> = paths.flatten().collect();
+    let mut missing = Derived::ALL.to_vec();
+    missing.retain(|derived| {
+        let given = paths.iter().find(|path| path.segments.last().is_some_and(|last| last.ident == derived.word()));
+        if let Some(path) = given {
+            errors.push(path, format!("`#[data]` derives `{}` as well: take one away", derived.word()));
+        }
+        given.is_none()
+    });
+    missing
+}

@@ -1,0 +1,13 @@
+::core::compile_error! {
+    "`#[data]` derives `Deserialize` as well: take one away"
+}
+#[derive(
+    ::llm_do::__private::serde::Serialize,
+    ::llm_do::__private::schemars::JsonSchema
+)]
+#[serde(crate = "::llm_do::__private::serde")]
+#[schemars(crate = "::llm_do::__private::schemars")]
+#[derive(Debug, serde::Deserialize)]
+pub struct Range {
+    from: u32,
+}

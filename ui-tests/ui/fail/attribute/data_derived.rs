@@ -1,0 +1,14 @@
+//! What `#[data]` derives is not derived twice.
+
+#![allow(unused)]
+
+use llm_do::data;
+use schemars::JsonSchema;
+
+#[data]
+#[derive(Debug, Clone, serde::Serialize, JsonSchema)]
+struct Range {
+    from: u32,
+}
+
+fn main() {}

@@ -1,0 +1,19 @@
+//! A list of models says something, and holds texts.
+
+#![allow(unused)]
+
+use llm_do::worker;
+
+/// Judge.
+#[worker(compatible_models = [])]
+async fn judge(input: String) -> u8;
+
+/// Judge again.
+#[worker(compatible_models = ["test:*", " ", 3])]
+async fn judge_again(input: String) -> u8;
+
+/// Judge once more.
+#[worker(compatible_models = "test:*", model = ["test:a"])]
+async fn judge_once_more(input: String) -> u8;
+
+fn main() {}

@@ -1,0 +1,26 @@
+//! An item is registered once, as one thing.
+
+#![allow(unused)]
+
+use llm_do::{entry, tool, worker};
+
+/// Ping.
+#[tool]
+#[entry]
+fn ping() {}
+
+/// Pong.
+#[tool]
+#[llm_do::tool(name = "other")]
+fn pong() {}
+
+/// Judge.
+#[entry]
+#[worker]
+async fn judge(input: String) -> u8 {
+    3
+}
+
+fn main() {
+    ping();
+}

@@ -1,0 +1,14 @@
+//! Everything that a signature must not have is told at once.
+
+#![allow(unused)]
+
+use llm_do::{entry, worker};
+
+#[entry]
+const unsafe extern "C" fn start<T>() {}
+
+/// Judge.
+#[worker]
+unsafe fn judge<'a>(text: &'a str, ...) -> &'a str;
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! What is returned is written as JSON, whatever it is called.
+
+#![allow(unused)]
+
+use llm_do::{entry, tool};
+
+/// Ping.
+#[tool]
+fn ping() -> impl Iterator<Item = u8> {
+    [1, 2].into_iter()
+}
+
+#[entry]
+fn start() -> Option<std::vec::IntoIter<u8>> {
+    None
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+//! A group cannot hold itself; two that hold each other are told by the compiler.
+
+#![allow(unused)]
+
+use llm_do::{CallContext, CallError, entry, tool, toolset};
+
+/// Read.
+#[tool]
+fn read() {}
+
+toolset! {
+    /// Itself.
+    all = [read, all];
+}
+
+#[entry(toolsets = [all])]
+async fn start(ctx: &CallContext<start>) -> Result<(), CallError> {
+    ctx.call(read {}).await
+}
+
+fn main() {}

@@ -1,0 +1,33 @@
+//! A worker's output is written by a model: it has a schema, and is read from JSON.
+
+#![allow(unused)]
+
+use llm_do::{CallError, ToolReturn, worker};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+struct NotDescribed;
+
+#[derive(Serialize, JsonSchema)]
+struct NotRead;
+
+/// Judge.
+#[worker]
+async fn judge(input: String) -> NotDescribed;
+
+/// Judge again.
+#[worker]
+async fn judge_again(input: String) -> Result<Vec<NotRead>, CallError>;
+
+/// Judge with files.
+#[worker]
+async fn judge_with_files(input: String) -> ToolReturn;
+
+/// Judge with a body.
+#[worker]
+async fn judge_with_a_body(input: String) -> NotRead {
+    input
+}
+
+fn main() {}
