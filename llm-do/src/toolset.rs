@@ -8,7 +8,7 @@ mod text;
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
 pub use self::member::{Member, concat, count, count_picked, picked, prefixed};
 pub use self::membership::{
-    Answer, Either, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
+    Alias, Answer, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
     HexF, Includes, Keyed, No, Only, Yes,
 };
 

@@ -50,7 +50,11 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     quote! {
         // A call outside the declaration is told in the declaration's words, not in its members'.
         #[diagnostic::do_not_recommend]
-        impl<__T> __llm_do::Declares<__T> for #item where #included: __llm_do::Includes<__T, Answer = __llm_do::Yes> {}
+        impl<__T: __llm_do::Keyed> __llm_do::Declares<__T> for #item
+        where
+            #included: __llm_do::Includes<Answer<__T> = __llm_do::Yes>,
+        {
+        }
         #members
         const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(__MEMBERS, &[#(#names),*]);
     }
@@ -66,12 +70,12 @@ pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream
     let included = forms::included(members);
     quote! {
         #[diagnostic::do_not_recommend]
-        // A parameter, since the answer's own path would show private members to whoever sees the group.
-        impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for #group
+        // A parameter, since the members' own path would show private ones to whoever sees the group.
+        impl<__Members: __llm_do::Includes> __llm_do::Includes for #group
         where
-            #included: __llm_do::Includes<__T, Answer = __Answer>,
+            #included: __llm_do::Alias<Of = __Members>,
         {
-            type Answer = __Answer;
+            type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
         }
     }
 }

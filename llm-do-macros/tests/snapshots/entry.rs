@@ -116,12 +116,9 @@ const _: () = {
         >;
     }
     #[diagnostic::do_not_recommend]
-    impl<__T> __llm_do::Declares<__T> for review_all
+    impl<__T: __llm_do::Keyed> __llm_do::Declares<__T> for review_all
     where
-        __llm_do::Either<
-            reviewer,
-            files::read_file,
-        >: __llm_do::Includes<__T, Answer = __llm_do::Yes>,
+        (reviewer, files::read_file): __llm_do::Includes<Answer<__T> = __llm_do::Yes>,
     {}
     const __MEMBERS: &[&[__llm_do::Member]] = &[
         <reviewer as __llm_do::Toolset>::MEMBERS,

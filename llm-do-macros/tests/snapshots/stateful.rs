@@ -177,11 +177,11 @@ const _: () = {
         >(__MEMBERS);
     }
     #[diagnostic::do_not_recommend]
-    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for Database
+    impl<__Members: __llm_do::Includes> __llm_do::Includes for Database
     where
-        query: __llm_do::Includes<__T, Answer = __Answer>,
+        query: __llm_do::Alias<Of = __Members>,
     {
-        type Answer = __Answer;
+        type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
     }
     impl __llm_do::Stateful for Database {
         const NAME: &'static str = "database";

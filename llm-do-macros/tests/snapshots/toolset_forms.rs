@@ -69,14 +69,14 @@ const _: () = {
         >(__MEMBERS);
     }
     #[diagnostic::do_not_recommend]
-    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for formed
+    impl<__Members: __llm_do::Includes> __llm_do::Includes for formed
     where
-        __llm_do::Either<
-            __llm_do::Except<files, __llm_do::Either<write, more::list>>,
+        (
+            __llm_do::Except<files, (write, more::list)>,
             __llm_do::Only<read, read>,
-        >: __llm_do::Includes<__T, Answer = __Answer>,
+        ): __llm_do::Alias<Of = __Members>,
     {
-        type Answer = __Answer;
+        type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("formed", "", < formed as __llm_do::Toolset >

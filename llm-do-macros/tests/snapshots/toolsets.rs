@@ -20,14 +20,11 @@ const _: () = {
         >(__MEMBERS);
     }
     #[diagnostic::do_not_recommend]
-    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for filesystem
+    impl<__Members: __llm_do::Includes> __llm_do::Includes for filesystem
     where
-        __llm_do::Either<
-            read_file,
-            more::list_files,
-        >: __llm_do::Includes<__T, Answer = __Answer>,
+        (read_file, more::list_files): __llm_do::Alias<Of = __Members>,
     {
-        type Answer = __Answer;
+        type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("filesystem", "Files of the project.", < filesystem as
@@ -55,11 +52,11 @@ const _: () = {
         >(__MEMBERS);
     }
     #[diagnostic::do_not_recommend]
-    impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for everything
+    impl<__Members: __llm_do::Includes> __llm_do::Includes for everything
     where
-        filesystem: __llm_do::Includes<__T, Answer = __Answer>,
+        filesystem: __llm_do::Alias<Of = __Members>,
     {
-        type Answer = __Answer;
+        type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
     }
     __llm_do::inventory::submit! {
         __llm_do::ToolsetDef::new("everything", "", < everything as __llm_do::Toolset >

@@ -121,12 +121,12 @@ const _: () = {
         >;
     }
     #[diagnostic::do_not_recommend]
-    impl<__T> __llm_do::Declares<__T> for reviewer
+    impl<__T: __llm_do::Keyed> __llm_do::Declares<__T> for reviewer
     where
-        __llm_do::Either<
+        (
             read_file,
             crate::fs::list_files,
-        >: __llm_do::Includes<__T, Answer = __llm_do::Yes>,
+        ): __llm_do::Includes<Answer<__T> = __llm_do::Yes>,
     {}
     const __MEMBERS: &[&[__llm_do::Member]] = &[
         <read_file as __llm_do::Toolset>::MEMBERS,

@@ -5,23 +5,23 @@
 //! of digits, and digits can be told apart as types. The runtime goes by the names themselves, so that two names of one
 //! hash would not let a call through; of two tools of one name, it refuses to begin.
 //!
-//! The compiler searches a declaration anew for each call, and asks the same many times over. So each step counts: keys
-//! are of hexadecimal digits, not of bits, since a type costs by its depth, and [`OrElse`] stops at the first yes.
-//! `benches/compile` measures it.
+//! The compiler looks through a declaration anew for each call, so what it does there counts; `benches/compile` measures
+//! it. That is why the tool is a parameter of the answers and not of the traits: what holds of a list is then proved once
+//! for all calls. And a list is looked through up to the first yes only.
 
 use std::marker::PhantomData;
 
-/// Tells whether a toolset includes the tool `T`.
-pub trait Includes<T> {
-    /// The answer, as a type.
+/// Tells of each tool whether a toolset includes it.
+pub trait Includes {
+    /// The answer for `T`, as a type.
     #[doc(hidden)]
-    type Answer: Answer;
+    type Answer<T: Keyed>: Answer;
 }
 
 /// A tool by itself: what it is told apart by. Not public API.
 pub trait Keyed {
     /// The hash of its registered name.
-    type Key;
+    type Key: Key;
 }
 
 /// Is included.
@@ -34,99 +34,101 @@ pub enum No {}
 
 /// [`Yes`] or [`No`], and how they combine.
 pub trait Answer {
-    /// `Yes` if both are.
-    type And<Other: Answer>: Answer;
-    /// `Yes` if this one is and the other is not.
-    type AndNot<Other: Answer>: Answer;
-    /// The other of the two.
-    type Not: Answer;
+    /// `Yes` if this one is or `Toolset` includes `T`.
+    type OrIn<Toolset: Includes, T: Keyed>: Answer;
+    /// `Yes` if this one is and `Toolset` includes `T`.
+    type AndIn<Toolset: Includes, T: Keyed>: Answer;
+    /// `Yes` if this one is not and `Toolset` includes `T`.
+    type NotButIn<Toolset: Includes, T: Keyed>: Answer;
 }
 
 impl Answer for Yes {
-    type And<Other: Answer> = Other;
-    type AndNot<Other: Answer> = Other::Not;
-    type Not = No;
+    type OrIn<Toolset: Includes, T: Keyed> = Self;
+    type AndIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
+    type NotButIn<Toolset: Includes, T: Keyed> = No;
 }
 
 impl Answer for No {
-    type And<Other: Answer> = Self;
-    type AndNot<Other: Answer> = Self;
-    type Not = Yes;
+    type OrIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
+    type AndIn<Toolset: Includes, T: Keyed> = Self;
+    type NotButIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
 }
 
-/// [`Yes`], or whether `Toolset` includes `T`.
-pub trait OrElse<Toolset, T> {
-    /// The answer, as a type.
-    type Answer: Answer;
+/// A list of digits, each in the one before.
+pub trait Key {
+    /// Whether both are one: asks the other whether it begins with the first digit of this one.
+    type Same<Other: Key>: Answer;
+    /// Whether no digit is left.
+    type IsEnd: Answer;
+    /// Whether it begins with the digit 0 and goes on as `Rest`; and so on for the others.
+    type Is0<Rest: Key>: Answer;
+    type Is1<Rest: Key>: Answer;
+    type Is2<Rest: Key>: Answer;
+    type Is3<Rest: Key>: Answer;
+    type Is4<Rest: Key>: Answer;
+    type Is5<Rest: Key>: Answer;
+    type Is6<Rest: Key>: Answer;
+    type Is7<Rest: Key>: Answer;
+    type Is8<Rest: Key>: Answer;
+    type Is9<Rest: Key>: Answer;
+    type IsA<Rest: Key>: Answer;
+    type IsB<Rest: Key>: Answer;
+    type IsC<Rest: Key>: Answer;
+    type IsD<Rest: Key>: Answer;
+    type IsE<Rest: Key>: Answer;
+    type IsF<Rest: Key>: Answer;
 }
 
-#[diagnostic::do_not_recommend]
-impl<Toolset, T> OrElse<Toolset, T> for Yes {
-    type Answer = Self;
+/// Says of digits that they are not this one.
+macro_rules! no {
+    ($($is:ident)*) => { $(type $is<Rest: Key> = No;)* };
 }
 
-#[diagnostic::do_not_recommend]
-impl<Toolset: Includes<T>, T> OrElse<Toolset, T> for No {
-    type Answer = Toolset::Answer;
+impl Key for () {
+    type Same<Other: Key> = Other::IsEnd;
+    type IsEnd = Yes;
+    no!(Is0 Is1 Is2 Is3 Is4 Is5 Is6 Is7 Is8 Is9 IsA IsB IsC IsD IsE IsF);
 }
 
-/// Tells whether two keys are one.
-pub trait Same<Other> {
-    type Answer: Answer;
-}
-
-impl Same<()> for () {
-    type Answer = Yes;
-}
-
-/// Makes the digits of keys, and tells each from itself and from the others: those before it are made by now.
+/// Makes the digits of keys; those whose `Is` is before the semicolon are made by now.
 macro_rules! digits {
     ($($earlier:ident)*;) => {};
-    ($($earlier:ident)*; $digit:ident $($later:ident)*) => {
+    ($($earlier:ident)*; $digit:ident $is:ident $($name:ident $later:ident)*) => {
         /// A digit of a key, and the next.
         #[derive(Debug)]
         pub struct $digit<Next>(PhantomData<Next>);
 
-        impl<Next> Same<()> for $digit<Next> {
-            type Answer = No;
+        impl<Next: Key> Key for $digit<Next> {
+            type Same<Other: Key> = Other::$is<Next>;
+            type IsEnd = No;
+            type $is<Rest: Key> = Rest::Same<Next>;
+            no!($($earlier)* $($later)*);
         }
 
-        impl<Next: Same<Other>, Other> Same<$digit<Other>> for $digit<Next> {
-            type Answer = Next::Answer;
-        }
-
-        $(impl<Next, Other> Same<$earlier<Other>> for $digit<Next> {
-            type Answer = No;
-        })*
-
-        $(impl<Next, Other> Same<$later<Other>> for $digit<Next> {
-            type Answer = No;
-        })*
-
-        digits!($($earlier)* $digit; $($later)*);
+        digits!($($earlier)* $is; $($name $later)*);
     };
 }
 
-digits!(; Hex0 Hex1 Hex2 Hex3 Hex4 Hex5 Hex6 Hex7 Hex8 Hex9 HexA HexB HexC HexD HexE HexF);
+digits!(;
+    Hex0 Is0 Hex1 Is1 Hex2 Is2 Hex3 Is3 Hex4 Is4 Hex5 Is5 Hex6 Is6 Hex7 Is7
+    Hex8 Is8 Hex9 Is9 HexA IsA HexB IsB HexC IsC HexD IsD HexE IsE HexF IsF
+);
 
 #[diagnostic::do_not_recommend]
-impl<T: Keyed<Key: Same<Itself::Key>>, Itself: Keyed> Includes<T> for Itself {
-    type Answer = <T::Key as Same<Itself::Key>>::Answer;
+impl<Itself: Keyed> Includes for Itself {
+    type Answer<T: Keyed> = <T::Key as Key>::Same<Itself::Key>;
 }
 
-/// A list of no members. It asks for the tool's key, so that the compiler knows the tool before it says no.
+/// A list of no members.
 #[diagnostic::do_not_recommend]
-impl<T: Keyed<Key: Same<()>>> Includes<T> for () {
-    type Answer = <T::Key as Same<()>>::Answer;
+impl Includes for () {
+    type Answer<T: Keyed> = <T::Key as Key>::IsEnd;
 }
 
 /// A list of members, cut in two.
-#[derive(Debug)]
-pub struct Either<Left, Right>(PhantomData<(Left, Right)>);
-
 #[diagnostic::do_not_recommend]
-impl<T, Left: Includes<T, Answer: OrElse<Right, T>>, Right> Includes<T> for Either<Left, Right> {
-    type Answer = <Left::Answer as OrElse<Right, T>>::Answer;
+impl<Left: Includes, Right: Includes> Includes for (Left, Right) {
+    type Answer<T: Keyed> = <Left::Answer<T> as Answer>::OrIn<Right, T>;
 }
 
 /// What is in both `Member` and `Picks`.
@@ -134,8 +136,8 @@ impl<T, Left: Includes<T, Answer: OrElse<Right, T>>, Right> Includes<T> for Eith
 pub struct Only<Member, Picks>(PhantomData<(Member, Picks)>);
 
 #[diagnostic::do_not_recommend]
-impl<T, Member: Includes<T>, Picks: Includes<T>> Includes<T> for Only<Member, Picks> {
-    type Answer = <Member::Answer as Answer>::And<Picks::Answer>;
+impl<Member: Includes, Picks: Includes> Includes for Only<Member, Picks> {
+    type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::AndIn<Member, T>;
 }
 
 /// What is in `Member` and not in `Picks`.
@@ -143,6 +145,16 @@ impl<T, Member: Includes<T>, Picks: Includes<T>> Includes<T> for Only<Member, Pi
 pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 
 #[diagnostic::do_not_recommend]
-impl<T, Member: Includes<T>, Picks: Includes<T>> Includes<T> for Except<Member, Picks> {
-    type Answer = <Member::Answer as Answer>::AndNot<Picks::Answer>;
+impl<Member: Includes, Picks: Includes> Includes for Except<Member, Picks> {
+    type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::NotButIn<Member, T>;
+}
+
+/// A type by another name: the way to name it in a bound and nowhere else.
+pub trait Alias {
+    /// The type itself.
+    type Of;
+}
+
+impl<T> Alias for T {
+    type Of = T;
 }

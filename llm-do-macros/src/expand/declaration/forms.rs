@@ -37,7 +37,7 @@ fn list(types: &[TokenStream]) -> TokenStream {
         _ => {
             let (left, right) = types.split_at(types.len() / 2);
             let (left, right) = (list(left), list(right));
-            quote!(__llm_do::Either<#left, #right>)
+            quote!((#left, #right))
         }
     }
 }
