@@ -1,6 +1,7 @@
 //! What a tool is to the compiler: its arguments, its result, and how its function runs.
 
 mod returned;
+mod tool_return;
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -12,9 +13,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::returned::{
-    Failure, FromReturn, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsSource, ReturnsText, ReturnsValue,
-    ToolOutput, ToolReturn, Yields,
+    Failure, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource, ReturnsText, ReturnsValue,
+    Yields,
 };
+pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 use crate::argument::{self, Arguments};
 use crate::error::CallError;
 

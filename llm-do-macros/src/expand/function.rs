@@ -167,19 +167,20 @@ fn running(callable: &Callable, way: Way) -> TokenStream {
 
 /// What `call` returns, as the plane passes it on; what its type lacks is blamed on the return type.
 fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
-    by_kind(call, &quote!(finish), output_span(callable))
+    by_kind(call, "finish", output_span(callable))
 }
 
 /// Hands what `call` returns to `method` of the kind of value that it is.
-pub(super) fn by_kind(call: &TokenStream, method: &TokenStream, blamed: Span) -> TokenStream {
+pub(super) fn by_kind(call: &TokenStream, method: &str, blamed: Span) -> TokenStream {
+    let method = Ident::new(method, blamed);
     let value = quote_spanned!(blamed=> __returned);
     let finish = quote_spanned!(blamed=> __kind.#method(#value));
     quote! {{
         let #value = #call;
         let __kind = {
             #[allow(unused_imports)]
-            use __llm_do::{ReturnsError as _, ReturnsSource as _, ReturnsText as _, ReturnsValue as _};
-            (&&&&__llm_do::Returned::of(&#value)).kind()
+            use __llm_do::{ReturnsError as _, ReturnsNested as _, ReturnsSource as _, ReturnsText as _, ReturnsValue as _};
+            (&&&&&__llm_do::Returned::of(&#value)).kind()
         };
         #finish
     }}

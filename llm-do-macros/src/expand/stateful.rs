@@ -96,6 +96,6 @@ fn closing(ty: &syn::Type, close: &Close) -> TokenStream {
 fn made(call: &TokenStream, is_async: bool, blamed: Span) -> TokenStream {
     let constructor = format_ident!("{}", if is_async { "future" } else { "blocking" });
     let call = if is_async { quote!(#call.await) } else { call.clone() };
-    let value = by_kind(&call, &quote!(value), Span::call_site().located_at(blamed));
+    let value = by_kind(&call, "value", Span::call_site().located_at(blamed));
     if is_async { quote!(#constructor(async move { #value })) } else { quote!(#constructor(move || #value)) }
 }

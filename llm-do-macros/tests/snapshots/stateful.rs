@@ -149,10 +149,10 @@ const _: () = {
                 let __kind = {
                     #[allow(unused_imports)]
                     use __llm_do::{
-                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
-                        ReturnsValue as _,
+                        ReturnsError as _, ReturnsNested as _, ReturnsSource as _,
+                        ReturnsText as _, ReturnsValue as _,
                     };
-                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                    (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
                 __kind.finish(__returned)
             })
@@ -211,10 +211,10 @@ const _: () = {
                     let __kind = {
                         #[allow(unused_imports)]
                         use __llm_do::{
-                            ReturnsError as _, ReturnsSource as _, ReturnsText as _,
-                            ReturnsValue as _,
+                            ReturnsError as _, ReturnsNested as _, ReturnsSource as _,
+                            ReturnsText as _, ReturnsValue as _,
                         };
-                        (&&&&__llm_do::Returned::of(&__returned)).kind()
+                        (&&&&&__llm_do::Returned::of(&__returned)).kind()
                     };
                     __kind.value(__returned)
                 }
@@ -226,10 +226,10 @@ const _: () = {
                 let __kind = {
                     #[allow(unused_imports)]
                     use __llm_do::{
-                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
-                        ReturnsValue as _,
+                        ReturnsError as _, ReturnsNested as _, ReturnsSource as _,
+                        ReturnsText as _, ReturnsValue as _,
                     };
-                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                    (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
                 __kind.value(__returned)
             })

@@ -199,10 +199,10 @@ const _: () = {
                 let __kind = {
                     #[allow(unused_imports)]
                     use __llm_do::{
-                        ReturnsError as _, ReturnsSource as _, ReturnsText as _,
-                        ReturnsValue as _,
+                        ReturnsError as _, ReturnsNested as _, ReturnsSource as _,
+                        ReturnsText as _, ReturnsValue as _,
                     };
-                    (&&&&__llm_do::Returned::of(&__returned)).kind()
+                    (&&&&&__llm_do::Returned::of(&__returned)).kind()
                 };
                 __kind.finish(__returned)
             })

@@ -3,135 +3,8 @@
 use std::fmt::Display;
 use std::marker::PhantomData;
 
-use llm_do_providers::Attachment;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
+use super::{ToolOutput, ToolReturn};
 use crate::error::BoxError;
-
-/// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
-///
-/// A tool that returns any type that serialises needs none of this. A caller by name
-/// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
-///
-/// # Examples
-///
-/// ```
-/// use llm_do::{Attachment, ToolReturn, tool};
-///
-/// /// Draw a plot.
-/// #[tool(effect = read_only)]
-/// fn plot(values: &[f64]) -> ToolReturn {
-///     let svg = format!("<svg><!-- {} points --></svg>", values.len());
-///     let picture = Attachment::new("image/svg+xml", svg).named("plot.svg");
-///     ToolReturn::text("Here is the plot.").attach(picture).note("drawn without a scale")
-/// }
-/// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-#[must_use]
-pub struct ToolReturn {
-    pub(crate) value: Value,
-    pub(crate) attachments: Vec<Attachment>,
-    pub(crate) note: Option<String>,
-}
-
-impl ToolReturn {
-    /// Returns a text, as the model reads it.
-    pub fn text(text: impl Into<String>) -> Self {
-        Value::String(text.into()).into()
-    }
-
-    /// Returns a value, which the model reads as JSON.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the value cannot be written as JSON.
-    pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        Ok(serde_json::to_value(value)?.into())
-    }
-
-    /// Adds a file for the model. Default: none.
-    pub fn attach(mut self, attachment: Attachment) -> Self {
-        self.attachments.push(attachment);
-        self
-    }
-
-    /// Adds a note for the operator: it is in the events, and no model is told. Default: none.
-    pub fn note(self, note: impl Into<String>) -> Self {
-        Self { note: Some(note.into()), ..self }
-    }
-
-    /// Returns the value that the model reads.
-    #[must_use]
-    pub fn value(&self) -> &Value {
-        &self.value
-    }
-
-    /// Returns the files that the model is shown.
-    #[must_use]
-    pub fn attachments(&self) -> &[Attachment] {
-        &self.attachments
-    }
-}
-
-impl From<Value> for ToolReturn {
-    fn from(value: Value) -> Self {
-        Self { value, ..Self::default() }
-    }
-}
-
-/// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
-#[diagnostic::on_unimplemented(
-    message = "a tool or entry cannot return `{Self}`",
-    label = "no JSON can be made of this",
-    note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize` for it, or return a `ToolReturn`",
-    note = "if it is a future, write `async fn` and return what the future gives"
-)]
-pub trait ToolOutput {
-    #[doc(hidden)]
-    fn into_return(self) -> Result<ToolReturn, BoxError>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize> ToolOutput for T {
-    fn into_return(self) -> Result<ToolReturn, BoxError> {
-        Ok(serde_json::to_value(self)?.into())
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl ToolOutput for ToolReturn {
-    fn into_return(self) -> Result<ToolReturn, BoxError> {
-        Ok(self)
-    }
-}
-
-/// What the result of a typed call can be read as: whatever deserialises, or a [`ToolReturn`].
-#[diagnostic::on_unimplemented(
-    message = "the result of this call cannot be read back as `{Self}`",
-    label = "neither `DeserializeOwned` nor `ToolReturn`",
-    note = "a result crosses the tool plane as JSON: let the tool return a type that implements `serde::Deserialize` and \
-            borrows nothing, or call it by name: `ctx.call_tool(\"name\", json)`"
-)]
-pub trait FromReturn: Sized {
-    #[doc(hidden)]
-    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: DeserializeOwned> FromReturn for T {
-    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
-        serde_json::from_value(returned.value)
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl FromReturn for ToolReturn {
-    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
-        Ok(returned)
-    }
-}
 
 /// What a function failed with.
 #[doc(hidden)]
@@ -149,8 +22,8 @@ pub trait ToolError {}
 
 /// Tells at compile time what a returned value is.
 ///
-/// A method is looked for by the number of references that its trait takes away, most first: a `Result` with an error
-/// that is a source, one with an error that is a text, any other `Result`, any value.
+/// A method is looked for by the number of references that its trait takes away, most first: a `Result` in another, one
+/// with an error that is a source, one with an error that is a text, any other `Result`, any value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
@@ -163,6 +36,43 @@ impl<T> Returned<T> {
         Self(PhantomData)
     }
 }
+
+/// A `Result` in another, whose inner error a model would be told of as of a success.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Nested;
+
+/// A single `Result`: nothing implements this, so that two in one another are refused.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a tool or entry returns one `Result`, and `{Self}` is in another",
+    label = "one too many",
+    note = "let `?` or `.flatten()` make one of both"
+)]
+pub trait Single {}
+
+#[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
+impl Nested {
+    /// Refuses the inner `Result`.
+    ///
+    /// # Errors
+    ///
+    /// Never returns: nothing implements [`Single`].
+    pub fn finish<T: Single, E>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
+        Err(Failure("one `Result` in another".into()))
+    }
+}
+
+#[doc(hidden)]
+pub trait ReturnsNested {
+    #[doc(hidden)]
+    fn kind(&self) -> Nested {
+        Nested
+    }
+}
+
+impl<T, E, F> ReturnsNested for &&&&Returned<Result<Result<T, E>, F>> {}
 
 /// A `Result` whose error becomes the source of the call's.
 #[doc(hidden)]
