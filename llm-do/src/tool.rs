@@ -24,7 +24,7 @@ use crate::error::CallError;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool, worker or entry",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`",
-    note = "a call is made of the struct beside the function: `ctx.call(name { argument })`"
+    note = "a call is made of the struct beside the function: `ctx.call(name {{ argument }})`"
 )]
 pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The registered name.

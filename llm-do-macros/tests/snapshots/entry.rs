@@ -106,11 +106,12 @@ const _: () = {
             >,
         >;
     }
-    #[diagnostic::do_not_recommend]
-    impl<__T> __llm_do::Declares<__T> for review_all
+    impl<__T, __Answer: __llm_do::Answer> __llm_do::DeclarationOf<__T> for review_all
     where
-        (reviewer, files::read_file): __llm_do::Includes<__T, Answer = __llm_do::Yes>,
-    {}
+        (reviewer, files::read_file): __llm_do::Includes<__T, Answer = __Answer>,
+    {
+        type Answer = __Answer;
+    }
     const __MEMBERS: &[&[__llm_do::Member]] = &[
         <reviewer as __llm_do::Toolset>::MEMBERS,
         <files::read_file as __llm_do::Toolset>::MEMBERS,

@@ -118,5 +118,7 @@ const _: () = {
             >,
         >;
     }
-    impl<__T> __llm_do::Declares<__T> for greet {}
+    impl<__T> __llm_do::DeclarationOf<__T> for greet {
+        type Answer = __llm_do::Yes;
+    }
 };

@@ -68,7 +68,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for formed
     where
         (

@@ -19,7 +19,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for filesystem
     where
         (read_file, more::list_files): __llm_do::Includes<__T, Answer = __Answer>,
@@ -51,7 +50,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__T, __Answer: __llm_do::Answer> __llm_do::Includes<__T> for everything
     where
         filesystem: __llm_do::Includes<__T, Answer = __Answer>,

@@ -102,11 +102,12 @@ const _: () = {
             >,
         >;
     }
-    #[diagnostic::do_not_recommend]
-    impl<__T> __llm_do::Declares<__T> for reviewer
+    impl<__T, __Answer: __llm_do::Answer> __llm_do::DeclarationOf<__T> for reviewer
     where
-        read_file: __llm_do::Includes<__T, Answer = __llm_do::Yes>,
-    {}
+        read_file: __llm_do::Includes<__T, Answer = __Answer>,
+    {
+        type Answer = __Answer;
+    }
     const __MEMBERS: &[&[__llm_do::Member]] = &[
         <read_file as __llm_do::Toolset>::MEMBERS,
     ];

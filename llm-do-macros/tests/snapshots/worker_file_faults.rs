@@ -120,5 +120,7 @@ const _: () = {
             >,
         >;
     }
-    impl<__T> __llm_do::Declares<__T> for reviewer {}
+    impl<__T> __llm_do::DeclarationOf<__T> for reviewer {
+        type Answer = __llm_do::Yes;
+    }
 };
