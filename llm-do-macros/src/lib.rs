@@ -53,7 +53,7 @@ use proc_macro::TokenStream;
 /// | Key of `#[arg(..)]` | Meaning |
 /// |---|---|
 /// | `default = expr` | The value of an absent argument, shown in the schema. A string literal serves `String` and `PathBuf` |
-/// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
+/// | `rename = ".."` | The argument's name in the schema: 1 to 64 letters, digits, `_`, `-` and `.`. Default: the parameter's |
 /// | `description = ".."` | What the model reads instead of the doc comment |
 ///
 /// The struct implements `Default` if every argument has a default or is spelled as an `Option`.
