@@ -73,7 +73,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `default = expr` | The value of an absent argument, shown in the schema. Default: none, so that it is required |
 /// | `default` | The same with the `Default` of its type |
-/// | `rename = ".."` | The argument's name in the schema. Default: the parameter's |
+/// | `rename = ".."` | The argument's name in the schema: 1 to 64 letters, digits, `_`, `-` and `.`. Default: the parameter's |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`. Default: the comment |
 /// | `example = expr` | A value to show the model, in the schema's `examples`. Default: none |
 /// | `flatten` | The fields of the value stand in its place; its type is a struct of named fields, which may flatten others. No other key |

@@ -26,7 +26,7 @@ pub use crate::tool::{
     ReturnsText, ReturnsValue, Running, SchemaProbe, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
 };
 pub use crate::toolset::{
-    Alias, Answer, Declares, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC,
+    Alias, Answer, DeclarationOf, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC,
     HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked, assert_prefixed, assert_unique,
     concat, count, count_picked, picked, prefixed,
 };

@@ -33,9 +33,22 @@ pub trait Toolset {
 )]
 pub trait Declares<T> {}
 
+// A call outside the declaration is told in the declaration's words, not in its members'. Expanded code cannot ask for
+// that itself: in a crate without a prelude, `diagnostic` is no attribute.
+#[diagnostic::do_not_recommend]
+impl<T: Keyed, Item: DeclarationOf<Answer<T> = Yes>> Declares<T> for Item {}
+
+/// Tells whether an item declares a tool; implemented by the macros.
+#[doc(hidden)]
+pub trait DeclarationOf {
+    /// The answer, as a type.
+    type Answer<T: Keyed>: Answer;
+}
+
 /// The declaration of an item that declares nothing: it may call whatever is registered.
 #[derive(Debug)]
 pub enum Anything {}
 
-#[diagnostic::do_not_recommend]
-impl<T> Declares<T> for Anything {}
+impl DeclarationOf for Anything {
+    type Answer<T: Keyed> = Yes;
+}

@@ -1,31 +1,54 @@
-//! A user's crate needs no crate but llm-do.
+//! Users' crates: with no dependency but llm-do, of each edition, under another name, and with tools of a library.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::path::Path;
 use std::process::Command;
 
+/// What each program prints for the argument `Os`.
+const PRINTED: [(&str, &str); 5] = [
+    ("alone", "Oslo Some(8)\n"),
+    ("edition_2018", "Oslo Some(8) 2018\n"),
+    ("edition_2021", "Oslo Some(8) 2021\n"),
+    ("renamed", "Oslo Some(8) renamed\n"),
+    ("uses_tools", "2 5 2\n"),
+];
+
 #[test]
-fn a_crate_that_depends_on_llm_do_alone_uses_every_macro() {
+fn crates_of_all_kinds_of_users_use_every_macro() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = tests.parent().unwrap();
     let folder = tempfile::tempdir().unwrap();
-    let fixture = tests.join("fixtures/user_crate");
-    let manifest = std::fs::read_to_string(fixture.join("Cargo.toml")).unwrap();
-    let manifest = manifest.replace("LLM_DO_PATH", workspace.join("llm-do").to_str().unwrap());
-    std::fs::write(folder.path().join("Cargo.toml"), manifest).unwrap();
+    copy(&tests.join("fixtures/users"), folder.path(), workspace.join("llm-do").to_str().unwrap());
     // The workspace's versions: they are on this machine already.
     std::fs::copy(workspace.join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
-    std::fs::create_dir(folder.path().join("src")).unwrap();
-    std::fs::copy(fixture.join("src/main.rs"), folder.path().join("src/main.rs")).unwrap();
+    let target = workspace.join("target/user_crate");
 
-    let output = Command::new(env!("CARGO"))
-        .args(["run", "--quiet", "--offline", "--", "run", "Os"])
+    let build = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--offline"])
         .current_dir(folder.path())
-        .env("CARGO_TARGET_DIR", workspace.join("target/user_crate"))
+        .env("CARGO_TARGET_DIR", &target)
         .output()
         .unwrap();
 
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "Oslo Some(8)\n", "{errors}");
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    for (program, printed) in PRINTED {
+        let output = Command::new(target.join("debug").join(program)).args(["run", "Os"]).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(String::from_utf8_lossy(&output.stdout), printed, "{program}: {errors}");
+        assert!(output.status.success(), "{program}: {errors}");
+    }
+}
+
+/// Copies a folder, with the path of llm-do in its manifests.
+fn copy(from: &Path, to: &Path, llm_do: &str) {
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            std::fs::create_dir(&to).unwrap();
+            copy(&entry.path(), &to, llm_do);
+        } else {
+            let text = std::fs::read_to_string(entry.path()).unwrap();
+            std::fs::write(to, text.replace("LLM_DO_PATH", llm_do)).unwrap();
+        }
+    }
 }

@@ -5,6 +5,6 @@
 #[test]
 fn faults_are_told_in_our_words_and_everything_else_compiles() {
     let cases = trybuild::TestCases::new();
-    cases.pass("ui/pass/*.rs");
+    cases.pass("ui/pass/*/*.rs");
     cases.compile_fail("ui/fail/*/*.rs");
 }

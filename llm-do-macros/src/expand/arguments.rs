@@ -125,6 +125,9 @@ fn described(place: usize, argument: &Argument) -> (Ident, TokenStream) {
     let private = runtime::private();
     let path = path_text(&private, "schemars");
     let item = quote! {
+        // The derive calls it, and a crate without a prelude has none.
+        #[allow(unused_imports)]
+        use ::core::convert::Into as _;
         #[derive(#private::schemars::JsonSchema)]
         #[schemars(crate = #path)]
         #[allow(dead_code)]

@@ -46,15 +46,9 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     };
     let (item, names) = (&callable.arguments, &toolsets.names);
     let members = members(&callable.name, &toolsets.members, toolsets.span);
-    let included = forms::included(&toolsets.members);
+    let declares = answer(&quote!(__llm_do::DeclarationOf), item, &toolsets.members);
     quote! {
-        // A call outside the declaration is told in the declaration's words, not in its members'.
-        #[diagnostic::do_not_recommend]
-        impl<__T: __llm_do::Keyed> __llm_do::Declares<__T> for #item
-        where
-            #included: __llm_do::Includes<Answer<__T> = __llm_do::Yes>,
-        {
-        }
+        #declares
         #members
         const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(__MEMBERS, &[#(#names),*]);
     }
@@ -67,11 +61,15 @@ pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
 
 /// The group's answer to whether it includes a tool: that of its members.
 pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
+    answer(&quote!(__llm_do::Includes), group, members)
+}
+
+/// The implementation of a trait that answers for a tool as the members do.
+fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member]) -> TokenStream {
     let included = forms::included(members);
     quote! {
-        #[diagnostic::do_not_recommend]
-        // A parameter, since the members' own path would show private ones to whoever sees the group.
-        impl<__Members: __llm_do::Includes> __llm_do::Includes for #group
+        // A parameter, since the members' own path would show private ones to whoever sees the item.
+        impl<__Members: __llm_do::Includes> #to for #item
         where
             #included: __llm_do::Alias<Of = __Members>,
         {

@@ -17,7 +17,9 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
         #arguments
         #tool
         #itself
-        impl<__T> __llm_do::Declares<__T> for #ident {}
+        impl __llm_do::DeclarationOf for #ident {
+            type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;
+        }
     };
     let hidden = hidden(cfgs, &items);
     quote!(#definition #hidden)

@@ -1,6 +1,6 @@
 //! The function under an attribute, its body unread.
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Path, PathSegment, Signature, Token, Visibility, token};
@@ -23,7 +23,7 @@ impl Parse for Function {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
         let signature = signature(input)?;
-        let body = if input.peek(token::Brace) { Some(input.parse()?) } else { None };
+        let body = if input.peek(token::Brace) { body(input.parse()?) } else { None };
         Ok(Self { attrs, vis, signature, body, end: input.parse()? })
     }
 }
@@ -64,6 +64,15 @@ fn is_registration(path: &Path) -> bool {
     let is_ours = path.segments.len() == 1 || path.segments.first().is_some_and(|first| first.ident == "llm_do");
     let is_named = |last: &PathSegment| ["tool", "worker", "entry"].iter().any(|word| last.ident == word);
     is_ours && path.segments.last().is_some_and(is_named)
+}
+
+/// Returns the braces, out of the group that a macro's `$body:block` put them into.
+fn body(token: TokenTree) -> Option<Group> {
+    match token {
+        TokenTree::Group(group) if group.delimiter() == Delimiter::None => body(group.stream().into_iter().next()?),
+        TokenTree::Group(group) => Some(group),
+        _ => None,
+    }
 }
 
 fn signature(input: ParseStream) -> syn::Result<Signature> {

@@ -176,7 +176,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__Members: __llm_do::Includes> __llm_do::Includes for Database
     where
         query: __llm_do::Alias<Of = __Members>,

@@ -61,6 +61,8 @@ const _: () = {
         String,
     >("charset")
         .default(__default_2);
+    #[allow(unused_imports)]
+    use ::core::convert::Into as _;
     #[derive(::llm_do::__private::schemars::JsonSchema)]
     #[schemars(crate = "::llm_do::__private::schemars")]
     #[allow(dead_code)]

@@ -127,5 +127,7 @@ const _: () = {
             >,
         >;
     }
-    impl<__T> __llm_do::Declares<__T> for greet {}
+    impl __llm_do::DeclarationOf for greet {
+        type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;
+    }
 };

@@ -68,7 +68,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__Members: __llm_do::Includes> __llm_do::Includes for formed
     where
         (

@@ -19,7 +19,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__Members: __llm_do::Includes> __llm_do::Includes for filesystem
     where
         (read_file, more::list_files): __llm_do::Alias<Of = __Members>,
@@ -51,7 +50,6 @@ const _: () = {
             { __llm_do::count(__MEMBERS) },
         >(__MEMBERS);
     }
-    #[diagnostic::do_not_recommend]
     impl<__Members: __llm_do::Includes> __llm_do::Includes for everything
     where
         filesystem: __llm_do::Alias<Of = __Members>,

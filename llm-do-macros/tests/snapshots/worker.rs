@@ -106,11 +106,12 @@ const _: () = {
             >,
         >;
     }
-    #[diagnostic::do_not_recommend]
-    impl<__T: __llm_do::Keyed> __llm_do::Declares<__T> for reviewer
+    impl<__Members: __llm_do::Includes> __llm_do::DeclarationOf for reviewer
     where
-        read_file: __llm_do::Includes<Answer<__T> = __llm_do::Yes>,
-    {}
+        read_file: __llm_do::Alias<Of = __Members>,
+    {
+        type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
+    }
     const __MEMBERS: &[&[__llm_do::Member]] = &[
         <read_file as __llm_do::Toolset>::MEMBERS,
     ];

@@ -124,5 +124,7 @@ const _: () = {
             >,
         >;
     }
-    impl<__T> __llm_do::Declares<__T> for reviewer {}
+    impl __llm_do::DeclarationOf for reviewer {
+        type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;
+    }
 };

@@ -48,10 +48,10 @@ pub async fn answer(input: String) -> Vec<u8>;
 #[worker(server_side_tools = [], output = native, settings = Settings::default())]
 async fn search(input: String) -> Vec<u8>;
 
-#[worker(file = "worker_keys.worker")]
+#[worker(file = "keys.worker")]
 pub async fn review(text: String, #[arg(default = 3)] limit: u8, #[arg(default)] depth: u8) -> Vec<u8>;
 
-#[worker(file = "../pass/bare.worker", description = "Review little.")]
+#[worker(file = "../worker/bare.worker", description = "Review little.")]
 pub async fn review_little(text: String) -> String;
 
 fn main() {}

@@ -1,0 +1,28 @@
+//! A parameter that a `macro_rules!` names and one that its caller names are told apart by their names alone.
+
+#![deny(warnings)]
+
+use llm_do::{CallContext, CallError, entry, tool};
+
+macro_rules! with_limit {
+    ($name:ident, $parameter:ident) => {
+        /// Takes.
+        #[tool]
+        fn $name($parameter: String, #[arg(default = 3)] limit: usize) -> String {
+            $parameter.chars().take(limit).collect()
+        }
+    };
+}
+
+with_limit!(take, text);
+
+#[entry(toolsets = [take])]
+async fn start(ctx: &CallContext<start>) -> Result<String, CallError> {
+    let text = String::new();
+    ctx.call(take { text, limit: 1 }).await
+}
+
+fn main() {
+    let take { limit, .. } = take { text: String::new(), limit: 2 };
+    assert_eq!(limit, 2);
+}

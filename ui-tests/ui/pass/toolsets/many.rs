@@ -1,0 +1,33 @@
+//! A declaration of a hundred tools compiles under the compiler's usual limits.
+
+#![deny(warnings)]
+
+use llm_do::{CallContext, CallError, entry, tool, toolset};
+
+macro_rules! many {
+    ($group:ident: $($name:ident)*) => {
+        $(
+            /// One of many.
+            #[tool]
+            fn $name(#[arg(default = 3)] number: u8) -> u8 {
+                number
+            }
+        )*
+        toolset! {
+            /// Many.
+            $group = [$($name),*];
+        }
+    };
+}
+
+many!(a: a0 a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 a14 a15 a16 a17 a18 a19 a20 a21 a22 a23 a24);
+many!(b: b0 b1 b2 b3 b4 b5 b6 b7 b8 b9 b10 b11 b12 b13 b14 b15 b16 b17 b18 b19 b20 b21 b22 b23 b24);
+many!(c: c0 c1 c2 c3 c4 c5 c6 c7 c8 c9 c10 c11 c12 c13 c14 c15 c16 c17 c18 c19 c20 c21 c22 c23 c24);
+many!(d: d0 d1 d2 d3 d4 d5 d6 d7 d8 d9 d10 d11 d12 d13 d14 d15 d16 d17 d18 d19 d20 d21 d22 d23 d24);
+
+#[entry(toolsets = [a, b, c, d])]
+async fn start(ctx: &CallContext<start>) -> Result<u8, CallError> {
+    Ok(ctx.call(a0 { number: 1 }).await? + ctx.call(d24::default()).await?)
+}
+
+fn main() {}

@@ -1,0 +1,56 @@
+//! Whatever has a schema, a model returns.
+
+#![deny(warnings)]
+
+use std::collections::BTreeMap;
+
+use llm_do::{CallContext, CallError, Value, data, entry, worker};
+
+/// A review.
+#[data]
+struct Review {
+    score: u8,
+}
+
+type Judged<T> = Result<T, CallError>;
+
+/// A text.
+#[worker]
+async fn text(input: String) -> String;
+
+/// Nothing.
+#[worker]
+async fn nothing(input: String);
+
+/// A number.
+#[worker]
+async fn number(input: &str) -> Option<f64>;
+
+/// A review.
+#[worker]
+async fn review(input: String) -> Judged<Review>;
+
+/// Reviews.
+#[worker]
+async fn reviews(input: String) -> std::io::Result<BTreeMap<String, Vec<Review>>>;
+
+/// Anything.
+#[worker]
+async fn anything(input: String) -> Value;
+
+/// A pair.
+#[worker]
+async fn pair(input: String) -> (u8, bool);
+
+#[entry(toolsets = [text, nothing, number, review, reviews, anything, pair])]
+async fn start(ctx: &CallContext<start>, input: String) -> Judged<f64> {
+    let _: String = ctx.call(text { input: input.clone() }).await?;
+    let () = ctx.call(nothing { input: input.clone() }).await?;
+    let _: Review = ctx.call(review { input: input.clone() }).await?;
+    let _: BTreeMap<String, Vec<Review>> = ctx.call(reviews { input: input.clone() }).await?;
+    let _: Value = ctx.call(anything { input: input.clone() }).await?;
+    let _: (u8, bool) = ctx.call(pair { input: input.clone() }).await?;
+    Ok(ctx.call(number { input }).await?.unwrap_or_default())
+}
+
+fn main() {}
