@@ -49,6 +49,5 @@ pub trait DeclarationOf {
 #[derive(Debug)]
 pub enum Anything {}
 
-impl DeclarationOf for Anything {
-    type Answer<T: Keyed> = Yes;
-}
+#[diagnostic::do_not_recommend]
+impl<T> Declares<T> for Anything {}

@@ -64,19 +64,13 @@ fn local() -> Option<Rc<str>> {
     None
 }
 
-/// A result in a result is a value.
-#[tool]
-fn nested() -> Result<Result<u8, String>, CallError> {
-    Ok(Ok(3))
-}
-
 /// An option of a review.
 #[tool]
 async fn review() -> Option<Vec<Review>> {
     None
 }
 
-#[entry(toolsets = [nothing, unit, opaque, opaque_or_fault, files, files_or_fault, value, borrowed, nested, review])]
+#[entry(toolsets = [nothing, unit, opaque, opaque_or_fault, files, files_or_fault, value, borrowed, review])]
 async fn start(ctx: &CallContext<start>) -> Result<u8, CallError> {
     let () = ctx.call(nothing {}).await?;
     let () = ctx.call(unit {}).await?;
@@ -87,7 +81,7 @@ async fn start(ctx: &CallContext<start>) -> Result<u8, CallError> {
     let _: Value = ctx.call(value {}).await?;
     let _: Cow<'static, str> = ctx.call(borrowed {}).await?;
     let _: Option<Vec<Review>> = ctx.call(review {}).await?;
-    Ok(ctx.call(nested {}).await?.unwrap_or_default())
+    Ok(0)
 }
 
 fn main() {}
