@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 use syn::Path;
 
 use super::function::{bindings_of, by_kind, state_of, values_of};
-use super::{blaming, declaration, hidden, tool};
+use super::{blaming, hidden, tool, toolset};
 use crate::args::toolset::Member as Listed;
 use crate::input::{Block, Close, Member, Open, Stateful, without_attribute};
 
@@ -20,40 +20,23 @@ pub(super) fn emitted(mut block: Block) -> Block {
 }
 
 /// The argument structs and registrations of the tools, and the type as a toolset.
-pub(super) fn registration(toolset: &Stateful) -> TokenStream {
-    let tools = toolset.tools.iter().map(tool::definition);
-    let items = items(toolset);
-    let hidden = hidden(&toolset.cfgs, &items);
+pub(super) fn registration(stateful: &Stateful) -> TokenStream {
+    let tools = stateful.tools.iter().map(tool::definition);
+    let hidden = hidden(&stateful.cfgs, &items(stateful));
     quote!(#(#tools)* #hidden)
 }
 
-fn items(toolset: &Stateful) -> TokenStream {
-    let Stateful { ty, name, description, tools, .. } = toolset;
+fn items(stateful: &Stateful) -> TokenStream {
+    let Stateful { ty, name, description, tools, .. } = stateful;
     let members: Vec<_> = tools.iter().map(|tool| Listed::Path(Path::from(tool.callable.arguments.clone()))).collect();
-    let listed = declaration::members(name, &members, Span::call_site());
-    let includes = declaration::includes(ty, &members);
-    let stateful = stateful(toolset);
-    quote! {
-        #listed
-        impl __llm_do::Toolset for #ty {
-            const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<{ __llm_do::count(__MEMBERS) }>(__MEMBERS);
-        }
-        #includes
-        #stateful
-        __llm_do::inventory::submit! {
-            __llm_do::ToolsetDef::new(
-                #name,
-                #description,
-                <#ty as __llm_do::Toolset>::MEMBERS,
-                __llm_do::Location::new(::core::file!(), ::core::line!()),
-            )
-        }
-    }
+    let as_toolset = toolset::items(ty, name, description, &members, Span::call_site());
+    let instances = instances(stateful);
+    quote!(#as_toolset #instances)
 }
 
 /// How an instance is made and ended.
-fn stateful(toolset: &Stateful) -> TokenStream {
-    let Stateful { ty, name, open, close, .. } = toolset;
+fn instances(stateful: &Stateful) -> TokenStream {
+    let Stateful { ty, name, open, close, .. } = stateful;
     let state = open.as_ref().and_then(|open| state_of(open.injected()));
     let state = state.map(|state| quote!(const STATE: &'static [fn() -> __llm_do::StateKey] = #state;));
     let open = open.as_ref().map_or_else(|| open_by_default(ty), |open| opening(ty, open));

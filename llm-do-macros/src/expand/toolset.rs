@@ -1,19 +1,37 @@
-//! `toolset!`
+//! `toolset!`, and what every toolset of several members is.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 
 use super::{declaration, hidden};
+use crate::args::toolset::Member;
 use crate::input::Toolset;
 
 /// The type that stands for a group, its traits and its registration.
 pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     let Toolset { attrs, cfgs, vis, ident, name, description, span, members } = toolset;
-    let listed = declaration::members(name, members, *span);
-    let includes = declaration::includes(ident, members);
-    let items = quote! {
+    let hidden = hidden(cfgs, &items(ident, name, description, members, *span));
+    quote! {
+        #(#attrs)*
+        #[allow(non_camel_case_types, missing_debug_implementations, clippy::all, clippy::pedantic)]
+        #vis enum #ident {}
+        #hidden
+    }
+}
+
+/// What makes the type `ty` a toolset of `members`, and registers it.
+pub(super) fn items(
+    ty: &impl ToTokens,
+    name: &str,
+    description: &TokenStream,
+    members: &[Member],
+    list: Span,
+) -> TokenStream {
+    let listed = declaration::members(name, members, list);
+    let includes = declaration::includes(ty, members);
+    quote! {
         #listed
-        impl __llm_do::Toolset for #ident {
+        impl __llm_do::Toolset for #ty {
             const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<{ __llm_do::count(__MEMBERS) }>(__MEMBERS);
         }
         #includes
@@ -21,16 +39,9 @@ pub(super) fn registration(toolset: &Toolset) -> TokenStream {
             __llm_do::ToolsetDef::new(
                 #name,
                 #description,
-                <#ident as __llm_do::Toolset>::MEMBERS,
+                <#ty as __llm_do::Toolset>::MEMBERS,
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
             )
         }
-    };
-    let hidden = hidden(cfgs, &items);
-    quote! {
-        #(#attrs)*
-        #[allow(non_camel_case_types, missing_debug_implementations, clippy::all, clippy::pedantic)]
-        #vis enum #ident {}
-        #hidden
     }
 }

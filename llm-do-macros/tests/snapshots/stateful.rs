@@ -182,6 +182,11 @@ const _: () = {
     {
         type Answer<__T: __llm_do::Keyed> = __Members::Answer<__T>;
     }
+    __llm_do::inventory::submit! {
+        __llm_do::ToolsetDef::new("database", "A database.", < Database as
+        __llm_do::Toolset > ::MEMBERS, __llm_do::Location::new(::core::file!(),
+        ::core::line!()),)
+    }
     impl __llm_do::Stateful for Database {
         const NAME: &'static str = "database";
         const STATE: &'static [fn() -> __llm_do::StateKey] = &[
@@ -233,10 +238,5 @@ const _: () = {
                 __kind.value(__returned)
             })
         }
-    }
-    __llm_do::inventory::submit! {
-        __llm_do::ToolsetDef::new("database", "A database.", < Database as
-        __llm_do::Toolset > ::MEMBERS, __llm_do::Location::new(::core::file!(),
-        ::core::line!()),)
     }
 };
