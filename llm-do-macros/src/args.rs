@@ -59,8 +59,7 @@ pub(crate) struct Value<'a> {
 impl Value<'_> {
     /// Reads a value whose only possible fault is to be of another form.
     pub(crate) fn fill<T: Parse>(self, slot: &mut Option<T>) -> syn::Result<()> {
-        let expected = |error: syn::Error| syn::Error::new(error.span(), self.expected());
-        let value = self.equals().and_then(|()| self.input.parse().map_err(expected))?;
+        let value = self.value()?;
         self.put(slot, value)
     }
 
@@ -85,8 +84,7 @@ impl Value<'_> {
         if self.stands_alone() {
             return self.put(slot, alone(self.key.clone()));
         }
-        let expected = |error: syn::Error| syn::Error::new(error.span(), self.expected());
-        let value = self.equals().and_then(|()| self.input.parse().map_err(expected))?;
+        let value = self.value()?;
         self.put(slot, with(value))
     }
 
@@ -96,6 +94,11 @@ impl Value<'_> {
             return self.put(slot, self.key.clone());
         }
         Err(syn::Error::new_spanned(self.key, format!("`{}` takes no value", self.key)))
+    }
+
+    fn value<T: Parse>(&self) -> syn::Result<T> {
+        self.equals()?;
+        self.input.parse().map_err(|error| syn::Error::new(error.span(), self.expected()))
     }
 
     fn equals(&self) -> syn::Result<()> {

@@ -1,5 +1,7 @@
 //! The one trait that every model implements, and what goes in and out of it.
 
+mod profile;
+
 use std::fmt::Debug;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::profile::Profile;
 use crate::error::ProviderError;
 use crate::message::{FinishReason, Message, ResponsePart, ToolCall};
 use crate::server_side::ServerSideTool;
@@ -64,44 +67,6 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         (**self).stream(request).await
-    }
-}
-
-/// What a model can do, so that a worker asks for nothing that the model cannot follow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Profile {
-    /// Whether [`Request::output`] is honoured: the answer's text is JSON of that schema. Default: false, and a
-    /// worker's output is then asked for as the arguments of an output tool.
-    pub native_output: bool,
-    /// Whether native output and [`Request::tools`] can be asked for in one request. Default: false.
-    pub native_output_with_tools: bool,
-    /// Which [`Request::server_side_tools`] its provider runs; what is set of them here says nothing. Default: none.
-    pub server_side_tools: &'static [ServerSideTool],
-}
-
-impl Default for Profile {
-    fn default() -> Self {
-        Self::NONE
-    }
-}
-
-impl Profile {
-    /// A model that only writes text and calls tools.
-    pub const NONE: Self = Self { native_output: false, native_output_with_tools: false, server_side_tools: &[] };
-    /// A model that follows an output schema, also while it may call tools.
-    pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true, ..Self::NONE };
-
-    /// Says which tools the provider runs. Default: none.
-    #[must_use]
-    pub const fn with_server_side_tools(self, tools: &'static [ServerSideTool]) -> Self {
-        Self { server_side_tools: tools, ..self }
-    }
-
-    /// Returns whether the provider runs `tool`, whatever is set of it.
-    #[must_use]
-    pub fn runs(&self, tool: &ServerSideTool) -> bool {
-        self.server_side_tools.iter().any(|known| known.is_same(tool))
     }
 }
 
