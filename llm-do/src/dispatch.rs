@@ -1,5 +1,6 @@
 //! The one place where a call happens: find → decode → depth → approve → run → report.
 
+mod approve;
 mod open_call;
 mod perform;
 
@@ -14,15 +15,14 @@ use async_trait::async_trait;
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use llm_do_providers::Settings;
-use serde_json::Value;
 
 use self::open_call::OpenCall;
 use self::perform::{Prepared, panicked};
-use crate::approval::{ApprovalRequest, Approvals, Ruling, needs_approval};
+use crate::approval::Approvals;
 use crate::context::{CallContext, CallFrame, Given, Host};
 use crate::declared::Callee;
 use crate::error::{BoxError, CallError, chain};
-use crate::event::{Caller, Event, EventKind, EventSink, Judge, Kind};
+use crate::event::{Caller, Event, EventKind, EventSink, Kind};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
 use crate::tool::ToolReturn;
@@ -184,50 +184,6 @@ impl Run {
         frame.depth = depth + 1;
         frame.declared.get_or_insert_default();
         Ok(())
-    }
-
-    async fn approve(
-        &self,
-        caller: &CallFrame,
-        frame: &CallFrame,
-        tool: &Registered,
-        arguments: &Value,
-        by: Caller,
-    ) -> Result<(), CallError> {
-        if by == Caller::User || !needs_approval(tool) {
-            self.decided(frame, Judge::Policy, None);
-            return Ok(());
-        }
-        self.emit(frame, EventKind::ApprovalAsked { arguments: arguments.clone() });
-        let request = ApprovalRequest {
-            tool: Arc::clone(&tool.spec.name),
-            description: Arc::clone(&tool.spec.description),
-            effect: tool.effect(),
-            arguments: arguments.clone(),
-            caller: Arc::clone(&caller.name),
-        };
-        let (ruling, judge) = self.decide(frame, &request).await;
-        self.decided(frame, judge, ruling.as_ref().err().cloned());
-        ruling.map_err(|reason| match judge {
-            Judge::Cancellation => CallError::Cancelled { tool: tool.name().to_owned() },
-            _ => CallError::Denied { tool: tool.name().to_owned(), reason },
-        })
-    }
-
-    /// Waits for the decision; an approver that panics has not approved.
-    async fn decide(&self, frame: &CallFrame, request: &ApprovalRequest) -> Ruling {
-        let decision = AssertUnwindSafe(self.plane.approvals.decide(request)).catch_unwind();
-        tokio::select! {
-            biased;
-            () = frame.cancellation.cancelled() => (Err("the run was cancelled".to_owned()), Judge::Cancellation),
-            ruling = decision => {
-                ruling.unwrap_or_else(|_| (Err("the approver panicked".to_owned()), Judge::Approver))
-            }
-        }
-    }
-
-    fn decided(&self, frame: &CallFrame, by: Judge, reason: Option<String>) {
-        self.emit(frame, EventKind::ApprovalDecided { approved: reason.is_none(), by, reason });
     }
 
     /// Runs an admitted call and reports how it ended.
