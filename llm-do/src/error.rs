@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use llm_do_providers::ProviderError;
 
+use crate::usage::Exceeded;
+
 /// Any error that may cross threads.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -89,6 +91,15 @@ pub enum CallError {
         tool: String,
         /// The limit.
         after: Duration,
+    },
+
+    /// One more request or call would exceed a limit on what may be used; it was not made.
+    #[error("`{tool}` was stopped by a limit: {exceeded}")]
+    Limit {
+        /// The registered name of the worker that would have asked its model, or of the tool that would have run.
+        tool: String,
+        /// Which limit, and what to raise.
+        exceeded: Exceeded,
     },
 
     /// The run was cancelled.
@@ -180,6 +191,7 @@ impl CallError {
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
                 | Self::Cycle { .. }
+                | Self::Limit { .. }
                 | Self::Cancelled { .. }
         )
     }

@@ -93,6 +93,7 @@ pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::RunUsage;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
+pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
@@ -112,9 +113,10 @@ pub use llm_do_providers::LocalModel;
 #[cfg(feature = "openai")]
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
-    Attachment, ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response,
-    ResponsePart, ResponseStream, ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec,
-    Usage, UserPart, WebSearch, replay,
+    Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
+    PriceTable, PriceTableError, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream,
+    ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
+    replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;
