@@ -66,6 +66,7 @@ mod dispatch;
 mod error;
 mod event;
 mod instance;
+mod journal;
 mod model_choice;
 pub mod prelude;
 mod prompt;
@@ -86,17 +87,22 @@ pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
 };
+pub use self::journal::{
+    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
+};
 pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
-pub use self::usage::RunUsage;
-pub use self::worker_spec::{OutputMode, WorkerSpec};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
+pub use self::worker_spec::{OutputMode, WorkerSpec};
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`] and [`ToolContext`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+/// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.
+#[doc(no_inline)]
+pub use jiff::Timestamp;
 // The examples that collect the registry are crates of their own: those that are merged into one would share it.
 #[doc = include_str!("../docs/data.md")]
 pub use llm_do_macros::data;
