@@ -59,12 +59,14 @@ mod cancellation;
 mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod clock;
 mod context;
 mod declared;
 mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod history;
 mod instance;
 mod journal;
 mod model_choice;
@@ -73,29 +75,35 @@ mod prompt;
 mod registry;
 mod runtime;
 mod schema;
+mod subtask;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tool;
 mod toolset;
 mod usage;
+mod user_input;
 mod worker;
 mod worker_spec;
 
 pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
-pub use self::context::{CallContext, FromContext, State, ToolContext};
+pub use self::clock::{Clock, SystemClock};
+pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
 };
+pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
     FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
 };
 pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
-pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
+pub use self::runtime::{BuildError, Chat, RunHandle, Runtime, RuntimeBuilder, Start};
+pub use self::subtask::SubtaskRequest;
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
+pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`] and [`ToolContext`].
 #[doc(no_inline)]

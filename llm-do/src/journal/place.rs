@@ -28,7 +28,6 @@ struct Siblings {
 #[must_use = "the call counts as ended once this is dropped"]
 pub(crate) struct Visit(Arc<Mutex<Siblings>>);
 
-#[cfg_attr(not(test), expect(dead_code, reason = "the plane does not journal its calls yet"))]
 impl Places {
     /// Begins a call in `parent`, whose places these are.
     pub(crate) fn next(

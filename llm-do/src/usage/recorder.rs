@@ -60,6 +60,11 @@ impl UsageRecorder {
         used.tool_calls = used.tool_calls.saturating_add(1);
     }
 
+    /// Adds what calls used elsewhere: `tree` is of a call of this name.
+    pub(crate) fn add_tree(&self, tree: &UsageTree) {
+        self.node().add(tree);
+    }
+
     /// Returns what was used so far by calls of this path of names, and those below.
     pub(crate) fn tree(&self) -> UsageTree {
         self.node.get().map_or_else(|| UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() }, Node::tree)
@@ -90,6 +95,22 @@ impl Node {
         let child = Self::new(name);
         children.push(Arc::clone(&child));
         child
+    }
+
+    fn add(self: &Arc<Self>, tree: &UsageTree) {
+        let mut used = self.used();
+        used.tool_calls = used.tool_calls.saturating_add(tree.own.tool_calls);
+        for (model, more) in &tree.models {
+            *used.models.entry(Arc::clone(model)).or_default() += *more;
+        }
+        drop(used);
+        for tree in &tree.children {
+            let child = self.child(&tree.name);
+            let mut used = child.used();
+            used.calls = used.calls.saturating_add(tree.calls);
+            drop(used);
+            child.add(tree);
+        }
     }
 
     fn used(&self) -> MutexGuard<'_, Used> {

@@ -106,6 +106,11 @@ impl UsageTree {
         models
     }
 
+    /// Returns whether nothing was used.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.total() == RunUsage::default()
+    }
+
     /// Shows each node and its depth, parents first.
     fn visit<'a>(&'a self, depth: usize, each: &mut impl FnMut(usize, &'a Self)) {
         each(depth, self);
