@@ -91,7 +91,7 @@ impl Host for Run {
 
     fn emit(&self, frame: &CallFrame, kind: EventKind) {
         let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = Event {
+        let event = Arc::new(Event {
             run: Arc::clone(&self.id),
             call: frame.call,
             parent: frame.parent,
@@ -100,7 +100,7 @@ impl Host for Run {
             name: Arc::clone(&frame.name),
             time: Timestamp::now(),
             kind,
-        };
+        });
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
     }

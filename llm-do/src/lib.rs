@@ -83,7 +83,8 @@ pub use self::context::{CallContext, FromContext, State, ToolContext};
 pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
-    Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
+    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
+    Outcome, Terminal, Verbosity, event_channel,
 };
 pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
@@ -91,7 +92,8 @@ pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::RunUsage;
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`ToolContext`] and
+/// [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 // The examples that collect the registry are crates of their own: those that are merged into one would share it.
