@@ -7,6 +7,8 @@ mod json_lines;
 mod kind;
 mod patience;
 mod queue;
+#[cfg(feature = "tracing")]
+mod spans;
 mod terminal;
 
 use std::fmt::Debug;
@@ -22,6 +24,8 @@ pub use self::json_lines::JsonLines;
 pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome};
 pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
+#[cfg(feature = "tracing")]
+pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
 pub(crate) use self::terminal::{Page, printable};
 pub use self::terminal::{Terminal, Verbosity};

@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
 extern crate self as llm_do;
@@ -82,6 +83,8 @@ pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
 pub use self::context::{CallContext, FromContext, State, ToolContext};
 pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
+#[cfg(feature = "tracing")]
+pub use self::event::TracingSink;
 pub use self::event::{
     Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
     Outcome, Terminal, Verbosity, event_channel,

@@ -7,6 +7,8 @@ mod channel;
 mod json_lines;
 #[path = "sinks/queue.rs"]
 mod queue;
+#[path = "sinks/spans.rs"]
+mod spans;
 #[path = "sinks/terminal.rs"]
 mod terminal;
 
