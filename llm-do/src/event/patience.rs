@@ -8,6 +8,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join_all, poll_immediate};
+use tokio::runtime::Handle;
 
 use super::EventSink;
 
@@ -24,10 +25,12 @@ pub(crate) async fn settle(sinks: &[Arc<dyn EventSink>]) {
     if poll_immediate(flush(sinks)).await.is_some() {
         return;
     }
+    // Another executor polls whatever needs none of tokio, and then has no thread to wait on.
+    let Ok(tokio) = Handle::try_current() else { return };
     let sinks = sinks.to_vec();
-    // A thread that waits, and no timer of tokio: not every async runtime has one, and a test's may be paused.
-    let waiting = tokio::task::spawn_blocking(move || block_on(flush(&sinks), Some(AT_THE_END_OF_A_RUN)));
-    // The thread is refused when the async runtime shuts down: then there is nothing left to wait for.
+    // A thread that waits, and no timer of tokio: not every runtime of it has one, and a test's may be paused.
+    let waiting = tokio.spawn_blocking(move || block_on(flush(&sinks), Some(AT_THE_END_OF_A_RUN)));
+    // It fails when tokio shuts down: then nobody waits any more.
     let _ = waiting.await;
 }
 

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use futures_util::FutureExt;
 use llm_do::{Delivery, Event, EventSink, Runtime};
 
 use super::{Gated, dropped, places, recorded, repeat};
@@ -100,6 +101,14 @@ fn a_sink_that_hangs_needs_no_timers() {
     assert_eq!(threads.block_on(runtime.run(repeat { times: 3 })).unwrap(), 3);
     assert_eq!(sink.taken().len(), 0);
     // Its thread is not waited for: that is for another test.
+    std::mem::forget(runtime);
+}
+
+#[test]
+fn a_sink_that_hangs_needs_no_tokio() {
+    let (sink, _gate) = Gated::new();
+    let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink));
+    assert_eq!(runtime.run(repeat { times: 0 }).now_or_never().unwrap().unwrap(), 0);
     std::mem::forget(runtime);
 }
 
