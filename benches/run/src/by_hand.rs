@@ -17,12 +17,13 @@ pub(crate) struct Session {
     client: Client,
     url: Url,
     streaming: bool,
+    off_thread: bool,
     tools: Vec<Value>,
 }
 
 impl Session {
     /// A session that asks the server at `base_url`, over a client that is set up as that of llm-do.
-    pub(crate) fn new(base_url: &str, streaming: bool) -> Arc<Self> {
+    pub(crate) fn new(base_url: &str, streaming: bool, off_thread: bool) -> Arc<Self> {
         let client = Client::builder()
             .user_agent("by-hand/0.1.0")
             .connect_timeout(Duration::from_secs(10))
@@ -41,7 +42,7 @@ impl Session {
         let function = json!({ "name": "add", "description": "Add two numbers.", "parameters": parameters });
         let tools = vec![json!({ "type": "function", "function": function })];
         let url = Url::parse(&format!("{base_url}/chat/completions")).expect("the address of a server");
-        Arc::new(Self { client, url, streaming, tools })
+        Arc::new(Self { client, url, streaming, off_thread, tools })
     }
 
     /// Makes one run.
@@ -55,10 +56,25 @@ impl Session {
             if answer.tool_calls.is_empty() {
                 return answer.content.expect("an answer");
             }
-            let results: Vec<_> = answer.tool_calls.iter().map(result).collect();
+            let mut results = Vec::new();
+            for call in &answer.tool_calls {
+                results.push(self.result(call).await);
+            }
             messages.push(answer);
             messages.extend(results);
         }
+    }
+
+    async fn result(&self, call: &Call) -> Message {
+        assert_eq!(call.function.name, "add");
+        let Add { left, right } = serde_json::from_str(&call.function.arguments).expect("arguments");
+        let sum = if self.off_thread {
+            tokio::task::spawn_blocking(move || left + right).await.expect("a sum")
+        } else {
+            left + right
+        };
+        let (content, tool_call_id) = (Some(sum.to_string()), Some(call.id.clone()));
+        Message { content, tool_call_id, ..Message::of("tool") }
     }
 
     async fn ask(&self, messages: &[Message]) -> Message {
@@ -70,13 +86,6 @@ impl Session {
         let answer = request.send().await.and_then(reqwest::Response::error_for_status).expect("an answer");
         if self.streaming { streamed(answer).await } else { whole(&answer.bytes().await.expect("a body")) }
     }
-}
-
-fn result(call: &Call) -> Message {
-    assert_eq!(call.function.name, "add");
-    let Add { left, right } = serde_json::from_str(&call.function.arguments).expect("arguments");
-    let (content, tool_call_id) = (Some((left + right).to_string()), Some(call.id.clone()));
-    Message { content, tool_call_id, ..Message::of("tool") }
 }
 
 fn whole(body: &Bytes) -> Message {

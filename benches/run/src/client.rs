@@ -19,6 +19,8 @@ pub(crate) enum Way {
     ByHand,
     /// By hand, with answers streamed.
     ByHandStreamed,
+    /// By hand, the tool off the async threads.
+    ByHandOffThread,
     /// llm-do, its tool inline.
     Ours,
     /// llm-do, its tool inline and answers streamed.
@@ -34,7 +36,8 @@ impl Way {
     pub(crate) fn opponent(self) -> Self {
         match self {
             Self::ByHandStreamed | Self::OursStreamed => Self::ByHandStreamed,
-            Self::ByHand | Self::Ours | Self::OursAsync | Self::OursOffThread => Self::ByHand,
+            Self::ByHandOffThread | Self::OursOffThread => Self::ByHandOffThread,
+            Self::ByHand | Self::Ours | Self::OursAsync => Self::ByHand,
         }
     }
 }
@@ -65,7 +68,10 @@ impl Session {
     pub(crate) fn new(way: Way, base_url: &str) -> Self {
         let streaming = way.opponent() == Way::ByHandStreamed;
         let place = match way {
-            Way::ByHand | Way::ByHandStreamed => return Self::ByHand(by_hand::Session::new(base_url, streaming)),
+            Way::ByHand | Way::ByHandStreamed | Way::ByHandOffThread => {
+                let off_thread = way == Way::ByHandOffThread;
+                return Self::ByHand(by_hand::Session::new(base_url, streaming, off_thread));
+            }
             Way::Ours | Way::OursStreamed => Place::Inline,
             Way::OursAsync => Place::Async,
             Way::OursOffThread => Place::OffThread,

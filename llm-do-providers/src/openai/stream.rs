@@ -44,7 +44,8 @@ impl Exchange {
     /// Returns the answer as it arrives; nothing is sent before the first poll.
     pub(super) fn stream(self) -> ResponseStream {
         let streaming = Streaming { exchange: self, state: State::Ask, ready: VecDeque::new(), shown: false };
-        Box::pin(stream::unfold(streaming, Streaming::next))
+        // Boxed, since it changes hands with every piece.
+        Box::pin(stream::unfold(Box::new(streaming), Streaming::next))
     }
 
     async fn attempt(&self) -> Result<Response, ProviderError> {
@@ -76,7 +77,7 @@ enum State {
 }
 
 impl Streaming {
-    async fn next(mut self) -> Option<(Result<StreamEvent, ProviderError>, Self)> {
+    async fn next(mut self: Box<Self>) -> Option<(Result<StreamEvent, ProviderError>, Box<Self>)> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some((Ok(event), self));
