@@ -3,7 +3,8 @@
 //!
 //! The server is a process of its own, so that the time of a client is the client's alone; it answers from memory, over
 //! connections that are kept. Each measurement is a fresh process too, warmed up first. Rounds of all ways alternate, and
-//! medians are shown.
+//! medians are shown: in times of the same by hand, which streams and leaves the async threads where ours does, and of the
+//! plainest by hand, which does neither.
 
 mod by_hand;
 mod client;
