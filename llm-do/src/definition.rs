@@ -1,6 +1,7 @@
 //! What a macro registers of an item.
 
 mod rendering;
+mod rule;
 mod stateful;
 mod worker;
 
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 pub(crate) use self::rendering::Ask;
 pub use self::rendering::{Rendering, Renders};
+pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
@@ -29,6 +31,10 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
+    /// What it says of approval, if anything.
+    pub(crate) approval: Option<DeclaredRule>,
+    /// How a call is told in a line, with `{argument}` in the place of each value.
+    pub(crate) summary: Option<&'static str>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
     /// The toolset of whose instance it is a method.
@@ -131,6 +137,8 @@ impl ToolDef {
             description,
             location,
             effect: Effect::Undeclared,
+            approval: None,
+            summary: None,
             state: &[],
             declaration: None,
             instance: None,
@@ -147,6 +155,20 @@ impl ToolDef {
     #[must_use]
     pub const fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
+        self
+    }
+
+    /// Sets whether a call needs approval. Default: its toolset or its effect says so.
+    #[must_use]
+    pub const fn approval(mut self, rule: DeclaredRule) -> Self {
+        self.approval = Some(rule);
+        self
+    }
+
+    /// Sets how a call is told in a line. Default: its name and its arguments.
+    #[must_use]
+    pub const fn summary(mut self, template: &'static str) -> Self {
+        self.summary = Some(template);
         self
     }
 
@@ -249,6 +271,8 @@ pub struct ToolsetDef {
     pub(crate) description: &'static str,
     pub(crate) members: &'static [Member],
     pub(crate) location: Location,
+    /// What it says of the approval of its members, if anything.
+    pub(crate) approval: Option<DeclaredRule>,
 }
 
 #[doc(hidden)]
@@ -261,7 +285,14 @@ impl ToolsetDef {
         members: &'static [Member],
         location: Location,
     ) -> Self {
-        Self { name, description, members, location }
+        Self { name, description, members, location, approval: None }
+    }
+
+    /// Sets whether calls of its members need approval. Default: each member says so.
+    #[must_use]
+    pub const fn approval(mut self, rule: DeclaredRule) -> Self {
+        self.approval = Some(rule);
+        self
     }
 }
 

@@ -148,7 +148,7 @@ impl Run {
         let tool = self.find(caller, whom, by)?;
         let prepared = Prepared::decode(&tool, arguments)?;
         self.descend(caller, frame, &tool)?;
-        self.approve(caller, frame, &tool, &prepared.arguments, by).await?;
+        let prepared = self.approve(caller, frame, &tool, prepared, by).await?;
         Ok((tool, prepared))
     }
 

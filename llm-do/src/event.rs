@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 pub use self::json_lines::JsonLines;
-pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome};
+pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome, RuleSource};
 #[cfg(feature = "cli")]
 pub(crate) use self::terminal::printable;
 pub use self::terminal::{Terminal, Verbosity};

@@ -78,12 +78,15 @@ mod toolset;
 mod usage;
 mod worker;
 
-pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
+pub use self::approval::{
+    ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
+    ProposedCall, Rule, WorkerRule,
+};
 pub use self::context::{CallContext, FromContext, State, ToolContext};
 pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
-    Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, Terminal, Verbosity,
+    Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
 };
 pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};

@@ -1,61 +1,80 @@
-//! Whether an admitted call may run: what its policy says, or whom it has asked.
+//! Whether an admitted call may run: what its rule says, or whom it has asked.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use futures_util::FutureExt;
-use serde_json::Value;
-
 use super::Run;
-use crate::approval::{ApprovalRequest, Ruling, needs_approval};
+use super::perform::Prepared;
+use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
 use crate::context::{CallFrame, Host};
 use crate::error::CallError;
-use crate::event::{Caller, EventKind, Judge};
+use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::registry::Registered;
 
 impl Run {
-    /// Asks about a call whoever must be asked.
+    /// Asks about a call whoever must be asked, and returns what is to run: the approver may change the arguments.
     pub(super) async fn approve(
         &self,
         caller: &CallFrame,
         frame: &CallFrame,
-        tool: &Registered,
-        arguments: &Value,
+        tool: &Arc<Registered>,
+        prepared: Prepared,
         by: Caller,
-    ) -> Result<(), CallError> {
-        if by == Caller::User || !needs_approval(tool) {
-            self.decided(frame, Judge::Policy, None);
-            return Ok(());
+    ) -> Result<Prepared, CallError> {
+        if by == Caller::User {
+            self.decided(frame, RuleSource::User, &Answer::approved(Judge::Policy));
+            return Ok(prepared);
         }
-        self.emit(frame, EventKind::ApprovalAsked { arguments: arguments.clone() });
-        let request = ApprovalRequest {
-            tool: Arc::clone(&tool.spec.name),
-            description: Arc::clone(&tool.spec.description),
-            effect: tool.effect(),
-            arguments: arguments.clone(),
-            caller: Arc::clone(&caller.name),
+        let proposal = self.plane.approvals.propose(tool, by, &|| request(caller, tool, &prepared));
+        let answer = match proposal.state {
+            State::Ruled(answer) => answer,
+            State::Asked(question) => self.ask(frame, question).await,
         };
-        let (ruling, judge) = self.decide(frame, &request).await;
-        self.decided(frame, judge, ruling.as_ref().err().cloned());
-        ruling.map_err(|reason| match judge {
-            Judge::Cancellation => CallError::Cancelled { tool: tool.name().to_owned() },
-            _ => CallError::Denied { tool: tool.name().to_owned(), reason },
-        })
+        self.decided(frame, proposal.source, &answer);
+        let name = || tool.name().to_owned();
+        match answer.verdict {
+            Verdict::Approved(None) => Ok(prepared),
+            Verdict::Approved(Some(edited)) => Prepared::decode(tool, Ok(edited)),
+            Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: name() }),
+            Verdict::Denied(reason) => Err(CallError::Denied { tool: name(), reason }),
+            Verdict::Blocked(reason) => Err(CallError::Blocked { tool: name(), reason }),
+        }
     }
 
-    /// Waits for the decision; an approver that panics has not approved.
-    async fn decide(&self, frame: &CallFrame, request: &ApprovalRequest) -> Ruling {
-        let decision = AssertUnwindSafe(self.plane.approvals.decide(request)).catch_unwind();
+    /// Reports the question, and waits for its answer.
+    async fn ask(&self, frame: &CallFrame, question: Question) -> Answer {
+        let request = &question.request;
+        self.emit(
+            frame,
+            EventKind::ApprovalAsked {
+                summary: request.summary(),
+                arguments: request.arguments.clone(),
+                position: request.position,
+                total: if request.position == 0 { 0 } else { request.total() },
+            },
+        );
         tokio::select! {
             biased;
-            () = frame.cancellation.cancelled() => (Err("the run was cancelled".to_owned()), Judge::Cancellation),
-            ruling = decision => {
-                ruling.unwrap_or_else(|_| (Err("the approver panicked".to_owned()), Judge::Approver))
-            }
+            () = frame.cancellation.cancelled() => Answer::denied("the run was cancelled", Judge::Cancellation),
+            answer = question.answer() => answer,
         }
     }
 
-    fn decided(&self, frame: &CallFrame, by: Judge, reason: Option<String>) {
-        self.emit(frame, EventKind::ApprovalDecided { approved: reason.is_none(), by, reason });
+    fn decided(&self, frame: &CallFrame, rule: RuleSource, answer: &Answer) {
+        let (approved, reason, edited) = match &answer.verdict {
+            Verdict::Approved(edited) => (true, None, edited.clone()),
+            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
+        };
+        let (by, remembered) = (answer.by, answer.remembered);
+        self.emit(frame, EventKind::ApprovalDecided { approved, by, rule, reason, edited, remembered });
     }
+}
+
+fn request(caller: &CallFrame, tool: &Registered, prepared: &Prepared) -> ApprovalRequest {
+    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), prepared.arguments.clone());
+    request.description = Arc::clone(&tool.spec.description);
+    request.effect = tool.effect();
+    request.caller = Arc::clone(&caller.name);
+    request.path = vec![Arc::clone(&caller.name)];
+    request.template = tool.def.summary.map(Arc::from);
+    request
 }

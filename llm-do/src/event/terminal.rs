@@ -113,7 +113,7 @@ fn describe(event: &Event, kind: &EventKind) -> Option<String> {
             Some(format!("✗ {name} {} ({elapsed_ms} ms)", cut(error)))
         }
         EventKind::CallRefused { error, .. } => Some(format!("✗ {name} {}", cut(error))),
-        EventKind::ApprovalDecided { approved, by, reason } if *by != Judge::Policy || !approved => Some(format!(
+        EventKind::ApprovalDecided { approved, by, reason, .. } if *by != Judge::Policy || !approved => Some(format!(
             "{} {name} {}",
             if *approved { "approved" } else { "denied" },
             reason.as_deref().unwrap_or("")

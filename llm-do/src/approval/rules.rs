@@ -1,0 +1,172 @@
+//! The rule for each call: what policy, tools, toolsets and effects say, resolved once for each tool.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{ApprovalRequest, Policy, ProposedCall, Rule};
+use crate::definition::DeclaredRule;
+use crate::event::{Caller, Kind, RuleSource};
+use crate::registry::{Registered, Registry};
+use crate::tool::Effect;
+
+/// A rule and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct SourcedRule {
+    pub(super) rule: Rule,
+    pub(super) source: RuleSource,
+}
+
+/// The rules of a session.
+#[derive(Debug)]
+pub(super) struct Rules {
+    policy: Policy,
+    /// The toolsets that hold a tool.
+    holders: HashMap<&'static str, Vec<Holder>>,
+    resolved: HashMap<&'static str, Resolved>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    toolset: &'static str,
+    approval: Option<DeclaredRule>,
+}
+
+/// What is said of a tool before its arguments are known.
+#[derive(Debug)]
+struct Resolved {
+    /// For a call without files.
+    plain: SourcedRule,
+    /// For a call with files, if that makes a difference.
+    with_files: Option<SourcedRule>,
+}
+
+/// A request that is made once somebody needs it.
+pub(super) struct Lazy<'a> {
+    make: &'a dyn Fn() -> ApprovalRequest,
+    made: Option<ApprovalRequest>,
+}
+
+impl<'a> Lazy<'a> {
+    pub(super) fn new(make: &'a dyn Fn() -> ApprovalRequest) -> Self {
+        Self { make, made: None }
+    }
+
+    fn get(&mut self) -> &ApprovalRequest {
+        self.made.get_or_insert_with(self.make)
+    }
+
+    pub(super) fn into_request(self) -> ApprovalRequest {
+        self.made.unwrap_or_else(self.make)
+    }
+}
+
+impl Rules {
+    /// Resolves the rules, or says which names of the policy stand for nothing.
+    pub(super) fn new(policy: Policy, registry: &Registry) -> Result<Self, Vec<String>> {
+        let faults = policy.faults(registry);
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let mut holders: HashMap<_, Vec<_>> = HashMap::new();
+        for set in registry.toolset_defs().values() {
+            for member in set.members {
+                holders.entry(member.tool()).or_default().push(Holder { toolset: set.name, approval: set.approval });
+            }
+        }
+        let mut rules = Self { policy, holders, resolved: HashMap::new() };
+        rules.resolved = registry.iter().map(|tool| (tool.name(), rules.resolve(tool))).collect();
+        Ok(rules)
+    }
+
+    /// Returns the rule for a call; nothing is made of its arguments unless the rule depends on them.
+    pub(super) fn rule<'r>(&'r self, tool: &Registered, by: Caller, request: &mut Lazy<'_>) -> Cow<'r, SourcedRule> {
+        let fixed = match self.resolved.get(tool.name()) {
+            Some(resolved) => Cow::Borrowed(resolved.for_call(|| has_files(&request.get().arguments))),
+            None => Cow::Owned(self.sourced(tool, has_files(&request.get().arguments))),
+        };
+        match &self.policy.decide {
+            Some(_) if !fixed.rule.is_blocked() => self.decided(tool, by, request.get()).map_or(fixed, Cow::Owned),
+            _ => fixed,
+        }
+    }
+
+    /// Returns what the policy's function says, if there is one.
+    fn decided(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<SourcedRule> {
+        let decide = self.policy.decide.as_deref()?;
+        let call = ProposedCall {
+            tool: tool.name(),
+            kind: tool.kind(),
+            effect: tool.effect(),
+            arguments: &request.arguments,
+            caller: &request.caller,
+            by,
+        };
+        let rule = catch_unwind(AssertUnwindSafe(|| decide(&call)))
+            .unwrap_or_else(|_| Some(Rule::blocked("the function of the approval policy panicked")));
+        rule.map(|rule| SourcedRule { rule, source: RuleSource::Function })
+    }
+
+    fn resolve(&self, tool: &Registered) -> Resolved {
+        let plain = self.sourced(tool, false);
+        let with_files = Some(self.sourced(tool, true)).filter(|with_files| with_files.rule != plain.rule);
+        Resolved { plain, with_files }
+    }
+
+    /// Returns the rule of the most telling source, unless another blocks the tool.
+    fn sourced(&self, tool: &Registered, has_files: bool) -> SourcedRule {
+        let mut said = self.said(tool, has_files);
+        let blocking = said.iter().position(|said| said.rule.is_blocked());
+        said.swap_remove(blocking.unwrap_or(0))
+    }
+
+    /// Lists what is said of a tool, the most telling first; the last always is there.
+    fn said(&self, tool: &Registered, has_files: bool) -> Vec<SourcedRule> {
+        let (name, policy) = (tool.name(), &self.policy);
+        let is_worker = tool.kind() == Kind::Worker;
+        let of_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_unsaid());
+        let of_worker = of_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
+        let of_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
+        let said = [
+            policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool)),
+            of_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
+            self.of_holders(name, RuleSource::PolicyToolset, |holder| policy.toolsets.get(holder.toolset).cloned()),
+            of_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
+            tool.def.approval.map(|rule| (rule.into(), RuleSource::Tool)),
+            self.of_holders(name, RuleSource::Toolset, |holder| holder.approval.map(Rule::from)),
+            Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
+        ];
+        said.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()
+    }
+
+    /// Returns the strictest rule of the toolsets that hold a tool.
+    fn of_holders(
+        &self,
+        tool: &str,
+        source: fn(Arc<str>) -> RuleSource,
+        rule: impl Fn(&Holder) -> Option<Rule>,
+    ) -> Option<(Rule, RuleSource)> {
+        let holders = self.holders.get(tool)?.iter();
+        let rules = holders.filter_map(|holder| Some((rule(holder)?, holder.toolset)));
+        let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
+        Some((rule, source(toolset.into())))
+    }
+}
+
+impl Resolved {
+    fn for_call(&self, has_files: impl FnOnce() -> bool) -> &SourcedRule {
+        match &self.with_files {
+            Some(with_files) if has_files() => with_files,
+            _ => &self.plain,
+        }
+    }
+}
+
+/// Returns whether files are among the arguments: those of a prompt, or of an argument of that name.
+fn has_files(arguments: &Value) -> bool {
+    let lists = |value: &Value| value.get("attachments").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
+    lists(arguments) || arguments.as_object().is_some_and(|fields| fields.values().any(lists))
+}
