@@ -23,7 +23,7 @@ pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
-use self::rules::{Lazy, Rules};
+use self::rules::{Lazy, Make, Rules};
 use crate::event::{Caller, Judge, RuleSource};
 use crate::registry::{Registered, Registry};
 
@@ -125,21 +125,16 @@ impl Approvals {
 
     /// Finds the rule for a call, and puts the question if it asks for one.
     ///
-    /// `request` is called only if a rule depends on the arguments, or if approval is needed.
-    pub(crate) fn propose(
-        &self,
-        tool: &Arc<Registered>,
-        by: Caller,
-        request: &dyn Fn() -> ApprovalRequest,
-    ) -> Proposal {
+    /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
+    pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, String> {
         let mut request = Lazy::new(request);
-        let found = self.rules.rule(tool, by, &mut request);
+        let found = self.rules.rule(tool, by, &mut request)?;
         let state = match &found.rule {
             Rule::PreApproved => State::Ruled(Answer::approved(Judge::Policy)),
             Rule::Blocked { reason } => State::Ruled(Answer::blocked(reason)),
-            Rule::Ask => State::Asked(self.question(tool, by, request.into_request())),
+            Rule::Ask => State::Asked(self.question(tool, by, request.into_request()?)),
         };
-        Proposal { source: found.source.clone(), state }
+        Ok(Proposal { source: found.source.clone(), state })
     }
 
     fn question(&self, tool: &Arc<Registered>, by: Caller, mut request: ApprovalRequest) -> Question {
@@ -170,8 +165,8 @@ impl Approvals {
         let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
             let arguments = edit::decode(&tool, edited)?;
-            let edited = || ApprovalRequest { arguments: arguments.clone(), ..request.clone() };
-            match &rules.rule(&tool, by, &mut Lazy::new(&edited)).rule {
+            let edited = || Ok(ApprovalRequest { arguments: arguments.clone(), ..request.clone() });
+            match &rules.rule(&tool, by, &mut Lazy::new(&edited))?.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
                 Rule::PreApproved | Rule::Ask => Ok(arguments),
             }

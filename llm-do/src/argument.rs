@@ -16,6 +16,7 @@ pub use self::fields::Fields;
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
+use crate::schema;
 
 /// What an argument can be.
 #[doc(hidden)]
@@ -78,7 +79,7 @@ pub(crate) fn samples<T: Arguments>() -> Vec<Sample> {
 pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<T, String> {
     let mut fields = Fields::of(arguments)?;
     let arguments = T::read(&mut fields)?;
-    fields.finish()?;
+    fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
     Ok(arguments)
 }
 
@@ -87,6 +88,17 @@ pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, String> {
     let mut fields = Fields::default();
     arguments.write(&mut fields)?;
     Ok(fields.into())
+}
+
+/// Returns the value if it is a `T`; otherwise with its whole numbers as integers, if it is one then.
+pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, String> {
+    let error = match T::deserialize(&value) {
+        Ok(_) => return Ok(value),
+        Err(error) => error.to_string(),
+    };
+    schema::make_whole(&mut value);
+    T::deserialize(&value).map_err(|_| error)?;
+    Ok(value)
 }
 
 /// Serialises arguments: the one line of a macro's implementation.

@@ -95,7 +95,7 @@ fn of_schema(what: &str, schema: &Value) -> Option<String> {
 }
 
 fn of_samples(item: &Registered) -> Vec<String> {
-    let samples = (item.def.samples)();
+    let samples = item.samples();
     let lone = alone(item.parameters());
     let fault = |sample: &crate::argument::Sample| match &sample.value {
         Ok(value) => {

@@ -6,14 +6,17 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub use self::inject::{FromContext, State, StateKey};
+use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
@@ -36,44 +39,74 @@ pub struct CallContext<S = Anything> {
 pub(crate) struct Scope {
     pub(crate) host: Arc<dyn Host>,
     pub(crate) frame: CallFrame,
+    /// The caller's; none for the root.
+    parent: Option<CallContext>,
 }
 
 /// The facts of one call.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct CallFrame {
     pub(crate) call: u64,
-    pub(crate) parent: Option<u64>,
     pub(crate) depth: u32,
     /// How many calls of any kind it is inside of.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
+    pub(crate) by: Caller,
     /// What it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<Declared>>,
     pub(crate) meter: Meter,
     /// What it opened, and what it was opened for.
-    pub(crate) instances: Arc<Instances>,
-    pub(crate) cancellation: CancellationToken,
+    pub(crate) instances: Instances,
+    pub(crate) cancellation: Cancellation,
+    /// When it must have ended.
+    pub(crate) deadline: Option<Deadline>,
+    /// What a worker was called with: to be called again with the same below itself is a cycle.
+    pub(crate) arguments: OnceLock<Value>,
+}
+
+/// When a call must have ended, and by whose limit.
+#[derive(Clone, Debug)]
+pub(crate) struct Deadline {
+    pub(crate) at: Instant,
+    /// The registered name of the call that has the limit.
+    pub(crate) of: Arc<str>,
+    /// The limit.
+    pub(crate) after: Duration,
+}
+
+impl Deadline {
+    /// Returns whether it has passed.
+    pub(crate) fn is_over(&self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    /// Returns the error of a call that met it.
+    pub(crate) fn error(&self) -> CallError {
+        CallError::Timeout { tool: self.of.to_string(), after: self.after }
+    }
 }
 
 /// Arguments as JSON, or why they are none.
 pub(crate) type Given = Result<Value, String>;
 
 /// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
-#[async_trait]
 pub(crate) trait Host: Send + Sync {
     /// Makes the call of `caller` to `whom`.
     ///
     /// `arguments` may be a text that is no JSON, and then says why not: such a call is refused and reported like any.
-    async fn call(
-        &self,
-        caller: &CallContext,
-        whom: Callee<'_>,
+    fn call<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        whom: Callee<'a>,
         arguments: Given,
         by: Caller,
-    ) -> Result<ToolReturn, CallError>;
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Reports what happened in the call of `frame`.
-    fn emit(&self, frame: &CallFrame, kind: EventKind);
+    /// Returns whether anybody listens to events.
+    fn is_observed(&self) -> bool;
+
+    /// Reports what happened in a call.
+    fn emit(&self, ctx: &CallContext, kind: EventKind);
 
     /// Returns the folder below which files are read.
     fn project_root(&self) -> &Path;
@@ -83,13 +116,15 @@ pub(crate) trait Host: Send + Sync {
 }
 
 impl CallContext {
-    pub(crate) fn new(host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        Self { scope: Arc::new(Scope { host, frame }), declaration: PhantomData }
+    /// Returns the context of the user, who makes the root call.
+    pub(crate) fn root(host: Arc<dyn Host>, frame: CallFrame) -> Self {
+        Self { scope: Arc::new(Scope { host, frame, parent: None }), declaration: PhantomData }
     }
 
     /// Returns the context of a call that this one makes.
     pub(crate) fn child(&self, frame: CallFrame) -> Self {
-        Self::new(Arc::clone(&self.scope.host), frame)
+        let (host, parent) = (Arc::clone(&self.scope.host), Some(self.clone()));
+        Self { scope: Arc::new(Scope { host, frame, parent }), declaration: PhantomData }
     }
 }
 
@@ -131,6 +166,17 @@ impl<S> CallContext<S> {
         self.scope.host.call(&self.declaring(), whom, arguments, by).await
     }
 
+    /// Returns the frame of this call, and those of its callers up to the user's.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &CallFrame> {
+        let scopes = std::iter::successors(Some(&self.scope), |scope| Some(&scope.parent.as_ref()?.scope));
+        scopes.map(|scope| &scope.frame)
+    }
+
+    /// Returns the caller's context; none for the user's.
+    pub(crate) fn caller(&self) -> Option<&CallContext> {
+        self.scope.parent.as_ref()
+    }
+
     /// Returns how many workers deep the call is: 0 in an entry, 1 in a worker that it calls.
     #[must_use]
     pub fn depth(&self) -> u32 {
@@ -163,31 +209,55 @@ impl<S> CallContext<S> {
 
     /// Tells the user how far the call is, as an event; the command line shows it at once.
     pub fn progress(&self, text: impl Into<String>) {
-        self.emit(EventKind::Progress { text: text.into() });
+        self.emit(|| EventKind::Progress { text: text.into() });
     }
 
     /// Waits until the run is cancelled.
     pub async fn cancelled(&self) {
-        self.scope.frame.cancellation.cancelled().await;
+        self.token().cancelled().await;
     }
 
     /// Returns whether the run is cancelled: for sync tools with long loops.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.scope.frame.cancellation.is_cancelled()
+        // A token is a child of all above it, so that the nearest one knows.
+        self.frames().find_map(|frame| frame.cancellation.made()).is_some_and(CancellationToken::is_cancelled)
+    }
+
+    /// Returns the token that this call's end cancels.
+    pub(crate) fn token(&self) -> &CancellationToken {
+        let parent = || self.caller().map_or_else(CancellationToken::new, |caller| caller.token().child_token());
+        self.frame().cancellation.token(parent)
+    }
+
+    /// Cancels what the call left behind once the guard is dropped.
+    pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
+        CancelOnDrop(&self.scope)
     }
 
     pub(crate) fn frame(&self) -> &CallFrame {
         &self.scope.frame
     }
 
-    pub(crate) fn emit(&self, kind: EventKind) {
-        self.scope.host.emit(&self.scope.frame, kind);
+    /// Reports what happened in the call, if anybody listens.
+    pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
+        if self.scope.host.is_observed() {
+            self.scope.host.emit(&self.declaring(), kind());
+        }
     }
 
     /// Returns the same context under another declaration.
     fn declaring<D>(&self) -> CallContext<D> {
         CallContext { scope: Arc::clone(&self.scope), declaration: PhantomData }
+    }
+}
+
+/// Tells whoever still holds a call's context that the call is over.
+pub(crate) struct CancelOnDrop<'a>(&'a Arc<Scope>);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.frame.cancellation.cancel(Arc::strong_count(self.0) > 1);
     }
 }
 

@@ -17,13 +17,13 @@ pub(crate) struct DeclaredTool {
     /// The name that a model sees, and that calls by name use.
     pub(crate) shown: Arc<str>,
     /// The registered name.
-    pub(crate) tool: &'static str,
+    pub(crate) tool: Arc<str>,
 }
 
 impl Declared {
     /// Lists `tools`; `spec` finds what a model is told of each by its registered name.
     pub(crate) fn new(tools: Vec<DeclaredTool>, spec: impl Fn(&str) -> Option<ToolSpec>) -> Self {
-        let shown = |tool: &DeclaredTool| Some(ToolSpec { name: Arc::clone(&tool.shown), ..spec(tool.tool)? });
+        let shown = |tool: &DeclaredTool| Some(ToolSpec { name: Arc::clone(&tool.shown), ..spec(&tool.tool)? });
         let specs = tools.iter().filter_map(shown).collect();
         Self { tools, specs }
     }
@@ -38,13 +38,13 @@ impl Declared {
     }
 
     /// Returns the registered name of the tool that is shown by this one.
-    pub(crate) fn tool(&self, shown: &str) -> Option<&'static str> {
-        self.tools.iter().find(|tool| *tool.shown == *shown).map(|tool| tool.tool)
+    pub(crate) fn tool(&self, shown: &str) -> Option<&str> {
+        self.tools.iter().find(|tool| *tool.shown == *shown).map(|tool| &*tool.tool)
     }
 
     /// Returns the first name by which the tool of this registered name is shown.
     pub(crate) fn shown(&self, tool: &str) -> Option<&str> {
-        self.tools.iter().find(|declared| declared.tool == tool).map(|declared| &*declared.shown)
+        self.tools.iter().find(|declared| *declared.tool == *tool).map(|declared| &*declared.shown)
     }
 }
 
@@ -66,7 +66,7 @@ impl<'a> Callee<'a> {
     }
 
     /// Returns the registered name, unless a caller of these declared tools may not call it.
-    pub(crate) fn resolve(self, declared: Option<&Declared>) -> Option<&'a str> {
+    pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
             (_, None) => Some(self.name()),
             (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),

@@ -5,16 +5,17 @@ mod rule;
 mod stateful;
 mod worker;
 
-use serde::de::DeserializeOwned;
+use std::time::Duration;
+
 use serde_json::Value;
 
-pub(crate) use self::rendering::Ask;
+pub(crate) use self::rendering::{Ask, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
-pub use self::worker::{OutputMode, SettingsValue, WorkerDef, assert_turns};
+pub use self::worker::{SettingsValue, WorkerDef, assert_turns};
 use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
@@ -37,6 +38,10 @@ pub struct ToolDef {
     pub(crate) summary: Option<&'static str>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
+    /// How long a call may take.
+    pub(crate) timeout: Option<Duration>,
+    /// Whether it makes calls itself, through a context.
+    pub(crate) is_composite: bool,
     /// The toolset of whose instance it is a method.
     pub(crate) instance: Option<InstanceDef>,
     pub(crate) parameters: fn() -> Value,
@@ -53,8 +58,8 @@ pub struct ToolDef {
 /// What runs when the item is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Implementation {
-    /// A function; it decodes the arguments first, and writes them out again, defaults filled in.
-    Function(fn(Value) -> Result<(Start, Value), String>),
+    /// A function; it decodes the arguments first.
+    Function(Decode),
     /// A model.
     Worker {
         worker: WorkerDef,
@@ -65,8 +70,27 @@ pub(crate) enum Implementation {
     },
 }
 
+/// Decodes a function's arguments.
+pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, String>;
+
 /// A function with its arguments, waiting for a context.
-pub(crate) type Start = Box<dyn FnOnce(&CallContext) -> Running + Send>;
+pub(crate) trait Start: Send {
+    /// Writes the arguments out again, defaults filled in: only where somebody reads them.
+    fn written(&self) -> Result<Value, String>;
+
+    /// Begins to run.
+    fn start(self: Box<Self>, ctx: &CallContext) -> Running;
+}
+
+impl<T: Function> Start for T {
+    fn written(&self) -> Result<Value, String> {
+        argument::write(self)
+    }
+
+    fn start(self: Box<Self>, ctx: &CallContext) -> Running {
+        Function::start(*self, ctx)
+    }
+}
 
 /// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
 #[doc(hidden)]
@@ -119,7 +143,7 @@ impl ToolDef {
         T: Tool<Output = O>,
         O: WorkerOutput,
     {
-        let implementation = Implementation::Worker { worker, ask, output: check::<O> };
+        let implementation = Implementation::Worker { worker, ask, output: argument::check::<O> };
         let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
         def.output = Some(schema::of::<O>);
         def
@@ -141,6 +165,8 @@ impl ToolDef {
             summary: None,
             state: &[],
             declaration: None,
+            timeout: None,
+            is_composite: false,
             instance: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
@@ -179,6 +205,20 @@ impl ToolDef {
         self
     }
 
+    /// Sets how long a call may take. Default: as long as the run may.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Says that it takes a context, and so may make calls itself. Default: it does not.
+    #[must_use]
+    pub const fn composite(mut self) -> Self {
+        self.is_composite = true;
+        self
+    }
+
     /// Makes it a method of an instance of `S`. Default: a function.
     #[must_use]
     pub const fn method_of<S: Stateful>(mut self) -> Self {
@@ -201,26 +241,13 @@ impl ToolDef {
     }
 }
 
-fn start<T: Function>(arguments: Value) -> Result<(Start, Value), String> {
-    let arguments: T = decode(arguments)?;
-    let written = argument::write(&arguments)?;
-    Ok((Box::new(move |ctx| arguments.start(ctx)), written))
+fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, String> {
+    Ok(Box::new(decode::<T>(arguments)?))
 }
 
 /// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
 fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
     argument::read(arguments).map_err(|fault| format!("cannot be decoded: {fault}"))
-}
-
-/// Returns the value if it is a `T`; otherwise with its whole numbers as integers, if it is one then.
-fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, String> {
-    let error = match T::deserialize(&value) {
-        Ok(_) => return Ok(value),
-        Err(error) => error.to_string(),
-    };
-    schema::make_whole(&mut value);
-    T::deserialize(&value).map_err(|_| error)?;
-    Ok(value)
 }
 
 /// Where an item is written.

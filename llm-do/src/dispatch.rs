@@ -1,5 +1,6 @@
-//! The one place where a call happens: find → decode → depth → approve → run → report.
+//! The one place where a call happens: find → decode → depth, cycle → approve → run → report.
 
+mod admit;
 mod approve;
 mod open_call;
 mod perform;
@@ -11,24 +12,21 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use llm_do_providers::Settings;
 
 use self::open_call::OpenCall;
 use self::perform::{Prepared, panicked};
 use crate::approval::Approvals;
-use crate::context::{CallContext, CallFrame, Given, Host};
+use crate::context::{CallContext, Given, Host};
 use crate::declared::Callee;
 use crate::error::{BoxError, CallError, chain};
-use crate::event::{Caller, Event, EventKind, EventSink, Kind};
+use crate::event::{Caller, Event, EventKind, EventSink};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
 use crate::tool::ToolReturn;
-
-/// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
-const MAX_NESTING: u32 = 50;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -55,46 +53,28 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
 }
 
-#[async_trait]
 impl Host for Run {
-    async fn call(
-        &self,
-        caller: &CallContext,
-        whom: Callee<'_>,
+    fn call<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        whom: Callee<'a>,
         arguments: Given,
         by: Caller,
-    ) -> Result<ToolReturn, CallError> {
-        // Code that makes one quick call after the other must let others run too.
-        tokio::task::coop::consume_budget().await;
-        let name = whom.resolve(caller.frame().declared.as_deref()).unwrap_or(whom.name());
-        if caller.is_cancelled() {
-            // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
-            tokio::task::yield_now().await;
-            return Err(CallError::Cancelled { tool: name.to_owned() });
-        }
-        let mut frame = self.open(caller, name, by);
-        let _cancel_on_drop = frame.cancellation.clone().drop_guard();
-        let admitted = self.admit(caller.frame(), whom, &mut frame, arguments, by).await;
-        let ctx = caller.child(frame);
-        let result = match admitted {
-            Ok((tool, prepared)) => self.run(&tool, prepared, caller, &ctx, by).await,
-            Err(error) => {
-                ctx.emit(EventKind::CallRefused { by, error: chain(&error) });
-                Err(error)
-            }
-        };
-        if by == Caller::User {
-            ctx.emit(EventKind::Usage { used: ctx.usage() });
-        }
-        result
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+        Box::pin(self.make(caller, whom, arguments, by))
     }
 
-    fn emit(&self, frame: &CallFrame, kind: EventKind) {
+    fn is_observed(&self) -> bool {
+        !self.plane.sinks.is_empty()
+    }
+
+    fn emit(&self, ctx: &CallContext, kind: EventKind) {
+        let frame = ctx.frame();
         let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
         let event = Event {
             run: Arc::clone(&self.id),
             call: frame.call,
-            parent: frame.parent,
+            parent: ctx.caller().filter(|_| frame.by != Caller::User).map(|caller| caller.frame().call),
             seq: *seq,
             depth: frame.depth,
             name: Arc::clone(&frame.name),
@@ -120,84 +100,52 @@ impl Run {
         Self { plane, id, calls: AtomicU64::new(0), seq: Mutex::new(0) }
     }
 
-    /// Begins the frame of a call; what the callee's definition decides is filled in once it is found.
-    fn open(&self, caller: &CallContext, name: &str, by: Caller) -> CallFrame {
-        let caller = caller.frame();
-        CallFrame {
-            call: self.calls.fetch_add(1, Ordering::Relaxed),
-            parent: (by != Caller::User).then_some(caller.call),
-            depth: caller.depth,
-            nesting: caller.nesting + 1,
-            name: name.into(),
-            declared: None,
-            meter: caller.meter.child(),
-            instances: Arc::default(),
-            cancellation: caller.cancellation.child_token(),
-        }
-    }
-
-    /// Finds the callee, decodes its arguments and decides whether the call may run.
-    async fn admit(
+    /// Makes a call: the sentence at the top of this file.
+    async fn make(
         &self,
-        caller: &CallFrame,
+        caller: &CallContext,
         whom: Callee<'_>,
-        frame: &mut CallFrame,
         arguments: Given,
         by: Caller,
-    ) -> Result<(Arc<Registered>, Prepared), CallError> {
-        let tool = self.find(caller, whom, by)?;
-        let prepared = Prepared::decode(&tool, arguments)?;
-        self.descend(caller, frame, &tool)?;
-        let prepared = self.approve(caller, frame, &tool, prepared, by).await?;
-        Ok((tool, prepared))
+    ) -> Result<ToolReturn, CallError> {
+        // Code that makes one quick call after the other must let others run too.
+        tokio::task::coop::consume_budget().await;
+        let found = self.find(caller.frame(), whom, by);
+        let ctx = caller.child(self.frame(caller, whom, found.as_deref().ok(), by));
+        let _cancel_on_drop = ctx.cancel_on_drop();
+        if caller.is_cancelled() {
+            // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
+            tokio::task::yield_now().await;
+            return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
+        }
+        let result = match self.admit(&ctx, found, arguments).await {
+            Ok((tool, prepared)) => self.run(&tool, prepared, &ctx).await,
+            Err(error) => {
+                ctx.emit(|| EventKind::CallRefused { by, error: chain(&error) });
+                Err(error)
+            }
+        };
+        if by == Caller::User {
+            ctx.emit(|| EventKind::Usage { used: ctx.usage() });
+        }
+        result
     }
 
-    /// Finds what the caller may call. A model is not told of what it may not.
-    fn find(&self, caller: &CallFrame, whom: Callee<'_>, by: Caller) -> Result<Arc<Registered>, CallError> {
-        let registry = &self.plane.registry;
-        let declared = caller.declared.as_deref();
-        if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
-            return Ok(Arc::clone(tool));
-        }
-        let (name, tool) = (whom.name(), whom.name().to_owned());
-        let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
-        if by != Caller::Model && !is_shown && registry.get(name).is_some() {
-            return Err(CallError::NotDeclared { tool, caller: caller.name.to_string() });
-        }
-        Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
-    }
-
-    /// Sets the callee's depth and declaration; a worker is one deeper than its caller.
-    fn descend(&self, caller: &CallFrame, frame: &mut CallFrame, tool: &Registered) -> Result<(), CallError> {
-        let name = || tool.name().to_owned();
-        if frame.nesting > MAX_NESTING {
-            return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
-        }
-        frame.declared.clone_from(&tool.declared);
-        if tool.kind() != Kind::Worker {
-            return Ok(());
-        }
-        let (depth, limit) = (caller.depth, self.plane.max_depth);
-        if depth >= limit {
-            return Err(CallError::Depth { tool: name(), caller: caller.name.to_string(), depth, limit });
-        }
-        frame.depth = depth + 1;
-        frame.declared.get_or_insert_default();
-        Ok(())
+    /// Returns the number of the next call.
+    fn number(&self) -> u64 {
+        self.calls.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Runs an admitted call and reports how it ended.
     async fn run(
         &self,
-        tool: &Registered,
+        tool: &Arc<Registered>,
         prepared: Prepared,
-        caller: &CallContext,
         ctx: &CallContext,
-        by: Caller,
     ) -> Result<ToolReturn, CallError> {
-        let open = OpenCall::start(ctx, tool.kind(), by, prepared.arguments.clone());
+        let open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {
-            equip(tool, caller, ctx).await?;
+            equip(tool, ctx).await?;
             prepared.perform(&self.plane, tool, ctx).await
         };
         let body = AssertUnwindSafe(body).catch_unwind();
@@ -205,7 +153,7 @@ impl Run {
         let result = tokio::select! {
             biased;
             result = body => result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref()))),
-            () = ctx.cancelled() => Err(CallError::Cancelled { tool: tool.name().to_owned() }),
+            error = stopped(ctx) => Err(error),
         };
         let closed = ctx.frame().instances.close().await;
         let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(tool, &error)));
@@ -214,12 +162,25 @@ impl Run {
     }
 }
 
+/// Waits until the call is cancelled, or has taken too long; returns which it is.
+async fn stopped(ctx: &CallContext) -> CallError {
+    let cancelled = async {
+        ctx.cancelled().await;
+        CallError::Cancelled { tool: ctx.name().to_owned() }
+    };
+    let Some(deadline) = &ctx.frame().deadline else { return cancelled.await };
+    tokio::select! {
+        error = cancelled => error,
+        () = tokio::time::sleep_until(deadline.at) => deadline.error(),
+    }
+}
+
 /// Opens the instances that a call needs: that of the toolset whose method it is, and those that it declares.
-async fn equip(tool: &Registered, caller: &CallContext, ctx: &CallContext) -> Result<(), CallError> {
+async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
     let own = &ctx.frame().instances;
-    if let Some(def) = &tool.def.instance {
+    if let Some(def) = &tool.receiver {
         // A caller that does not declare the toolset has no instance: the call gets one to itself.
-        let receiver = match caller.frame().instances.get(def.key()) {
+        let receiver = match ctx.caller().and_then(|caller| caller.frame().instances.get(def.key())) {
             Some(opened) => opened,
             None => def.open(ctx).await?,
         };

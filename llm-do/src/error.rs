@@ -1,6 +1,7 @@
 //! Why a call failed.
 
 use std::error::Error;
+use std::time::Duration;
 
 use llm_do_providers::ProviderError;
 
@@ -81,6 +82,22 @@ pub enum CallError {
         tool: String,
         /// The limit.
         limit: u32,
+    },
+
+    /// A worker would be called with the same arguments as one that it is below of; nothing ran.
+    #[error("`{tool}` would call itself with the same arguments, without an end")]
+    Cycle {
+        /// The worker's registered name.
+        tool: String,
+    },
+
+    /// The call took longer than it may, and was stopped.
+    #[error("`{tool}` took longer than {after:?}; give it more time by its `timeout`, or the run's deadline")]
+    Timeout {
+        /// The registered name of the call that has the limit: the one that was made, or one that it is below of.
+        tool: String,
+        /// The limit.
+        after: Duration,
     },
 
     /// The run was cancelled.
@@ -172,6 +189,7 @@ impl CallError {
                 | Self::Blocked { .. }
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
+                | Self::Cycle { .. }
                 | Self::Cancelled { .. }
         )
     }

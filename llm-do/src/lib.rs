@@ -55,6 +55,7 @@ extern crate self as llm_do;
 pub mod __private;
 mod approval;
 mod argument;
+mod cancellation;
 mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -77,13 +78,13 @@ mod tool;
 mod toolset;
 mod usage;
 mod worker;
+mod worker_spec;
 
 pub use self::approval::{
     ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
     ProposedCall, Rule, WorkerRule,
 };
 pub use self::context::{CallContext, FromContext, State, ToolContext};
-pub use self::definition::OutputMode;
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
@@ -94,6 +95,7 @@ pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::RunUsage;
+pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;

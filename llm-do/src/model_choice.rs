@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use llm_do_providers::Model;
 use wildmatch::WildMatch;
 
-use crate::definition::WorkerDef;
 use crate::error::{CallError, chain};
+use crate::registry::WorkerPlan;
 
 /// The choice of models of a session; each is built when first needed, once.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl ModelChoice {
     }
 
     /// Returns the model of the worker `name`: its own, else the session's.
-    pub(crate) fn choose(&self, name: &str, worker: &WorkerDef) -> Result<Arc<dyn Model>, CallError> {
+    pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<dyn Model>, CallError> {
         if let Some(model) = &self.forced {
             return Ok(Arc::clone(model));
         }
@@ -34,15 +34,15 @@ impl ModelChoice {
         self.build(model).map_err(no_model)
     }
 
-    fn named<'a>(&'a self, worker: &'a WorkerDef) -> Result<&'a str, String> {
-        if let Some(model) = worker.model {
+    fn named<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {
+        if let Some(model) = worker.model.as_deref() {
             return Ok(model);
         }
         let Some(model) = self.name.as_deref() else {
             return Err("set `LLM_DO_MODEL` to `provider:model`, or `model = \"..\"` of the worker".to_owned());
         };
-        let globs = worker.compatible_models;
-        let fits = |glob: &&str| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
+        let globs = &worker.compatible_models;
+        let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
         if globs.is_empty() || globs.iter().any(fits) {
             return Ok(model);
         }

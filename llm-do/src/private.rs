@@ -16,8 +16,8 @@ pub use crate::argument::{
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{
-    Closing, Declaration, DeclaredRule, Function, Instance, Location, OpenByDefault, Opening, OutputMode, Rendering,
-    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_turns,
+    Closing, Declaration, DeclaredRule, Function, Instance, Location, OpenByDefault, Opening, Rendering, Renders,
+    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_turns,
 };
 pub use crate::error::BoxError;
 pub use crate::prompt::{IntoPrompt, Prompt};
@@ -30,3 +30,4 @@ pub use crate::toolset::{
     HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked, assert_prefixed, assert_unique,
     concat, count, count_picked, picked, prefixed,
 };
+pub use crate::worker_spec::OutputMode;

@@ -1,26 +1,31 @@
 //! The link-time registry: every tool, worker, entry and toolset of the program, under one name each.
 
 mod names;
+mod plan;
 mod registered;
-mod worker;
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-use self::names::{Names, collisions, instances};
+use self::names::{Names, Written, collisions};
+pub(crate) use self::plan::WorkerPlan;
 pub use self::registered::Registered;
+pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;
 use crate::declared::Declared;
 use crate::definition::{ToolDef, ToolsetDef};
 use crate::toolset::Member;
+use crate::worker_spec::WorkerSpec;
 
 /// The tools, workers, entries and toolsets that are linked into the program.
 ///
 /// A library's items are only linked if the program names the library somewhere: `use my_tools as _;` suffices.
 #[derive(Debug)]
 pub struct Registry {
-    tools: BTreeMap<&'static str, Arc<Registered>>,
+    tools: BTreeMap<Arc<str>, Arc<Registered>>,
+    /// The same once more, since every call looks its callee up.
+    found: HashMap<Arc<str>, Arc<Registered>>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
 }
 
@@ -33,36 +38,52 @@ impl Registry {
     /// `toolsets = ["name"]` that stands for nothing, and every worker whose `output` or `output_schema` does not go
     /// with its return type.
     pub fn collect() -> Result<Self, RegistryError> {
-        let tools = inventory::iter::<ToolDef>.into_iter().copied().collect();
-        let toolsets = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
-        Self::build(tools, toolsets)
+        Self::with_workers(Vec::new())
     }
 
-    fn build(mut tools: Vec<ToolDef>, mut toolsets: Vec<ToolsetDef>) -> Result<Self, RegistryError> {
-        tools.sort_by_key(|def| (def.name, def.location.to_string()));
+    /// Collects what is linked, and adds workers that are written elsewhere.
+    pub(crate) fn with_workers(workers: Vec<(WorkerSpec, Origin)>) -> Result<Self, RegistryError> {
+        let mut defs: Vec<&ToolDef> = inventory::iter::<ToolDef>.into_iter().collect();
+        defs.sort_by_key(|def| (def.name, def.location.to_string()));
+        let mut faults: Vec<_> = defs.iter().flat_map(|def| plan::faults(def)).collect();
+        faults.extend(defs.iter().flat_map(|def| unfit_arguments(def)));
+        let linked = defs.iter().map(|def| (Registered::linked(def), def.declaration.map(Written::from)));
+        let written = workers.into_iter().map(|(spec, origin)| {
+            let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
+            (Registered::written(&spec, origin), Some(Written { members: Vec::new(), by_name }))
+        });
+        let (items, declarations) = linked.chain(written).unzip();
+        Self::build(items, declarations, faults)
+    }
+
+    fn build(
+        items: Vec<Registered>,
+        declarations: Vec<Option<Written>>,
+        mut faults: Vec<String>,
+    ) -> Result<Self, RegistryError> {
+        let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
-        let mut faults = collisions(&tools, &toolsets);
-        faults.extend(tools.iter().flat_map(worker::faults));
-        faults.extend(tools.iter().flat_map(unfit_arguments));
+        faults.splice(0..0, collisions(&items, &toolsets));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
-        let names = Names { tools: &tools, toolsets: &toolsets };
-        let mut items: BTreeMap<_, _> = tools.iter().map(|def| (def.name, Registered::new(def))).collect();
+        let declarations: HashMap<_, _> =
+            items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
+        let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (Arc::clone(&item.spec.name), item)).collect();
         // Two rounds, since an item may declare one that comes after it, or itself.
-        let specs: HashMap<_, _> = items.values().map(|item| (item.name(), item.spec.clone())).collect();
-        for item in items.values_mut() {
-            let declaration = item.def.declaration;
-            let declared = declaration.map(|declaration| names.resolve(&item.def, declaration, &mut faults));
-            item.instances = instances(&tools, declared.as_deref().unwrap_or_default());
-            item.declared = declared.map(|tools| Arc::new(Declared::new(tools, |tool| specs.get(tool).cloned())));
+        let names = Names { items: &items, toolsets: &toolsets };
+        let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
+        for (item, (declared, instances)) in items.values_mut().zip(resolved) {
+            item.declared = declared;
+            item.instances = instances;
         }
-        let tools = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
-        if faults.is_empty() { Ok(Self { tools, toolsets }) } else { Err(RegistryError { faults }) }
+        let tools: BTreeMap<_, _> = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
+        let found = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
+        if faults.is_empty() { Ok(Self { tools, found, toolsets }) } else { Err(RegistryError { faults }) }
     }
 
     /// Returns the item of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Registered>> {
-        self.tools.get(name)
+        self.found.get(name)
     }
 
     /// Returns all tools, workers and entries, by name.
@@ -90,7 +111,7 @@ impl Registry {
         }
         let known: Vec<&str> = match declared {
             Some(declared) => declared.iter().map(|tool| &*tool.shown).collect(),
-            None => self.tools.keys().copied().collect(),
+            None => self.tools.keys().map(AsRef::as_ref).collect(),
         };
         let near = did_you_mean(name, known.iter().copied());
         if !near.is_empty() {
@@ -111,9 +132,8 @@ impl Registry {
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
         let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for tool in self.iter() {
-            let opening = tool.def.instance.map(|instance| instance.state).unwrap_or_default();
-            for key in tool.def.state.iter().chain(opening).map(|key| key()).filter(|key| !has(*key)) {
-                missing.entry(key.name).or_default().push(format!("`{}`", tool.def.name));
+            for key in tool.state().into_iter().filter(|key| !has(*key)) {
+                missing.entry(key.name).or_default().push(format!("`{}`", tool.name()));
             }
         }
         let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));

@@ -4,18 +4,20 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use llm_do_providers::{Model, Settings};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
+use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Host};
 use crate::declared::Callee;
 use crate::dispatch::{Plane, Run};
 use crate::error::CallError;
 use crate::event::{Caller, EventSink};
+use crate::instance::Instances;
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registry, RegistryError};
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
@@ -65,17 +67,19 @@ impl Runtime {
         let _cancel_on_drop = cancellation.clone().drop_guard();
         let frame = CallFrame {
             call: 0,
-            parent: None,
             depth: 0,
             nesting: 0,
             name: name.into(),
+            by: Caller::User,
             declared: None,
             meter: Meter::default(),
-            instances: Arc::default(),
-            cancellation,
+            instances: Instances::default(),
+            cancellation: Cancellation::of(cancellation),
+            deadline: None,
+            arguments: OnceLock::new(),
         };
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane)));
-        let root = CallContext::new(Arc::clone(&run), frame);
+        let root = CallContext::root(Arc::clone(&run), frame);
         run.call(&root, Callee::Shown(name), Ok(arguments), Caller::User).await
     }
 

@@ -104,7 +104,8 @@ pub struct Running(pub(crate) Way);
 /// How a function runs.
 pub(crate) enum Way {
     Blocking(Body),
-    Inline(Body),
+    /// It has run already.
+    Inline(Result<ToolReturn, Failure>),
     Future(Pin<Box<dyn Future<Output = Result<ToolReturn, Failure>> + Send>>),
     Failed(CallError),
 }
@@ -117,8 +118,8 @@ impl Running {
     }
 
     /// Runs `body` in place.
-    pub fn inline(body: impl FnOnce() -> Result<ToolReturn, Failure> + Send + 'static) -> Self {
-        Self(Way::Inline(Box::new(body)))
+    pub fn inline(body: impl FnOnce() -> Result<ToolReturn, Failure>) -> Self {
+        Self(Way::Inline(body()))
     }
 
     /// Polls `body`.

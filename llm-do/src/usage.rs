@@ -1,6 +1,7 @@
 //! What a call used, and everything below it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use llm_do_providers::Usage;
 use serde::{Deserialize, Serialize};
@@ -16,42 +17,30 @@ pub struct RunUsage {
     pub model: Usage,
 }
 
-/// The meter of one call: what is added to it is added to its parents as well.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Meter(Arc<Node>);
-
+/// The meter of one call; its callers' are told as well.
 #[derive(Debug, Default)]
-struct Node {
-    used: Mutex<RunUsage>,
-    parent: Option<Meter>,
+pub(crate) struct Meter {
+    tool_calls: AtomicU64,
+    model: Mutex<Usage>,
 }
 
 impl Meter {
-    /// Returns the meter of a call made by the call of this one.
-    pub(crate) fn child(&self) -> Self {
-        Self(Arc::new(Node { used: Mutex::default(), parent: Some(self.clone()) }))
-    }
-
     /// Adds one request to a model.
     pub(crate) fn add_request(&self, usage: Usage) {
-        self.update(|used| used.model += usage);
+        *self.model() += usage;
     }
 
     /// Adds one call of a tool.
     pub(crate) fn add_tool_call(&self) {
-        self.update(|used| used.tool_calls = used.tool_calls.saturating_add(1));
+        self.tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Returns what was used so far.
     pub(crate) fn used(&self) -> RunUsage {
-        *self.0.used.lock().unwrap_or_else(PoisonError::into_inner)
+        RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), model: *self.model() }
     }
 
-    fn update(&self, change: impl Fn(&mut RunUsage)) {
-        let mut next = Some(self);
-        while let Some(Self(node)) = next {
-            change(&mut node.used.lock().unwrap_or_else(PoisonError::into_inner));
-            next = node.parent.as_ref();
-        }
+    fn model(&self) -> MutexGuard<'_, Usage> {
+        self.model.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -67,18 +67,20 @@ impl WorkerRun {
     /// Reports `response` and hands it to the turns.
     fn answered(&self, turns: &mut Turns, response: Response) {
         let usage = response.usage;
-        self.ctx.frame().meter.add_request(usage);
-        let (model, parts) = (response.model.clone(), response.parts.clone());
-        self.ctx.emit(EventKind::ModelResponse { model, parts, usage });
-        self.ctx.emit(EventKind::Usage { used: self.ctx.usage() });
+        self.ctx.frames().for_each(|frame| frame.meter.add_request(usage));
+        self.ctx.emit(|| {
+            let (model, parts) = (response.model.clone(), response.parts.clone());
+            EventKind::ModelResponse { model, parts, usage }
+        });
+        self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         if let Some(reason) = turns.answered(response, &self.output) {
-            self.ctx.emit(EventKind::ModelRetry { reason });
+            self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
     }
 
     /// Asks the model once, until it has answered or the run is cancelled.
     async fn request(&self, messages: &[Message], turn: u32) -> Result<Response, CallError> {
-        self.ctx.emit(EventKind::ModelRequest {
+        self.ctx.emit(|| EventKind::ModelRequest {
             model: self.model.name().into(),
             turn,
             messages: messages.len(),
@@ -124,7 +126,7 @@ impl WorkerRun {
             let delta = match event? {
                 StreamEvent::Done(response) => return Ok(response),
                 StreamEvent::Waiting { on } => {
-                    self.ctx.emit(EventKind::ModelWaiting { on });
+                    self.ctx.emit(|| EventKind::ModelWaiting { on });
                     continue;
                 }
                 StreamEvent::Text(text) => Delta::Text(text),
@@ -132,7 +134,7 @@ impl WorkerRun {
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
                 _ => continue,
             };
-            self.ctx.emit(EventKind::ModelDelta { delta });
+            self.ctx.emit(|| EventKind::ModelDelta { delta });
         }
         let text = "the stream broke off before the answer was complete; ask again";
         Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))

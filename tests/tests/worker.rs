@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder, TestModel};
@@ -225,8 +225,10 @@ async fn a_denied_call_ends_the_run_unless_the_model_is_to_be_told() {
 #[tokio::test]
 async fn a_worker_too_deep_is_refused_before_anything_is_spent() {
     let recorder = Recorder::new();
-    let model = FunctionModel::new(|_: Request<'_>| {
-        Ok(Response::new("m", vec![call("recurse", &json!({ "n": 1 }))], Usage::of_request(1, 1)))
+    let asked = AtomicU32::new(0);
+    let model = FunctionModel::new(move |_: Request<'_>| {
+        let n = 1 + asked.fetch_add(1, Ordering::Relaxed);
+        Ok(Response::new("m", vec![call("recurse", &json!({ "n": n }))], Usage::of_request(1, 1)))
     });
     let runtime = builder(model).max_depth(3).sink(recorder.clone()).build().unwrap();
     let error = llm_do::chain(&runtime.run(recurse { n: 0 }).await.unwrap_err());

@@ -26,7 +26,7 @@ pub(super) struct Rules {
     policy: Policy,
     /// The toolsets that hold a tool.
     holders: HashMap<&'static str, Vec<Holder>>,
-    resolved: HashMap<&'static str, Resolved>,
+    resolved: HashMap<Arc<str>, Resolved>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,23 +44,30 @@ struct Resolved {
     with_files: Option<SourcedRule>,
 }
 
+/// What makes a request, unless the arguments cannot be written as JSON.
+pub(crate) type Make<'a> = &'a dyn Fn() -> Result<ApprovalRequest, String>;
+
 /// A request that is made once somebody needs it.
 pub(super) struct Lazy<'a> {
-    make: &'a dyn Fn() -> ApprovalRequest,
+    make: Make<'a>,
     made: Option<ApprovalRequest>,
 }
 
 impl<'a> Lazy<'a> {
-    pub(super) fn new(make: &'a dyn Fn() -> ApprovalRequest) -> Self {
+    pub(super) fn new(make: Make<'a>) -> Self {
         Self { make, made: None }
     }
 
-    fn get(&mut self) -> &ApprovalRequest {
-        self.made.get_or_insert_with(self.make)
+    fn get(&mut self) -> Result<&ApprovalRequest, String> {
+        let made = match self.made.take() {
+            Some(made) => made,
+            None => (self.make)()?,
+        };
+        Ok(self.made.insert(made))
     }
 
-    pub(super) fn into_request(self) -> ApprovalRequest {
-        self.made.unwrap_or_else(self.make)
+    pub(super) fn into_request(self) -> Result<ApprovalRequest, String> {
+        self.made.map_or_else(self.make, Ok)
     }
 }
 
@@ -78,20 +85,26 @@ impl Rules {
             }
         }
         let mut rules = Self { policy, holders, resolved: HashMap::new() };
-        rules.resolved = registry.iter().map(|tool| (tool.name(), rules.resolve(tool))).collect();
+        rules.resolved = registry.iter().map(|tool| (Arc::clone(&tool.spec.name), rules.resolve(tool))).collect();
         Ok(rules)
     }
 
     /// Returns the rule for a call; nothing is made of its arguments unless the rule depends on them.
-    pub(super) fn rule<'r>(&'r self, tool: &Registered, by: Caller, request: &mut Lazy<'_>) -> Cow<'r, SourcedRule> {
+    pub(super) fn rule<'r>(
+        &'r self,
+        tool: &Registered,
+        by: Caller,
+        request: &mut Lazy<'_>,
+    ) -> Result<Cow<'r, SourcedRule>, String> {
         let fixed = match self.resolved.get(tool.name()) {
-            Some(resolved) => Cow::Borrowed(resolved.for_call(|| has_files(&request.get().arguments))),
-            None => Cow::Owned(self.sourced(tool, has_files(&request.get().arguments))),
+            Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
+            // Not of the registry: made while the program ran.
+            None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
-        match &self.policy.decide {
-            Some(_) if !fixed.rule.is_blocked() => self.decided(tool, by, request.get()).map_or(fixed, Cow::Owned),
-            _ => fixed,
+        if self.policy.decide.is_none() || fixed.rule.is_blocked() {
+            return Ok(fixed);
         }
+        Ok(self.decided(tool, by, request.get()?).map_or(fixed, Cow::Owned))
     }
 
     /// Returns what the policy's function says, if there is one.
@@ -135,7 +148,7 @@ impl Rules {
             of_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
             self.of_holders(name, RuleSource::PolicyToolset, |holder| policy.toolsets.get(holder.toolset).cloned()),
             of_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
-            tool.def.approval.map(|rule| (rule.into(), RuleSource::Tool)),
+            tool.approval().map(|rule| (rule.into(), RuleSource::Tool)),
             self.of_holders(name, RuleSource::Toolset, |holder| holder.approval.map(Rule::from)),
             Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
         ];
@@ -157,10 +170,10 @@ impl Rules {
 }
 
 impl Resolved {
-    fn for_call(&self, has_files: impl FnOnce() -> bool) -> &SourcedRule {
+    fn for_call(&self, request: &mut Lazy<'_>) -> Result<&SourcedRule, String> {
         match &self.with_files {
-            Some(with_files) if has_files() => with_files,
-            _ => &self.plain,
+            Some(with_files) if has_files(&request.get()?.arguments) => Ok(with_files),
+            _ => Ok(&self.plain),
         }
     }
 }

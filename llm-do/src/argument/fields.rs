@@ -16,26 +16,21 @@ use crate::schema::{has_whole, make_whole};
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     fields: Map<String, Value>,
-    /// The names that were asked for, to say what is accepted where one is left.
-    known: Vec<Cow<'static, str>>,
 }
 
 impl Fields {
     /// Takes the fields of an object.
     pub(super) fn of(arguments: Value) -> Result<Self, String> {
         match arguments {
-            Value::Object(fields) => Ok(Self { fields, known: Vec::new() }),
+            Value::Object(fields) => Ok(Self { fields }),
             Value::Null => Ok(Self::default()),
             _ => Err("the arguments are no object".to_owned()),
         }
     }
 
     /// Takes one field out.
-    pub(super) fn take(&mut self, name: impl Into<Cow<'static, str>>) -> Option<Value> {
-        let name = name.into();
-        let value = self.fields.swap_remove(&*name);
-        self.known.push(name);
-        value
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        self.fields.swap_remove(name)
     }
 
     /// Puts one field in.
@@ -48,10 +43,10 @@ impl Fields {
         self.fields.extend(fields);
     }
 
-    /// Sees that nothing is left.
-    pub(super) fn finish(self) -> Result<(), String> {
+    /// Sees that nothing is left; `known` lists what is accepted.
+    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<(), String> {
         let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
-        let known: Vec<_> = self.known.iter().map(|name| format!("`{name}`")).collect();
+        let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),
             known => format!("unknown field `{unknown}`, expected {}", known.join(", ")),
@@ -133,7 +128,7 @@ impl<'a> Flat<'a> {
         visitor: V,
     ) -> Result<V::Value, serde_json::Error> {
         let names = names.into_iter().map(Into::into);
-        let taken: Vec<_> = names.filter_map(|name| Some((name.clone(), self.fields.take(name)?))).collect();
+        let taken: Vec<_> = names.filter_map(|name| Some((name.clone(), self.fields.take(&name)?))).collect();
         visitor.visit_map(MapDeserializer::new(taken.into_iter()))
     }
 }

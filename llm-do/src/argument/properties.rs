@@ -45,6 +45,10 @@ impl Properties {
         }
     }
 
+    pub(super) fn names(self) -> Vec<String> {
+        self.all.into_iter().map(|(name, _)| name).collect()
+    }
+
     pub(super) fn into_schema(self) -> Schema {
         let mut schema = Map::new();
         schema.insert("type".to_owned(), "object".into());

@@ -14,7 +14,7 @@ use crate::registry::{Registered, Registry, did_you_mean};
 /// What is to run.
 #[derive(Debug)]
 pub(super) struct Root {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) arguments: Value,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
     let arguments = attached(item, arguments, &options.attach)?;
     let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
-    Ok(Root { name: item.name(), arguments })
+    Ok(Root { name: item.name().to_owned(), arguments })
 }
 
 /// Finds the item, and the word that is the prompt.

@@ -34,7 +34,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
     let runtime = builder.build_on(registry).map_err(Failure::error)?;
-    let result = block_on(&token, runtime.run_named(root.name, root.arguments))?;
+    let result = block_on(&token, runtime.run_named(&root.name, root.arguments))?;
     progress.clear();
     if let Some(file) = file {
         file.finish().map_err(|error| Failure::Error(format!("the events are not all written: {error}")))?;

@@ -36,7 +36,7 @@ fn pair(shown: &str, tool: &str) -> Value {
 }
 
 fn describe(item: &Registered) -> Value {
-    let pairs = |declared: &Declared| declared.iter().map(|tool| pair(&tool.shown, tool.tool)).collect::<Value>();
+    let pairs = |declared: &Declared| declared.iter().map(|tool| pair(&tool.shown, &tool.tool)).collect::<Value>();
     let declared = item.declared.as_deref().map(pairs);
     json!({
         "name": item.name(),

@@ -7,7 +7,7 @@ use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
 
 use super::decode;
-use crate::argument::{self, Arguments};
+use crate::argument;
 use crate::context::CallContext;
 use crate::error::{BoxError, CallError};
 use crate::prompt::Prompt;
@@ -62,13 +62,25 @@ pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), Stri
 /// The same for a worker without: its prompt is its arguments.
 pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), String> {
     let written = argument::write(&decode::<T>(arguments)?)?;
-    let prompt = default_prompt::<T>(&written)?;
+    let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
 
+/// The same for a worker whose arguments are no Rust type: what its schema accepts.
+pub(crate) fn by_json(arguments: Value) -> Result<(Ask, Value), String> {
+    let prompt = default_prompt(&arguments, false)?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
+}
+
+/// The same for one that takes a prompt.
+pub(crate) fn by_prompt(arguments: Value) -> Result<(Ask, Value), String> {
+    let prompt = default_prompt(&arguments, true)?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
+}
+
 /// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, anything else goes as JSON.
-fn default_prompt<T: Arguments>(arguments: &Value) -> Result<Prompt, String> {
-    if argument::is_prompt::<T>() {
+fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, String> {
+    if is_prompt {
         return serde_json::from_value(arguments.clone()).map_err(|error| error.to_string());
     }
     let text = match arguments {

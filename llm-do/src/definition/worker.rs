@@ -2,6 +2,8 @@
 
 use llm_do_providers::{ServerSideTool, Settings};
 
+use crate::worker_spec::OutputMode;
+
 /// How a model implements a worker.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
@@ -110,34 +112,6 @@ pub(crate) struct Written {
     pub(crate) schema: &'static str,
     /// The return type, as the source spells it.
     pub(crate) ty: &'static str,
-}
-
-/// How a worker's model gives its output, where the output is not plain text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OutputMode {
-    /// By the provider's structured output if the model has it, else through the output tool.
-    #[default]
-    Auto,
-    /// By the provider's structured output; a model without it fails the call before it is asked.
-    Native,
-    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it.
-    Tool,
-    /// As JSON in the answer's text: the schema is in the instructions.
-    Prompted,
-}
-
-impl OutputMode {
-    /// Returns the word in `output` of a worker.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Tool => "tool",
-            Self::Prompted => "prompted",
-        }
-    }
 }
 
 /// What `settings` of a worker may be.

@@ -5,76 +5,83 @@ use std::sync::Arc;
 use super::Run;
 use super::perform::Prepared;
 use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
-use crate::context::{CallFrame, Host};
+use crate::context::CallContext;
 use crate::error::CallError;
 use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::registry::Registered;
 
 impl Run {
-    /// Asks about a call whoever must be asked, and returns what is to run: the approver may change the arguments.
+    /// Asks about a call whoever must be asked, who may change its arguments.
     pub(super) async fn approve(
         &self,
-        caller: &CallFrame,
-        frame: &CallFrame,
+        ctx: &CallContext,
         tool: &Arc<Registered>,
-        prepared: Prepared,
-        by: Caller,
-    ) -> Result<Prepared, CallError> {
+        prepared: &mut Prepared,
+    ) -> Result<(), CallError> {
+        let by = ctx.frame().by;
         if by == Caller::User {
-            self.decided(frame, RuleSource::User, &Answer::approved(Judge::Policy));
-            return Ok(prepared);
+            decided(ctx, RuleSource::User, &Answer::approved(Judge::Policy));
+            return Ok(());
         }
-        let proposal = self.plane.approvals.propose(tool, by, &|| request(caller, tool, &prepared));
+        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+        let proposal = self.plane.approvals.propose(tool, by, &|| request(ctx, tool, prepared)).map_err(invalid)?;
         let answer = match proposal.state {
             State::Ruled(answer) => answer,
-            State::Asked(question) => self.ask(frame, question).await,
+            // On the heap: most calls need nobody's approval.
+            State::Asked(question) => Box::pin(ask(ctx, question)).await,
         };
-        self.decided(frame, proposal.source, &answer);
+        decided(ctx, proposal.source, &answer);
         let name = || tool.name().to_owned();
         match answer.verdict {
-            Verdict::Approved(None) => Ok(prepared),
-            Verdict::Approved(Some(edited)) => Prepared::decode(tool, Ok(edited)),
+            Verdict::Approved(None) => Ok(()),
+            Verdict::Approved(Some(edited)) => {
+                *prepared = Prepared::decode(tool, Ok(edited))?;
+                Ok(())
+            }
             Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: name() }),
             Verdict::Denied(reason) => Err(CallError::Denied { tool: name(), reason }),
             Verdict::Blocked(reason) => Err(CallError::Blocked { tool: name(), reason }),
         }
     }
+}
 
-    /// Reports the question, and waits for its answer.
-    async fn ask(&self, frame: &CallFrame, question: Question) -> Answer {
-        let request = &question.request;
-        self.emit(
-            frame,
-            EventKind::ApprovalAsked {
-                summary: request.summary(),
-                arguments: request.arguments.clone(),
-                position: request.position,
-                total: if request.position == 0 { 0 } else { request.total() },
-            },
-        );
-        tokio::select! {
-            biased;
-            () = frame.cancellation.cancelled() => Answer::denied("the run was cancelled", Judge::Cancellation),
-            answer = question.answer() => answer,
-        }
+/// Reports the question, and waits for its answer.
+async fn ask(ctx: &CallContext, question: Question) -> Answer {
+    let request = &question.request;
+    ctx.emit(|| EventKind::ApprovalAsked {
+        summary: request.summary(),
+        arguments: request.arguments.clone(),
+        position: request.position,
+        total: if request.position == 0 { 0 } else { request.total() },
+    });
+    tokio::select! {
+        biased;
+        () = ctx.cancelled() => Answer::denied("the run was cancelled", Judge::Cancellation),
+        answer = question.answer() => answer,
     }
+}
 
-    fn decided(&self, frame: &CallFrame, rule: RuleSource, answer: &Answer) {
+fn decided(ctx: &CallContext, rule: RuleSource, answer: &Answer) {
+    ctx.emit(|| {
         let (approved, reason, edited) = match &answer.verdict {
             Verdict::Approved(edited) => (true, None, edited.clone()),
             Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
         };
         let (by, remembered) = (answer.by, answer.remembered);
-        self.emit(frame, EventKind::ApprovalDecided { approved, by, rule, reason, edited, remembered });
-    }
+        EventKind::ApprovalDecided { approved, by, rule, reason, edited, remembered }
+    });
 }
 
-fn request(caller: &CallFrame, tool: &Registered, prepared: &Prepared) -> ApprovalRequest {
-    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), prepared.arguments.clone());
+fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, String> {
+    let arguments = prepared.arguments()?.into_owned();
+    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), arguments);
     request.description = Arc::clone(&tool.spec.description);
     request.effect = tool.effect();
-    request.caller = Arc::clone(&caller.name);
-    request.path = vec![Arc::clone(&caller.name)];
-    request.template = tool.def.summary.map(Arc::from);
-    request
+    request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
+    // All callers but the user, whose frame is the last.
+    request.path = ctx.frames().skip(1).map(|frame| Arc::clone(&frame.name)).collect();
+    request.path.pop();
+    request.path.reverse();
+    request.template = tool.summary().map(Arc::from);
+    Ok(request)
 }

@@ -1,10 +1,11 @@
 //! A call that has started: whatever happens to it, it is reported as finished.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
 use llm_do_providers::Attachment;
-use serde_json::Value;
 
+use super::perform::Prepared;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, Kind, Outcome};
@@ -13,16 +14,21 @@ use crate::tool::ToolReturn;
 /// A call that has started and not finished; dropped, it is reported as cancelled.
 pub(super) struct OpenCall<'a> {
     ctx: &'a CallContext,
-    by: Caller,
     begun: Instant,
     is_finished: bool,
 }
 
 impl<'a> OpenCall<'a> {
     /// Reports that the call starts.
-    pub(super) fn start(ctx: &'a CallContext, what: Kind, by: Caller, arguments: Value) -> Self {
-        ctx.emit(EventKind::CallStarted { what, by, arguments });
-        Self { ctx, by, begun: Instant::now(), is_finished: false }
+    pub(super) fn start(ctx: &'a CallContext, what: Kind, prepared: &Prepared) -> Self {
+        // What cannot be written as JSON is refused where somebody must approve of it; an event goes without.
+        let arguments = || prepared.arguments().map(Cow::into_owned).unwrap_or_default();
+        let by = ctx.frame().by;
+        ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
+        for above in ctx.frames().skip(1).filter(|_| by != Caller::User) {
+            above.meter.add_tool_call();
+        }
+        Self { ctx, begun: Instant::now(), is_finished: false }
     }
 
     /// Reports how the call ended.
@@ -39,11 +45,8 @@ impl<'a> OpenCall<'a> {
 
     fn report(&mut self, outcome: Outcome, attachments: Vec<String>, note: Option<String>) {
         self.is_finished = true;
-        if self.by != Caller::User {
-            self.ctx.frame().meter.add_tool_call();
-        }
         let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ctx.emit(EventKind::CallFinished { outcome, attachments, note, elapsed_ms });
+        self.ctx.emit(|| EventKind::CallFinished { outcome, attachments, note, elapsed_ms });
     }
 }
 

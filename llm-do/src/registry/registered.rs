@@ -1,76 +1,150 @@
-//! One item of the registry: what its macro registered, and what is made of it once.
+//! One item of the registry: what was registered of it, and what is made of it once.
 
-use std::sync::{Arc, OnceLock};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use llm_do_providers::ToolSpec;
 use serde_json::Value;
 
-use super::worker::{self, Asked};
+use super::plan::{self, WorkerPlan};
+use crate::argument::Sample;
+use crate::context::StateKey;
 use crate::declared::Declared;
-use crate::definition::{InstanceDef, OutputMode, ToolDef};
+use crate::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
 use crate::event::Kind;
-use crate::schema::{CheckedSchema, OutputShape};
+use crate::prompt::Prompt;
+use crate::schema::{self, CheckedSchema};
 use crate::tool::Effect;
+use crate::worker_spec::WorkerSpec;
 
 /// An item of the registry.
 #[derive(Debug)]
 pub struct Registered {
-    pub(crate) def: ToolDef,
     pub(crate) spec: ToolSpec,
+    kind: Kind,
+    effect: Effect,
+    origin: Origin,
+    pub(crate) timeout: Option<Duration>,
     /// What it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<Declared>>,
     /// The instances to be opened for a call of it, in order.
     pub(crate) instances: Vec<InstanceDef>,
-    /// What a worker asks of its model.
-    pub(crate) asked: Asked,
+    /// The toolset of whose instance it is a method.
+    pub(crate) receiver: Option<InstanceDef>,
+    pub(crate) code: Code,
     arguments: CheckedSchema,
-    output_shape: OnceLock<Arc<OutputShape>>,
+    takes_prompt: bool,
+    /// What its macro registered, if one did.
+    linked: Option<ToolDef>,
+}
+
+/// What runs when the item is called.
+#[derive(Debug)]
+pub(crate) enum Code {
+    /// A function, once its arguments are decoded.
+    Function(Decode),
+    /// A model.
+    Worker(Arc<WorkerPlan>),
+}
+
+/// Where an item comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// It is linked: the place in its source.
+    Linked(Location),
+    /// A worker file.
+    File(PathBuf),
+    /// The program put it together while it ran.
+    Session,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Linked(location) => location.fmt(f),
+            Self::File(path) => path.display().fmt(f),
+            Self::Session => f.write_str("made while the program ran"),
+        }
+    }
 }
 
 impl Registered {
-    pub(super) fn new(def: &ToolDef) -> Self {
+    pub(super) fn linked(def: &ToolDef) -> Self {
         let arguments = CheckedSchema::new((def.parameters)());
         let parameters = Arc::clone(&arguments.schema);
-        let spec = ToolSpec { name: def.name.into(), description: def.description.into(), parameters };
         Self {
-            def: *def,
-            spec,
+            spec: ToolSpec { name: def.name.into(), description: def.description.into(), parameters },
+            kind: def.kind,
+            effect: def.effect,
+            origin: Origin::Linked(def.location),
+            timeout: def.timeout,
             declared: None,
             instances: Vec::new(),
-            asked: Asked::of(def),
+            receiver: def.instance,
+            code: match &def.implementation {
+                Implementation::Function(decode) => Code::Function(*decode),
+                Implementation::Worker { worker, ask, output } => {
+                    Code::Worker(Arc::new(WorkerPlan::linked(def, worker, *ask, *output)))
+                }
+            },
             arguments,
-            output_shape: OnceLock::new(),
+            takes_prompt: (def.takes_prompt)(),
+            linked: Some(*def),
+        }
+    }
+
+    /// Returns the worker that a program or a file describes; it may call nothing until that is resolved.
+    pub(crate) fn written(spec: &WorkerSpec, origin: Origin) -> Self {
+        let schema = spec.input_schema.clone().unwrap_or_else(schema::of_arguments::<Prompt>);
+        let arguments = CheckedSchema::new(schema);
+        let parameters = Arc::clone(&arguments.schema);
+        let plan = WorkerPlan::written(spec);
+        Self {
+            spec: ToolSpec { name: spec.name.as_str().into(), description: plan::description(spec).into(), parameters },
+            kind: Kind::Worker,
+            effect: Effect::Undeclared,
+            origin,
+            timeout: None,
+            declared: Some(Arc::default()),
+            instances: Vec::new(),
+            receiver: None,
+            code: Code::Worker(Arc::new(plan)),
+            arguments,
+            takes_prompt: spec.input_schema.is_none(),
+            linked: None,
         }
     }
 
     /// Returns the registered name.
     #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.def.name
+    pub fn name(&self) -> &str {
+        &self.spec.name
     }
 
     /// Returns whether it is a tool, a worker or an entry.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        self.def.kind
+        self.kind
     }
 
     /// Returns what it does, as its doc comment says.
     #[must_use]
-    pub fn description(&self) -> &'static str {
-        self.def.description
+    pub fn description(&self) -> &str {
+        &self.spec.description
     }
 
     /// Returns what a call may change.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        self.def.effect
+        self.effect
     }
 
-    /// Returns `file:line` of its source.
+    /// Returns `file:line` of its source, or the worker file.
     #[must_use]
     pub fn location(&self) -> String {
-        self.def.location.to_string()
+        self.origin.to_string()
     }
 
     /// Returns the JSON schema of its arguments.
@@ -82,13 +156,16 @@ impl Registered {
     /// Returns the JSON schema of its result, where it is known.
     #[must_use]
     pub fn output(&self) -> Option<Value> {
-        self.def.output.map(|schema| schema())
+        match &self.code {
+            Code::Worker(plan) => Some(plan.output_schema()),
+            Code::Function(_) => self.linked?.output.map(|schema| schema()),
+        }
     }
 
     /// Returns whether its one argument is a [`Prompt`](crate::Prompt), so that files may come with it.
     #[must_use]
     pub fn takes_prompt(&self) -> bool {
-        (self.def.takes_prompt)()
+        self.takes_prompt
     }
 
     /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
@@ -98,22 +175,43 @@ impl Registered {
 
     /// Returns what a worker says it is good for, in the order of its `hints`.
     #[must_use]
-    pub fn hints(&self) -> &'static [&'static str] {
-        worker::worker(&self.def).map_or(&[], |worker| worker.hints)
+    pub fn hints(&self) -> Vec<&str> {
+        self.plan().map_or_else(Vec::new, |plan| plan.hints.iter().map(AsRef::as_ref).collect())
     }
 
-    /// Returns how a worker's model gives its output; `Auto` for anything else.
-    pub(crate) fn output_mode(&self) -> OutputMode {
-        worker::worker(&self.def).map_or(OutputMode::Auto, |worker| worker.output)
+    /// Returns what its source says of approval, if anything.
+    pub(crate) fn approval(&self) -> Option<DeclaredRule> {
+        self.linked.as_ref()?.approval
     }
 
-    /// Returns the shape of a worker's output, built once.
-    pub(crate) fn output_shape(&self) -> &Arc<OutputShape> {
-        self.output_shape.get_or_init(|| {
-            let schema = self.output().unwrap_or(Value::Bool(true));
-            let is_tool = self.output_mode() == OutputMode::Tool;
-            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
-        })
+    /// Returns how it wants a call told in a line.
+    pub(crate) fn summary(&self) -> Option<&'static str> {
+        self.linked.as_ref()?.summary
+    }
+
+    /// Returns how its model implements it, if one does.
+    pub(crate) fn plan(&self) -> Option<&Arc<WorkerPlan>> {
+        match &self.code {
+            Code::Worker(plan) => Some(plan),
+            Code::Function(_) => None,
+        }
+    }
+
+    /// Returns whether it may make calls of its own.
+    pub(crate) fn is_composite(&self) -> bool {
+        self.linked.is_none_or(|def| def.is_composite || def.kind != Kind::Tool)
+    }
+
+    /// Lists the state that it takes.
+    pub(crate) fn state(&self) -> Vec<StateKey> {
+        let Some(def) = &self.linked else { return Vec::new() };
+        let opening = def.instance.map(|instance| instance.state).unwrap_or_default();
+        def.state.iter().chain(opening).map(|key| key()).collect()
+    }
+
+    /// Lists the defaults and examples of its arguments.
+    pub(crate) fn samples(&self) -> Vec<Sample> {
+        self.linked.map(|def| (def.samples)()).unwrap_or_default()
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.

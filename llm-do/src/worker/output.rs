@@ -1,14 +1,13 @@
 //! How a worker's model is asked for its output, and how the answer is read.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
-use crate::definition::OutputMode;
 use crate::schema::{OutputShape, WRAPPER};
 use crate::toolset::OUTPUT_TOOL;
+use crate::worker_spec::OutputMode;
 
 /// What a worker's output must be, and the way its model gives it.
 #[derive(Clone, Debug)]
@@ -60,14 +59,14 @@ impl Output {
     }
 
     /// Returns the instructions, with the schema where nothing else tells the model of it.
-    pub(crate) fn instructed<'a>(&self, instructions: &'a str) -> Cow<'a, str> {
+    pub(crate) fn instructed(&self, instructions: &Arc<str>) -> Arc<str> {
         match &self.way {
             Way::Prompted(schema) => format!(
                 "{instructions}\n\nGive the final result as JSON, and nothing else with it, that follows this JSON \
                  schema:\n{schema:#}"
             )
             .into(),
-            _ => instructions.into(),
+            _ => Arc::clone(instructions),
         }
     }
 

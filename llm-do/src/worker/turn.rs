@@ -243,8 +243,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::definition::OutputMode;
     use crate::schema::OutputShape;
+    use crate::worker_spec::OutputMode;
 
     fn output() -> Output {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });

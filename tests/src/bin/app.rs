@@ -34,7 +34,8 @@ async fn deeper(ctx: &CallContext, times: u32) -> Result<String> {
     if ctx.depth() == 3 {
         return Ok("done".to_owned());
     }
-    Ok(ctx.call(dig { times }).await?)
+    // Each time with other arguments: with the same, it would be a cycle.
+    Ok(ctx.call(dig { times: times + 10 * ctx.depth() }).await?)
 }
 
 /// Go deeper.

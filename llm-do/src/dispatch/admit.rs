@@ -1,0 +1,114 @@
+//! Whether a call may run: who is called, with what, how deep.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::Run;
+use super::perform::Prepared;
+use crate::cancellation::Cancellation;
+use crate::context::{CallContext, CallFrame, Deadline, Given};
+use crate::declared::Callee;
+use crate::error::CallError;
+use crate::event::{Caller, Kind};
+use crate::instance::Instances;
+use crate::registry::Registered;
+use crate::usage::Meter;
+
+/// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
+const MAX_NESTING: u32 = 50;
+
+impl Run {
+    /// Finds what the caller may call. A model is not told of what it may not.
+    pub(super) fn find(&self, caller: &CallFrame, whom: Callee<'_>, by: Caller) -> Result<Arc<Registered>, CallError> {
+        let registry = &self.plane.registry;
+        let declared = caller.declared.as_deref();
+        if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
+            return Ok(Arc::clone(tool));
+        }
+        let (name, tool) = (whom.name(), whom.name().to_owned());
+        let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
+        if by != Caller::Model && !is_shown && registry.get(name).is_some() {
+            return Err(CallError::NotDeclared { tool, caller: caller.name.to_string() });
+        }
+        Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
+    }
+
+    /// Begins the frame of a call; a worker is one deeper than its caller.
+    pub(super) fn frame(
+        &self,
+        caller: &CallContext,
+        whom: Callee<'_>,
+        tool: Option<&Registered>,
+        by: Caller,
+    ) -> CallFrame {
+        let from = caller.frame();
+        let resolved = || whom.resolve(from.declared.as_deref()).unwrap_or(whom.name());
+        let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
+        CallFrame {
+            call: self.number(),
+            depth: from.depth + u32::from(tool.is_some_and(|tool| tool.kind() == Kind::Worker)),
+            nesting: from.nesting + 1,
+            by,
+            declared: tool.and_then(|tool| tool.declared.clone()),
+            meter: Meter::default(),
+            instances: Instances::default(),
+            cancellation: Cancellation::default(),
+            deadline: deadline(from.deadline.as_ref(), &name, tool.and_then(|tool| tool.timeout)),
+            arguments: OnceLock::new(),
+            name,
+        }
+    }
+
+    /// Decodes the arguments and decides whether the call may run.
+    pub(super) async fn admit(
+        &self,
+        ctx: &CallContext,
+        found: Result<Arc<Registered>, CallError>,
+        arguments: Given,
+    ) -> Result<(Arc<Registered>, Prepared), CallError> {
+        let tool = found?;
+        let mut prepared = Prepared::decode(&tool, arguments)?;
+        self.descend(ctx, &tool, &prepared)?;
+        self.approve(ctx, &tool, &mut prepared).await?;
+        Ok((tool, prepared))
+    }
+
+    /// Refuses a call that is too deep, too late, or the same as one that it is below of.
+    fn descend(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+        let (frame, name) = (ctx.frame(), || tool.name().to_owned());
+        if frame.nesting > MAX_NESTING {
+            return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
+        }
+        if let Some(over) = ctx.caller().and_then(|caller| caller.frame().deadline.as_ref()).filter(|own| own.is_over())
+        {
+            return Err(over.error());
+        }
+        if tool.kind() != Kind::Worker {
+            return Ok(());
+        }
+        let limit = self.plane.max_depth;
+        if frame.depth > limit {
+            let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
+            return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
+        }
+        let arguments = frame.arguments.get_or_init(|| prepared.arguments().unwrap_or_default().into_owned());
+        let is_same = |above: &CallFrame| above.name == frame.name && above.arguments.get() == Some(arguments);
+        if ctx.frames().skip(1).any(is_same) {
+            return Err(CallError::Cycle { tool: name() });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the earlier of the caller's deadline and the call's own.
+fn deadline(callers: Option<&Deadline>, name: &Arc<str>, timeout: Option<Duration>) -> Option<Deadline> {
+    let own = timeout
+        .and_then(|after| Some(Deadline { at: Instant::now().checked_add(after)?, of: Arc::clone(name), after }));
+    match (callers, own) {
+        (Some(callers), Some(own)) if callers.at <= own.at => Some(callers.clone()),
+        (_, Some(own)) => Some(own),
+        (callers, None) => callers.cloned(),
+    }
+}

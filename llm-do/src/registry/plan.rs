@@ -1,0 +1,155 @@
+//! How a worker's model implements it: evaluated once, and held against its output type.
+
+use std::sync::{Arc, OnceLock};
+
+use llm_do_providers::{ServerSideTool, Settings};
+use serde_json::{Value, json};
+
+use crate::definition::{Ask, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
+use crate::schema::{OutputShape, differences};
+use crate::worker_spec::{OutputMode, WorkerSpec};
+
+/// The longest description made of instructions, in characters.
+const MAX_DESCRIPTION: usize = 200;
+
+/// How a model implements a worker.
+#[derive(Debug)]
+pub(crate) struct WorkerPlan {
+    pub(crate) instructions: Arc<str>,
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) compatible_models: Vec<Arc<str>>,
+    pub(crate) settings: Settings,
+    pub(crate) server_side_tools: Vec<ServerSideTool>,
+    pub(crate) hints: Vec<Arc<str>>,
+    pub(crate) output: OutputMode,
+    /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+    pub(crate) ask: fn(Value) -> Result<(Ask, Value), String>,
+    /// Returns a value of the worker's output type as that reads it, or says why it is none.
+    pub(crate) check: fn(Value) -> Result<Value, String>,
+    pub(crate) max_turns: u32,
+    pub(crate) retries: u32,
+    schema: OutputSchema,
+    shape: OnceLock<Arc<OutputShape>>,
+}
+
+/// The schema of the output.
+#[derive(Debug)]
+enum OutputSchema {
+    Of(Option<fn() -> Value>),
+    Written(Value),
+}
+
+impl WorkerPlan {
+    /// Evaluates what a macro registered.
+    pub(super) fn linked(
+        def: &ToolDef,
+        worker: &WorkerDef,
+        ask: fn(Value) -> Result<(Ask, Value), String>,
+        check: fn(Value) -> Result<Value, String>,
+    ) -> Self {
+        let instructions = if worker.instructions.is_empty() { def.description } else { worker.instructions };
+        Self {
+            instructions: instructions.into(),
+            model: worker.model.map(Into::into),
+            compatible_models: worker.compatible_models.iter().copied().map(Into::into).collect(),
+            settings: worker.settings.map(|settings| settings()).unwrap_or_default(),
+            server_side_tools: worker.server_side_tools.map(|tools| tools()).unwrap_or_default(),
+            hints: worker.hints.iter().copied().map(Into::into).collect(),
+            output: worker.output,
+            ask,
+            check,
+            max_turns: worker.max_turns,
+            retries: worker.retries,
+            schema: OutputSchema::Of(def.output),
+            shape: OnceLock::new(),
+        }
+    }
+
+    /// Takes what a program or a file says.
+    pub(super) fn written(spec: &WorkerSpec) -> Self {
+        let shared = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
+        Self {
+            instructions: spec.instructions.as_str().into(),
+            model: spec.model.as_deref().map(Into::into),
+            compatible_models: shared(&spec.compatible_models),
+            settings: spec.settings.clone(),
+            server_side_tools: spec.server_side_tools.clone(),
+            hints: shared(&spec.hints),
+            output: spec.mode,
+            ask: if spec.input_schema.is_some() { by_json } else { by_prompt },
+            check: spec.check,
+            max_turns: spec.max_turns,
+            retries: spec.retries,
+            schema: OutputSchema::Written(spec.output_schema.clone().unwrap_or_else(|| json!({ "type": "string" }))),
+            shape: OnceLock::new(),
+        }
+    }
+
+    /// Returns the schema of the output.
+    pub(super) fn output_schema(&self) -> Value {
+        match &self.schema {
+            OutputSchema::Of(schema) => schema.map_or(Value::Bool(true), |schema| schema()),
+            OutputSchema::Written(schema) => schema.clone(),
+        }
+    }
+
+    /// Returns the shape of the output, built once.
+    pub(crate) fn shape(&self) -> &Arc<OutputShape> {
+        self.shape.get_or_init(|| {
+            let schema = self.output_schema();
+            let is_tool = self.output == OutputMode::Tool;
+            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
+        })
+    }
+}
+
+/// Returns what callers read of a worker: its description, or the beginning of its instructions.
+pub(super) fn description(spec: &WorkerSpec) -> String {
+    let text = if spec.description.trim().is_empty() { &spec.instructions } else { return spec.description.clone() };
+    match text.char_indices().nth(MAX_DESCRIPTION) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.clone(),
+    }
+}
+
+/// Returns how a model implements the item, if one does.
+fn worker(def: &ToolDef) -> Option<&WorkerDef> {
+    match &def.implementation {
+        Implementation::Worker { worker, .. } => Some(worker),
+        Implementation::Function(_) => None,
+    }
+}
+
+/// Says what of a worker does not go with its output type.
+pub(super) fn faults(def: &ToolDef) -> Vec<String> {
+    let Some((worker, schema)) = worker(def).zip(def.output) else { return Vec::new() };
+    let needless = matches!(worker.output, OutputMode::Native | OutputMode::Prompted);
+    let mut faults = Vec::new();
+    if needless && OutputShape::new(schema()).is_text {
+        let mode = worker.output.word();
+        faults.push(format!(
+            "`{}` ({}) has `output = {mode}`, but plain text needs no schema; leave it out, or write `output = tool`",
+            def.name, def.location
+        ));
+    }
+    faults.extend(worker.output_schema.and_then(|written| misfit(def, &written, &schema())));
+    faults
+}
+
+/// Says in what the schema of a worker file differs from the return type's.
+fn misfit(def: &ToolDef, written: &Written, actual: &Value) -> Option<String> {
+    let differences = match serde_json::from_str(written.schema) {
+        Ok(schema) => differences(&schema, actual),
+        Err(error) => vec![format!("it is no JSON: {error}")],
+    };
+    (!differences.is_empty()).then(|| {
+        format!(
+            "`output_schema` ({}) is not that of `{}`, which `{}` ({}) returns: {}",
+            written.place,
+            written.ty,
+            def.name,
+            def.location,
+            differences.join("; ")
+        )
+    })
+}

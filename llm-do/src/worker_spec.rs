@@ -1,0 +1,181 @@
+//! A worker that is put together while the program runs.
+
+use llm_do_providers::{ServerSideTool, Settings};
+use serde_json::Value;
+
+use crate::argument::check;
+use crate::schema;
+use crate::tool::WorkerOutput;
+
+/// How a worker's model gives its output, where the output is not plain text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OutputMode {
+    /// By the provider's structured output if the model has it, else through the output tool.
+    #[default]
+    Auto,
+    /// By the provider's structured output; a model without it fails the call before it is asked.
+    Native,
+    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it.
+    Tool,
+    /// As JSON in the answer's text: the schema is in the instructions.
+    Prompted,
+}
+
+impl OutputMode {
+    /// Returns the word in `output` of a worker.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Tool => "tool",
+            Self::Prompted => "prompted",
+        }
+    }
+}
+
+/// A worker that is put together while the program runs: what `#[worker]` says of one, as values.
+///
+/// It takes a prompt (`input` and `attachments`), unless [`input_schema`](Self::input_schema) says otherwise, and gives
+/// plain text, unless [`output`](Self::output) does. It may call nothing but what [`toolsets`](Self::toolsets) names.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::WorkerSpec;
+///
+/// let spec = WorkerSpec::new("translator", "Translate into French. Give nothing but the translation.")
+///     .description("Translates a text into French.")
+///     .max_turns(3);
+/// assert_eq!(spec.name(), "translator");
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct WorkerSpec {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) instructions: String,
+    pub(crate) model: Option<String>,
+    pub(crate) compatible_models: Vec<String>,
+    pub(crate) toolsets: Vec<String>,
+    pub(crate) settings: Settings,
+    pub(crate) hints: Vec<String>,
+    pub(crate) server_side_tools: Vec<ServerSideTool>,
+    pub(crate) mode: OutputMode,
+    pub(crate) input_schema: Option<Value>,
+    pub(crate) output_schema: Option<Value>,
+    /// Returns a value of the output's type as that reads it, or says why it is none.
+    pub(crate) check: fn(Value) -> Result<Value, String>,
+    pub(crate) max_turns: u32,
+    pub(crate) retries: u32,
+}
+
+impl WorkerSpec {
+    /// Describes a worker of this name, 1 to 64 letters, digits, `_` or `-`, with these instructions.
+    pub fn new(name: impl Into<String>, instructions: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: String::new(),
+            instructions: instructions.into(),
+            model: None,
+            compatible_models: Vec::new(),
+            toolsets: Vec::new(),
+            settings: Settings::default(),
+            hints: Vec::new(),
+            server_side_tools: Vec::new(),
+            mode: OutputMode::Auto,
+            input_schema: None,
+            output_schema: None,
+            check: Ok,
+            max_turns: 20,
+            retries: 2,
+        }
+    }
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Says what it does, to whoever may call it. Default: its instructions, cut after 200 characters.
+    pub fn description(mut self, text: impl Into<String>) -> Self {
+        self.description = text.into();
+        self
+    }
+
+    /// Sets the model, `provider:model`. Default: the run's.
+    pub fn model(mut self, name: impl Into<String>) -> Self {
+        self.model = Some(name.into());
+        self
+    }
+
+    /// Sets the models that the run may choose, as globs. Default: any.
+    pub fn compatible_models(mut self, globs: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.compatible_models = globs.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the tools and toolsets that it may call, by name. Default: none.
+    pub fn toolsets(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.toolsets = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets what its requests ask of the model. Default: what the runtime's settings say.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// Says what it is good for: a `subtask` finds it by these words. Default: nothing.
+    pub fn hints(mut self, hints: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.hints = hints.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the tools that the provider may run. Default: none.
+    pub fn server_side_tools(mut self, tools: impl IntoIterator<Item = ServerSideTool>) -> Self {
+        self.server_side_tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Sets the JSON schema of its arguments. Default: that of a [`Prompt`](crate::Prompt).
+    pub fn input_schema(mut self, schema: Value) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// Gives its result as a `T`. Default: plain text.
+    pub fn output<T: WorkerOutput>(mut self) -> Self {
+        self.output_schema = Some(schema::of::<T>());
+        self.check = check::<T>;
+        self
+    }
+
+    /// Gives its result as JSON of this schema. Default: plain text.
+    pub fn output_schema(mut self, schema: Value) -> Self {
+        self.output_schema = Some(schema);
+        self.check = Ok;
+        self
+    }
+
+    /// Sets how the model gives the output. Default: [`OutputMode::Auto`].
+    pub fn output_mode(mut self, mode: OutputMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets the limit on requests in one call. Default: 20.
+    pub fn max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = turns;
+        self
+    }
+
+    /// Sets how often in a row the same thing may fail and be tried again. Default: 2.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+}
