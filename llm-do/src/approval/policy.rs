@@ -79,36 +79,30 @@ impl Policy {
 
     /// Says which of its names are registered nowhere, or as something else.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
-        let toolsets = registry.toolset_defs();
-        let items = || registry.iter().map(|item| item.name());
-        let workers = || registry.iter().filter(|item| item.kind() == Kind::Worker).map(|item| item.name());
-        let mut faults = Vec::new();
-        for name in self.tools.keys().filter(|name| registry.get(name).is_none()) {
-            let hint = if toolsets.contains_key(&**name) {
-                format!("; `{name}` is a toolset: give its rule by `toolset`")
-            } else {
-                did_you_mean(name, items())
-            };
-            faults.push(format!("there is no tool `{name}`{hint}"));
-        }
-        for name in self.toolsets.keys().filter(|name| !toolsets.contains_key(&***name)) {
-            let hint = if registry.get(name).is_some() {
-                format!("; `{name}` is a tool: give its rule by `tool`")
-            } else {
-                did_you_mean(name, toolsets.keys().copied())
-            };
-            faults.push(format!("there is no toolset `{name}`{hint}"));
-        }
-        for name in self.worker_overrides.keys().filter(|name| !workers().any(|worker| *worker == ***name)) {
-            let hint = if registry.get(name).is_some() {
-                format!("; `{name}` is no worker: give its rule by `tool`")
-            } else {
-                did_you_mean(name, workers())
-            };
-            faults.push(format!("there is no worker `{name}`{hint}"));
-        }
-        faults
+        let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
+        let toolsets: Vec<_> = registry.toolset_defs().keys().copied().collect();
+        let workers = registry.iter().filter(|item| item.kind() == Kind::Worker);
+        let workers: Vec<_> = workers.map(|item| item.name()).collect();
+        let (tool, toolset) = (("tool", &*items), ("toolset", &*toolsets));
+        let rules = unknown(self.tools.keys(), tool, toolset)
+            .chain(unknown(self.toolsets.keys(), toolset, tool))
+            .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool));
+        rules.collect()
     }
+}
+
+/// Says which names are not among those of their kind, and whether they are of another.
+fn unknown<'a>(
+    names: impl Iterator<Item = &'a Arc<str>>,
+    (kind, known): (&'a str, &'a [&'a str]),
+    (other, others): (&'a str, &'a [&'a str]),
+) -> impl Iterator<Item = String> {
+    names.filter(|name| !known.contains(&&***name)).map(move |name| {
+        if others.contains(&&**name) {
+            return format!("there is no {kind} `{name}`, but a {other}: give its rule by `{other}`");
+        }
+        format!("there is no {kind} `{name}`{}", did_you_mean(name, known.iter().copied()))
+    })
 }
 
 impl fmt::Debug for Policy {
