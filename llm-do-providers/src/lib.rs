@@ -19,6 +19,7 @@ mod message;
 mod model;
 #[cfg(feature = "openai")]
 mod openai;
+mod price;
 #[cfg(feature = "openai")]
 mod retry;
 mod secret;
@@ -39,6 +40,7 @@ pub use self::model::{
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
+pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::Settings;

@@ -12,12 +12,15 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Requests answered by a model.
     pub requests: u64,
-    /// Tokens read, cached ones included.
+    /// Tokens read, those from and into the cache included.
     pub input_tokens: u64,
     /// Tokens written, reasoning included.
     pub output_tokens: u64,
     /// Tokens read from the provider's prompt cache.
     pub cached_tokens: u64,
+    /// Tokens read and put into the provider's prompt cache, where that is charged.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
     /// Tokens that the model thought before it answered.
     pub reasoning_tokens: u64,
 }
@@ -42,6 +45,7 @@ impl AddAssign for Usage {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
     }
 }

@@ -1,29 +1,40 @@
 //! What a running tool, worker or entry may reach: the context that flows down the call tree.
 
+mod ask;
 mod inject;
+mod journaled;
+mod metered;
+mod requests;
 
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use llm_do_providers::{Money, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub use self::ask::Ask;
 pub use self::inject::{FromContext, State, StateKey};
+pub(crate) use self::journaled::Way;
 use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
 use crate::instance::Instances;
+use crate::journal::{Journal, Places, StepSpec};
+use crate::subtask::SubtaskRequest;
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
-use crate::usage::{Meter, RunUsage};
+use crate::usage::{Limits, Meter, RunUsage, UsageRecorder};
+use crate::user_input::InputHandler;
 
 /// The context of one call: how tools, workers and entries call others.
 ///
@@ -60,8 +71,33 @@ pub(crate) struct CallFrame {
     pub(crate) cancellation: Cancellation,
     /// When it must have ended.
     pub(crate) deadline: Option<Deadline>,
+    /// What it and the calls below it may use.
+    pub(crate) limits: Option<Arc<Limits>>,
+    /// Who used what; made for those that use something.
+    pub(crate) recorder: OnceLock<UsageRecorder>,
+    pub(crate) is_worker: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
+    /// What the user said meanwhile, for a worker's conversation.
+    pub(crate) heard: Heard,
+    /// Where a journal keeps it.
+    pub(crate) step: OnceLock<StepSpec>,
+    /// Where a journal keeps what it does.
+    pub(crate) places: Places,
+}
+
+/// What was said while a worker's tools ran.
+#[derive(Debug, Default)]
+pub(crate) struct Heard(Mutex<Vec<String>>);
+
+impl Heard {
+    pub(crate) fn add(&self, said: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// When a call must have ended, and by whose limit.
@@ -107,6 +143,34 @@ pub(crate) trait Host: Send + Sync {
 
     /// Reports what happened in a call.
     fn emit(&self, ctx: &CallContext, kind: EventKind);
+
+    /// Gives a task to the worker that is best for it.
+    fn subtask<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        request: SubtaskRequest,
+    ) -> BoxFuture<'a, Result<Value, CallError>>;
+
+    /// Returns the id of the run.
+    fn run(&self) -> &str;
+
+    /// Returns the time.
+    fn now(&self) -> Timestamp;
+
+    /// Returns the session's journal, if it has one.
+    fn journal(&self) -> Option<&Arc<dyn Journal>>;
+
+    /// Returns what a request cost, if the price of its model is known.
+    fn cost(&self, model: &str, usage: &Usage) -> Option<Money>;
+
+    /// Returns whether the price of a model is known.
+    fn is_priced(&self, model: &str) -> bool;
+
+    /// Returns whether what the caller sees by this name changes nothing.
+    fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
+
+    /// Returns who answers for the user, if anybody does.
+    fn input_handler(&self) -> Option<&Arc<dyn InputHandler>>;
 
     /// Returns the folder below which files are read.
     fn project_root(&self) -> &Path;
@@ -189,12 +253,6 @@ impl<S> CallContext<S> {
         &self.scope.frame.name
     }
 
-    /// Returns what the call and all calls below it used so far.
-    #[must_use]
-    pub fn usage(&self) -> RunUsage {
-        self.scope.frame.meter.used()
-    }
-
     /// Returns the application's state of type `T`, if the runtime was given one.
     #[must_use]
     pub fn state<T: Send + Sync + 'static>(&self) -> Option<State<T>> {
@@ -237,6 +295,16 @@ impl<S> CallContext<S> {
 
     pub(crate) fn frame(&self) -> &CallFrame {
         &self.scope.frame
+    }
+
+    /// Returns whether anybody listens to events.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.scope.host.is_observed()
+    }
+
+    /// Returns whether what this call sees by a name changes nothing.
+    pub(crate) fn is_read_only(&self, shown: &str) -> bool {
+        self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
     /// Reports what happened in the call, if anybody listens.

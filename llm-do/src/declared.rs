@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use llm_do_providers::ToolSpec;
 
+use crate::worker_spec::WorkerSpec;
+
 /// The tools that an item declares, in order; none at all for a worker without toolsets.
 #[derive(Debug, Default)]
 pub(crate) struct Declared {
@@ -55,6 +57,8 @@ pub(crate) enum Callee<'a> {
     Item(&'a str),
     /// What the caller sees by this name; the registered one, if it declares nothing.
     Shown(&'a str),
+    /// A worker that is put together on the spot.
+    Inline(&'a WorkerSpec),
 }
 
 impl<'a> Callee<'a> {
@@ -62,12 +66,14 @@ impl<'a> Callee<'a> {
     pub(crate) fn name(self) -> &'a str {
         match self {
             Self::Item(name) | Self::Shown(name) => name,
+            Self::Inline(spec) => spec.name(),
         }
     }
 
     /// Returns the registered name, unless a caller of these declared tools may not call it.
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
+            (Self::Inline(_), _) => None,
             (_, None) => Some(self.name()),
             (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),

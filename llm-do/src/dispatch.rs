@@ -1,9 +1,12 @@
-//! The one place where a call happens: find → decode → depth, cycle → approve → run → report.
+//! The one place where a call happens: find → decode → depth, cycle, limits → approve → journal → run → report.
 
 mod admit;
 mod approve;
 mod open_call;
 mod perform;
+mod record;
+mod root;
+mod subtask;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -11,22 +14,32 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::Settings;
+use llm_do_providers::{Money, PriceTable, Settings, Usage};
+use serde_json::Value;
 
+use self::admit::Admitted;
 use self::open_call::OpenCall;
-use self::perform::{Prepared, panicked};
+use self::perform::{panicked, perform};
+pub(crate) use self::root::Root;
 use crate::approval::Approvals;
+use crate::clock::Clock;
 use crate::context::{CallContext, Given, Host};
 use crate::declared::Callee;
 use crate::error::{BoxError, CallError, chain};
-use crate::event::{Caller, Event, EventKind, EventSink};
+use crate::event::{Caller, Event, EventKind, EventSink, Kind};
+use crate::history::{Conversation, HistoryProcessor};
+use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registered, Registry};
-use crate::tool::ToolReturn;
+use crate::subtask::SubtaskRequest;
+use crate::tool::{Effect, ToolReturn};
+use crate::usage::Limits;
+use crate::user_input::InputHandler;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -39,8 +52,19 @@ pub(crate) struct Plane {
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
+    pub(crate) limits: Option<Arc<Limits>>,
+    /// Limits of workers, by name, beside their own.
+    pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
+    pub(crate) prices: PriceTable,
+    pub(crate) timeouts: HashMap<String, Duration>,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
+    pub(crate) journal: Option<Arc<dyn Journal>>,
+    /// Where the journal keeps the root calls.
+    pub(crate) places: Places,
 }
 
 /// One run: a root call and all calls below it.
@@ -49,6 +73,8 @@ pub(crate) struct Run {
     plane: Arc<Plane>,
     id: Arc<str>,
     calls: AtomicU64,
+    /// What the root call goes on from, and what is said in it.
+    conversation: Option<Arc<Conversation>>,
     /// The next event's number; held while the sinks take an event, so that they see them in order.
     seq: Mutex<u64>,
 }
@@ -78,11 +104,48 @@ impl Host for Run {
             seq: *seq,
             depth: frame.depth,
             name: Arc::clone(&frame.name),
-            time: Timestamp::now(),
+            time: self.now(),
             kind,
         };
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
+    }
+
+    fn subtask<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        request: SubtaskRequest,
+    ) -> BoxFuture<'a, Result<Value, CallError>> {
+        Box::pin(self.give(caller, request))
+    }
+
+    fn run(&self) -> &str {
+        &self.id
+    }
+
+    fn now(&self) -> Timestamp {
+        self.plane.clock.now()
+    }
+
+    fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.plane.journal.as_ref()
+    }
+
+    fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
+        self.plane.prices.cost(model, usage)
+    }
+
+    fn is_priced(&self, model: &str) -> bool {
+        self.plane.prices.cost(model, &Usage::of_request(1, 1)).is_some()
+    }
+
+    fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
+        let found = self.find(caller.frame(), Callee::Shown(shown), Caller::Model);
+        found.is_ok_and(|tool| tool.kind() == Kind::Tool && tool.effect() == Effect::ReadOnly)
+    }
+
+    fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
+        self.plane.input_handler.as_ref()
     }
 
     fn project_root(&self) -> &Path {
@@ -95,9 +158,8 @@ impl Host for Run {
 }
 
 impl Run {
-    pub(crate) fn new(plane: Arc<Plane>) -> Self {
-        let id = uuid::Uuid::now_v7().to_string().into();
-        Self { plane, id, calls: AtomicU64::new(0), seq: Mutex::new(0) }
+    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Option<Arc<Conversation>>) -> Self {
+        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0) }
     }
 
     /// Makes a call: the sentence at the top of this file.
@@ -110,7 +172,7 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         // Code that makes one quick call after the other must let others run too.
         tokio::task::coop::consume_budget().await;
-        let found = self.find(caller.frame(), whom, by);
+        let found = self.callee(caller.frame(), whom, by);
         let ctx = caller.child(self.frame(caller, whom, found.as_deref().ok(), by));
         let _cancel_on_drop = ctx.cancel_on_drop();
         if caller.is_cancelled() {
@@ -119,7 +181,7 @@ impl Run {
             return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
         }
         let result = match self.admit(&ctx, found, arguments).await {
-            Ok((tool, prepared)) => self.run(&tool, prepared, &ctx).await,
+            Ok(admitted) => self.run(admitted, &ctx).await,
             Err(error) => {
                 ctx.emit(|| EventKind::CallRefused { by, error: chain(&error) });
                 Err(error)
@@ -137,26 +199,24 @@ impl Run {
     }
 
     /// Runs an admitted call and reports how it ended.
-    async fn run(
-        &self,
-        tool: &Arc<Registered>,
-        prepared: Prepared,
-        ctx: &CallContext,
-    ) -> Result<ToolReturn, CallError> {
-        let open = OpenCall::start(ctx, tool.kind(), &prepared);
+    async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+        let Admitted { tool, prepared, visit } = admitted;
+        let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {
-            equip(tool, ctx).await?;
-            prepared.perform(&self.plane, tool, ctx).await
+            if visit.is_some() {
+                return Box::pin(self.record(&tool, prepared, ctx, &mut open)).await;
+            }
+            perform(&self.plane, &tool, prepared, ctx, self.conversation.as_ref()).await
         };
         let body = AssertUnwindSafe(body).catch_unwind();
         // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.
         let result = tokio::select! {
             biased;
-            result = body => result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref()))),
+            result = body => result.unwrap_or_else(|payload| Err(panicked(&tool, payload.as_ref()))),
             error = stopped(ctx) => Err(error),
         };
         let closed = ctx.frame().instances.close().await;
-        let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(tool, &error)));
+        let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(&tool, &error)));
         open.finish(&result);
         result
     }
@@ -173,23 +233,6 @@ async fn stopped(ctx: &CallContext) -> CallError {
         error = cancelled => error,
         () = tokio::time::sleep_until(deadline.at) => deadline.error(),
     }
-}
-
-/// Opens the instances that a call needs: that of the toolset whose method it is, and those that it declares.
-async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
-    let own = &ctx.frame().instances;
-    if let Some(def) = &tool.receiver {
-        // A caller that does not declare the toolset has no instance: the call gets one to itself.
-        let receiver = match ctx.caller().and_then(|caller| caller.frame().instances.get(def.key())) {
-            Some(opened) => opened,
-            None => def.open(ctx).await?,
-        };
-        own.receive(receiver);
-    }
-    for def in &tool.instances {
-        own.push(def.open(ctx).await?);
-    }
-    Ok(())
 }
 
 fn unclosed(tool: &Registered, error: &BoxError) -> CallError {

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use llm_do_providers::ProviderError;
 
+use crate::usage::Exceeded;
+
 /// Any error that may cross threads.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -100,6 +102,47 @@ pub enum CallError {
         after: Duration,
     },
 
+    /// A limit of the run, or of a worker, is met; nothing ran.
+    #[error("`{tool}` has met a limit: {exceeded}")]
+    Limit {
+        /// The registered name of the call that has the limit.
+        tool: String,
+        /// The limit, and what is used.
+        exceeded: Exceeded,
+    },
+
+    /// `block_on` was called where async code runs; nothing ran.
+    #[error("`{tool}` cannot be waited for by `block_on` inside an async runtime: use `run(..).await`")]
+    Blocking {
+        /// The registered name of the root call.
+        tool: String,
+    },
+
+    /// The call asked the user, and there is nobody who answers.
+    #[error("`{tool}` asks the user, but nobody answers: give the runtime an `input_handler`")]
+    NoInput {
+        /// The registered name of who asked.
+        tool: String,
+    },
+
+    /// No worker is the best for a subtask.
+    #[error("no worker for the subtask of `{tool}`: {message}")]
+    NoWorker {
+        /// The registered name of who asked.
+        tool: String,
+        /// Why, and what to do.
+        message: String,
+    },
+
+    /// The journal could not keep an effect of the call, or holds another at its place.
+    #[error("the journal of `{tool}` failed")]
+    Journal {
+        /// The registered name of whose effect it is.
+        tool: String,
+        /// What is wrong.
+        source: BoxError,
+    },
+
     /// The run was cancelled.
     #[error("`{tool}` was cancelled")]
     Cancelled {
@@ -190,6 +233,8 @@ impl CallError {
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
                 | Self::Cycle { .. }
+                | Self::Limit { .. }
+                | Self::Journal { .. }
                 | Self::Cancelled { .. }
         )
     }
@@ -198,6 +243,12 @@ impl CallError {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self.innermost(), Self::Cancelled { .. })
+    }
+
+    /// Returns whether the call, or one below it, took longer than it may.
+    #[must_use]
+    pub fn is_timeout(&self) -> bool {
+        matches!(self.innermost(), Self::Timeout { .. })
     }
 
     /// Returns whether the call, or one below it, was not approved, or is blocked.

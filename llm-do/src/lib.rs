@@ -59,24 +59,29 @@ mod cancellation;
 mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod clock;
 mod context;
 mod declared;
 mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod history;
 mod instance;
+mod journal;
 mod model_choice;
 pub mod prelude;
 mod prompt;
 mod registry;
 mod runtime;
 mod schema;
+mod subtask;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tool;
 mod toolset;
 mod usage;
+mod user_input;
 mod worker;
 mod worker_spec;
 
@@ -84,21 +89,31 @@ pub use self::approval::{
     ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
     ProposedCall, Rule, WorkerRule,
 };
-pub use self::context::{CallContext, FromContext, State, ToolContext};
+pub use self::clock::{Clock, SystemClock};
+pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
 pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::{
     Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
 };
+pub use self::history::{History, HistoryProcessor};
+pub use self::journal::{
+    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
+};
 pub use self::prompt::Prompt;
 pub use self::registry::{Registered, Registry, RegistryError};
-pub use self::runtime::{BuildError, Runtime, RuntimeBuilder};
+pub use self::runtime::{BuildError, Chat, RunHandle, Runtime, RuntimeBuilder, Start};
+pub use self::subtask::SubtaskRequest;
 pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
-pub use self::usage::RunUsage;
+pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
+pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_spec::{OutputMode, WorkerSpec};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`] and [`ToolContext`].
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`] and [`ToolContext`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+/// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.
+#[doc(no_inline)]
+pub use jiff::Timestamp;
 // The examples that collect the registry are crates of their own: those that are merged into one would share it.
 #[doc = include_str!("../docs/data.md")]
 pub use llm_do_macros::data;
@@ -115,9 +130,10 @@ pub use llm_do_providers::LocalModel;
 #[cfg(feature = "openai")]
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
-    Attachment, ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response,
-    ResponsePart, ResponseStream, ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec,
-    Usage, UserPart, WebSearch, replay,
+    Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
+    PriceTable, PriceTableError, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream,
+    ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
+    replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

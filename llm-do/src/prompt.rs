@@ -8,6 +8,7 @@ use llm_do_providers::{Attachment, Message, UserPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::file::read;
 #[cfg(feature = "cli")]
 pub(crate) use self::file::read_anywhere;
 
@@ -98,7 +99,7 @@ impl Prompt {
         for attached in self.attachments {
             parts.push(UserPart::Attachment(match attached {
                 Attached::Data(attachment) => attachment,
-                Attached::Path(path) => file::read(root.to_owned(), path).await?,
+                Attached::Path(path) => read(root.to_owned(), path).await?,
             }));
         }
         Ok(Message::User { parts })

@@ -15,6 +15,7 @@ pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;
 use crate::declared::Declared;
 use crate::definition::{ToolDef, ToolsetDef};
+use crate::error::CallError;
 use crate::toolset::Member;
 use crate::worker_spec::WorkerSpec;
 
@@ -67,17 +68,50 @@ impl Registry {
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let declarations: HashMap<_, _> =
             items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
-        let mut items: BTreeMap<_, _> = items.into_iter().map(|item| (Arc::clone(&item.spec.name), item)).collect();
+        let shared = items.into_iter().map(|item| (Arc::clone(&item.spec.name), Arc::new(item)));
+        let mut items: BTreeMap<_, _> = shared.collect();
         // Two rounds, since an item may declare one that comes after it, or itself.
         let names = Names { items: &items, toolsets: &toolsets };
         let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
         for (item, (declared, instances)) in items.values_mut().zip(resolved) {
+            let Some(item) = Arc::get_mut(item) else { unreachable!("nobody else has seen it yet") };
             item.declared = declared;
             item.instances = instances;
         }
-        let tools: BTreeMap<_, _> = items.into_iter().map(|(name, item)| (name, Arc::new(item))).collect();
+        let tools = items;
         let found = tools.iter().map(|(name, item)| (Arc::clone(name), Arc::clone(item))).collect();
         if faults.is_empty() { Ok(Self { tools, found, toolsets }) } else { Err(RegistryError { faults }) }
+    }
+
+    /// Puts a worker together that is called on the spot; it may call what its caller may.
+    pub(crate) fn inline(
+        &self,
+        spec: &WorkerSpec,
+        declared: Option<&Declared>,
+        caller: &str,
+    ) -> Result<Registered, CallError> {
+        let invalid = |message| CallError::InvalidArguments { tool: spec.name().to_owned(), message };
+        let worker = self.worker(spec, Origin::Session).map_err(|faults| invalid(faults.join("; ")))?;
+        let tools = worker.declared.iter().flat_map(|own| own.iter());
+        match declared.and_then(|declared| tools.map(|own| &own.tool).find(|tool| declared.shown(tool).is_none())) {
+            Some(tool) => Err(CallError::NotDeclared { tool: tool.to_string(), caller: caller.to_owned() }),
+            None => Ok(worker),
+        }
+    }
+
+    /// Puts a worker together that is not registered; returns every fault of it.
+    pub(crate) fn worker(&self, spec: &WorkerSpec, origin: Origin) -> Result<Registered, Vec<String>> {
+        let mut faults = spec.faults();
+        let mut worker = Registered::written(spec, origin);
+        if self.tools.contains_key(spec.name()) || self.toolsets.contains_key(spec.name()) {
+            faults.push(format!("`{}` is registered already; choose another name", spec.name()));
+        }
+        let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
+        let names = Names { items: &self.tools, toolsets: &self.toolsets };
+        let tools = names.resolve(&worker, &Written { members: Vec::new(), by_name }, &mut faults);
+        worker.instances = names.instances(&tools);
+        worker.declared = Some(Arc::new(names.declared(tools)));
+        if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
     /// Returns the item of that name.

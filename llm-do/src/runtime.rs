@@ -1,27 +1,34 @@
 //! The session: what runs share, and how they begin.
 
+mod chat;
+mod start;
+
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::future::IntoFuture;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::time::Duration;
 
-use llm_do_providers::{Model, Settings};
+use llm_do_providers::{Model, PriceTable, Settings};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+pub use self::chat::Chat;
+pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
-use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Host};
-use crate::declared::Callee;
-use crate::dispatch::{Plane, Run};
+use crate::clock::{Clock, SystemClock};
+use crate::dispatch::{Plane, Root};
 use crate::error::CallError;
-use crate::event::{Caller, EventSink};
-use crate::instance::Instances;
+use crate::event::EventSink;
+use crate::history::HistoryProcessor;
+use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Registry, RegistryError};
-use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
-use crate::usage::Meter;
+use crate::tool::{FromReturn, Tool};
+use crate::usage::Limits;
+use crate::user_input::InputHandler;
 
 /// The variable that names the model of workers that declare none.
 pub(crate) const MODEL_VARIABLE: &str = "LLM_DO_MODEL";
@@ -50,7 +57,7 @@ impl Runtime {
     where
         T: Tool<Output: FromReturn>,
     {
-        from_result::<T>(self.root(T::NAME, to_arguments(&call)?).await?)
+        self.start(call).await
     }
 
     /// Runs an entry, tool or worker by its registered name, with arguments as JSON, as the root call.
@@ -59,28 +66,51 @@ impl Runtime {
     ///
     /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::NotFound`] for an unknown name.
     pub async fn run_named(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
-        Ok(self.root(name, arguments).await?.value)
+        let root = Root {
+            plane: Arc::clone(&self.plane),
+            name: name.to_owned(),
+            arguments: Ok(arguments),
+            conversation: None,
+            cancellation: self.cancellation.child_token(),
+            user: Arc::default(),
+        };
+        Ok(root.run().await?.value)
     }
 
-    async fn root(&self, name: &str, arguments: Value) -> Result<ToolReturn, CallError> {
-        let cancellation = self.cancellation.child_token();
-        let _cancel_on_drop = cancellation.clone().drop_guard();
-        let frame = CallFrame {
-            call: 0,
-            depth: 0,
-            nesting: 0,
-            name: name.into(),
-            by: Caller::User,
-            declared: None,
-            meter: Meter::default(),
-            instances: Instances::default(),
-            cancellation: Cancellation::of(cancellation),
-            deadline: None,
-            arguments: OnceLock::new(),
-        };
-        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane)));
-        let root = CallContext::root(Arc::clone(&run), frame);
-        run.call(&root, Callee::Shown(name), Ok(arguments), Caller::User).await
+    /// Runs an entry, or a tool or worker by itself, from code that is not async: a script's `main`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::Blocking`] where async code runs already: such
+    /// a thread must not wait, so use `run(..).await` there.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Greet somebody.
+    /// #[tool(effect = read_only)]
+    /// fn greet(name: &str) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// fn main() -> Result<()> {
+    ///     let runtime = Runtime::builder().build()?;
+    ///     assert_eq!(runtime.block_on(greet { name: "Ann".into() })?, "Hello, Ann!");
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn block_on<T>(&self, call: T) -> Result<T::Output, CallError>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return Err(CallError::Blocking { tool: T::NAME.to_owned() });
+        }
+        let fail = |source: std::io::Error| CallError::Failed { tool: T::NAME.to_owned(), source: source.into() };
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
+        tokio.block_on(self.start(call).into_future())
     }
 
     /// Returns what is registered.
@@ -105,8 +135,16 @@ pub struct RuntimeBuilder {
     settings: Settings,
     project_root: Option<PathBuf>,
     max_depth: Option<u32>,
+    limits: Option<Limits>,
+    worker_limits: HashMap<String, Limits>,
+    prices: Option<PriceTable>,
+    timeouts: HashMap<String, Duration>,
     streaming: bool,
     return_permission_errors: bool,
+    clock: Option<Arc<dyn Clock>>,
+    input_handler: Option<Arc<dyn InputHandler>>,
+    processors: Vec<Arc<dyn HistoryProcessor>>,
+    journal: Option<Arc<dyn Journal>>,
     cancellation: CancellationToken,
 }
 
@@ -214,6 +252,55 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Limits what a run may use: all its calls together. Default: nothing but [`max_depth`](Self::max_depth).
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Limits what a call of the worker `name`, and all below it, may use, in place of what the worker says itself.
+    pub fn worker_limits(mut self, name: impl Into<String>, limits: Limits) -> Self {
+        self.worker_limits.insert(name.into(), limits);
+        self
+    }
+
+    /// Sets how long a call of the tool, worker or entry `name` may take, in place of what it says itself.
+    pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
+        self.timeouts.insert(name.into(), timeout);
+        self
+    }
+
+    /// Sets what models cost. Default: [`PriceTable::builtin`].
+    pub fn prices(mut self, prices: PriceTable) -> Self {
+        self.prices = Some(prices);
+        self
+    }
+
+    /// Sets the clock that events, and [`CallContext::now`](crate::CallContext::now), have their time from. Default: the
+    /// system's.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Asks `handler` what tools ask the user. Default: nobody, so that asking is an error.
+    pub fn input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+        self.input_handler = Some(Arc::new(handler));
+        self
+    }
+
+    /// Lets `processor` change what was said before each request of a worker, after those given before.
+    pub fn history_processor(mut self, processor: impl HistoryProcessor + 'static) -> Self {
+        self.processors.push(Arc::new(processor));
+        self
+    }
+
+    /// Records every effect in `journal`, and replays what it has recorded. Default: none.
+    pub fn journal(mut self, journal: impl Journal) -> Self {
+        self.journal = Some(Arc::new(journal));
+        self
+    }
+
     /// Asks models to stream their answers. Default: false. Events are the same, in smaller pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
@@ -267,6 +354,15 @@ impl RuntimeBuilder {
             settings: self.settings,
             project_root: self.project_root.unwrap_or_else(|| PathBuf::from(".")),
             max_depth: self.max_depth.unwrap_or(5),
+            limits: self.limits.map(Arc::new),
+            worker_limits: self.worker_limits.into_iter().map(|(name, limits)| (name, Arc::new(limits))).collect(),
+            prices: self.prices.unwrap_or_else(PriceTable::builtin),
+            timeouts: self.timeouts,
+            clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
+            input_handler: self.input_handler,
+            processors: self.processors.into(),
+            journal: self.journal,
+            places: Places::default(),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
         };

@@ -5,12 +5,12 @@ mod turn;
 
 use std::sync::Arc;
 
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{
     ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings, StreamEvent,
     ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(crate) use self::output::Output;
 pub(crate) use self::turn::Limits;
@@ -19,9 +19,14 @@ use crate::context::CallContext;
 use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
+use crate::history::{Conversation, History, HistoryProcessor};
+use crate::journal::StepKind;
 use crate::prompt::Prompt;
 use crate::tool::ToolReturn;
 use crate::toolset::OUTPUT_TOOL;
+
+/// How many calls that change nothing are under way at once in one turn.
+const AT_ONCE: usize = 16;
 
 /// One call of a worker: what stays the same over its turns.
 pub(crate) struct WorkerRun {
@@ -35,68 +40,112 @@ pub(crate) struct WorkerRun {
     pub(crate) streaming: bool,
     /// Whether a denied call is told to the model instead of ending the run.
     pub(crate) return_denials: bool,
+    pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
+    /// What was said before, and is to be kept for the next time: of a root call only.
+    pub(crate) conversation: Option<Arc<Conversation>>,
+}
+
+/// The turns of a call under way: whatever becomes of it, what was said is kept.
+struct Talk {
+    turns: Turns,
+    conversation: Option<Arc<Conversation>>,
+}
+
+impl Drop for Talk {
+    fn drop(&mut self) {
+        if let Some(conversation) = &self.conversation {
+            conversation.keep(std::mem::take(self.turns.messages_mut()));
+        }
+    }
 }
 
 impl WorkerRun {
-    /// Runs the turns from `prompt` to the output.
+    /// Runs the turns from `prompt` to the output, after what was said before.
     pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<Value, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         if let Some(output) = self.output.tool() {
             self.tools = self.tools.iter().chain([output]).cloned().collect();
         }
-        let mut turns = Turns::new(message, limits);
+        let mut messages: Vec<_> = self.conversation.as_ref().map(|kept| kept.take().into()).unwrap_or_default();
+        messages.push(message);
+        let run = Arc::new(self);
+        let mut talk = Talk { turns: Turns::new(messages, limits), conversation: run.conversation.clone() };
         loop {
-            match turns.step() {
-                Step::Request(messages) => {
-                    let response = self.request(messages, turns.turn() + 1).await?;
-                    self.answered(&mut turns, response);
-                }
+            match talk.turns.step() {
+                Step::Request(_) => run.ask(&mut talk.turns).await?,
                 Step::Call(calls) => {
-                    let results = self.call_all(calls).await?;
-                    turns.called(results);
+                    let results = run.call_all(calls).await?;
+                    talk.turns.called(results);
+                    talk.turns.heard(run.ctx.frame().heard.take());
                 }
                 Step::Done(value) => return Ok(value.clone()),
                 Step::Failed(message) => {
-                    return Err(CallError::GaveUp { worker: self.ctx.name().to_owned(), message: message.to_owned() });
+                    return Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: message.to_owned() });
                 }
             }
         }
     }
 
-    /// Reports `response` and hands it to the turns.
-    fn answered(&self, turns: &mut Turns, response: Response) {
-        let usage = response.usage;
-        self.ctx.frames().for_each(|frame| frame.meter.add_request(usage));
-        self.ctx.emit(|| {
-            let (model, parts) = (response.model.clone(), response.parts.clone());
-            EventKind::ModelResponse { model, parts, usage }
+    /// Asks the model once, and hands its answer to the turns.
+    async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
+        self.process(turns).await?;
+        let response = self.request(turns).await?;
+        self.ctx.emit(|| EventKind::ModelResponse {
+            model: response.model.clone(),
+            parts: response.parts.clone(),
+            usage: response.usage,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         if let Some(reason) = turns.answered(response, &self.output) {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
+        Ok(())
+    }
+
+    /// Lets the processors of the session change what was said so far.
+    async fn process(&self, turns: &mut Turns) -> Result<(), CallError> {
+        if self.processors.is_empty() {
+            return Ok(());
+        }
+        let mut history = History::from(std::mem::take(turns.messages_mut()));
+        for processor in self.processors.iter() {
+            let processed = processor.process(&mut history, &self.ctx).await;
+            processed.map_err(|source| CallError::Failed { tool: self.ctx.name().to_owned(), source })?;
+        }
+        history.repair();
+        *turns.messages_mut() = history.into();
+        Ok(())
     }
 
     /// Asks the model once, until it has answered or the run is cancelled.
-    async fn request(&self, messages: &[Message], turn: u32) -> Result<Response, CallError> {
+    async fn request(self: &Arc<Self>, turns: &Turns) -> Result<Response, CallError> {
+        let messages = turns.messages();
+        let _counted = self.ctx.begin_request(self.model.name())?;
         self.ctx.emit(|| EventKind::ModelRequest {
             model: self.model.name().into(),
-            turn,
+            turn: turns.turn() + 1,
             messages: messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let request = Request::new(messages, &self.settings)
-            .instructions(Some(&*self.instructions).filter(|text| !text.is_empty()))
-            .tools(&self.tools)
-            .tool_choice(self.tool_choice())
-            .server_side_tools(&self.server_side_tools)
-            .output(self.output.schema());
-        let worker = || self.ctx.name().to_owned();
-        tokio::select! {
+        let (run, asked) = (Arc::clone(self), Arc::clone(messages));
+        let local = async move { run.answer(&asked).await };
+        let input = || self.input(turns);
+        let response: Response = tokio::select! {
             biased;
-            () = self.ctx.cancelled() => Err(CallError::Cancelled { tool: worker() }),
-            answer = self.answer(request) => answer.map_err(|source| CallError::Model { worker: worker(), source }),
+            () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
+            answer = self.ctx.step(StepKind::Model, self.model.name(), input, local) => answer?,
+        };
+        self.ctx.add_request(self.model.name(), response.usage);
+        Ok(response)
+    }
+
+    /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.
+    fn input(&self, turns: &Turns) -> Value {
+        let new = turns.asked();
+        match turns.turn() {
+            0 => json!({ "instructions": self.instructions, "messages": new }),
+            turn => json!({ "turn": turn, "messages": new }),
         }
     }
 
@@ -114,10 +163,22 @@ impl WorkerRun {
         }
     }
 
-    async fn answer(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        let stream =
-            if self.streaming { self.model.stream(request).await? } else { replay(self.model.request(request).await?) };
-        self.collect(stream).await
+    async fn answer(&self, messages: &[Message]) -> Result<Response, CallError> {
+        let request = Request::new(messages, &self.settings)
+            .instructions(Some(&*self.instructions).filter(|text| !text.is_empty()))
+            .tools(&self.tools)
+            .tool_choice(self.tool_choice())
+            .server_side_tools(&self.server_side_tools)
+            .output(self.output.schema());
+        let failed = |source| CallError::Model { worker: self.ctx.name().to_owned(), source };
+        let stream = if self.streaming {
+            self.model.stream(request).await.map_err(failed)?
+        } else if self.ctx.is_observed() {
+            replay(self.model.request(request).await.map_err(failed)?)
+        } else {
+            return self.model.request(request).await.map_err(failed);
+        };
+        self.collect(stream).await.map_err(failed)
     }
 
     /// Reports the pieces of an answer and returns the whole.
@@ -140,13 +201,11 @@ impl WorkerRun {
         Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))
     }
 
-    /// Makes the calls of one turn, in order.
+    /// Makes the calls of one turn: in order, or together if none of them changes anything.
     async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Called>, CallError> {
-        let mut called = Vec::with_capacity(calls.len());
-        for call in calls {
-            called.push(self.call(call).await?);
-        }
-        Ok(called)
+        let at_once = if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { AT_ONCE } else { 1 };
+        let calls: Vec<_> = calls.iter().map(|call| self.call(call).boxed()).collect();
+        stream::iter(calls).buffered(at_once).try_collect().await
     }
 
     /// Makes one call; an error that the model may mend becomes its result.
@@ -158,7 +217,10 @@ impl WorkerRun {
             Err(error) if is_denied && self.return_denials => {
                 failed(call, denial(&self.told(error, &call.name), &call.name))
             }
-            Err(error) if error.is_mendable() => failed(call, chain(&self.told(error, &call.name))),
+            // What took all of this worker's own time leaves none to mend it.
+            Err(error) if error.is_mendable() && self.ctx.in_time().is_ok() => {
+                failed(call, chain(&self.told(error, &call.name)))
+            }
             Err(error) => return Err(error),
         };
         Ok(Called { result, is_denied })
@@ -204,5 +266,5 @@ fn text_of(value: Value) -> String {
 }
 
 fn denial(error: &CallError, tool: &str) -> String {
-    serde_json::json!({ "error": chain(error), "tool_name": tool, "error_type": "permission" }).to_string()
+    json!({ "error": chain(error), "tool_name": tool, "error_type": "permission" }).to_string()
 }

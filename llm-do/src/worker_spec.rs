@@ -1,11 +1,15 @@
 //! A worker that is put together while the program runs.
 
+use std::time::Duration;
+
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
 use crate::argument::check;
 use crate::schema;
 use crate::tool::WorkerOutput;
+use crate::toolset::OUTPUT_TOOL;
+use crate::usage::Limits;
 
 /// How a worker's model gives its output, where the output is not plain text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,6 +73,8 @@ pub struct WorkerSpec {
     pub(crate) check: fn(Value) -> Result<Value, String>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
+    pub(crate) limits: Option<Limits>,
+    pub(crate) timeout: Option<Duration>,
 }
 
 impl WorkerSpec {
@@ -90,6 +96,8 @@ impl WorkerSpec {
             check: Ok,
             max_turns: 20,
             retries: 2,
+            limits: None,
+            timeout: None,
         }
     }
 
@@ -177,5 +185,43 @@ impl WorkerSpec {
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
         self
+    }
+
+    /// Limits what a call of it, and all below that, may use together. Default: what the run may.
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = Some(limits);
+        self
+    }
+
+    /// Sets how long a call of it may take. Default: as long as its caller may.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Lists what makes it none.
+    pub(crate) fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(is_plain) || self.name == OUTPUT_TOOL {
+            faults.push(format!("`{}` cannot be a name: take 1 to 64 letters, digits, `_` or `-`", self.name));
+        }
+        if self.model.is_some() && !self.compatible_models.is_empty() {
+            faults.push("`model` and `compatible_models` exclude each other".to_owned());
+        }
+        if self.max_turns == 0 {
+            faults.push("`max_turns` must be 1 or more".to_owned());
+        }
+        let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
+        for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
+            if let Err(error) = jsonschema::draft202012::new(schema) {
+                faults.push(format!("`{what}` is no JSON schema: {error}"));
+            }
+        }
+        let input = self.input_schema.as_ref();
+        if input.is_some_and(|schema| schema.get("type").and_then(Value::as_str) != Some("object")) {
+            faults.push("`input_schema` must be of the type `object`: arguments have names".to_owned());
+        }
+        faults
     }
 }

@@ -4,45 +4,14 @@
 //! that can be: a lookup by name, serde_json, and the function.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
-#![allow(unsafe_code, reason = "an allocator that counts is a `GlobalAlloc`, which is unsafe to implement")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::collections::HashMap;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use llm_do::prelude::*;
 use serde_json::{Value, json};
-
-/// Counts what is allocated.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: everything is handed on to the system's allocator as it comes.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: as the caller promises.
-        unsafe { System.realloc(pointer, layout, size) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Registers a hundred tools of the kind that is measured.
 macro_rules! hundred {
@@ -79,17 +48,15 @@ fn add_blocking(left: i64, right: i64, label: Option<String>) -> i64 {
     left + right
 }
 
-/// Calls one tool a number of times; gives nanoseconds and allocations of all calls.
+/// Calls one tool a number of times; gives the nanoseconds that the calls took.
 #[entry]
-async fn measure(ctx: &CallContext, tool: String, times: u64) -> Result<(u64, u64)> {
+async fn measure(ctx: &CallContext, tool: String, times: u64) -> Result<u64> {
     let arguments: Vec<Value> = (0..times).map(|_| arguments()).collect();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
     let begun = Instant::now();
     for arguments in arguments {
         black_box(ctx.call_tool(&tool, arguments).await?);
     }
-    let elapsed = begun.elapsed();
-    Ok((u64::try_from(elapsed.as_nanos())?, ALLOCATIONS.load(Ordering::Relaxed) - before))
+    Ok(u64::try_from(begun.elapsed().as_nanos())?)
 }
 
 fn arguments() -> Value {
@@ -106,7 +73,7 @@ struct Add {
 
 type Body = Box<dyn Fn(Value) -> serde_json::Result<Value>>;
 
-fn by_hand(times: u64) -> (u64, u64) {
+fn by_hand(times: u64) -> u64 {
     let body = |arguments| {
         let Add { left, right, label } = serde_json::from_value(arguments)?;
         black_box(label);
@@ -114,16 +81,22 @@ fn by_hand(times: u64) -> (u64, u64) {
     };
     let table: HashMap<String, Body> = (0..100).map(|n| (format!("add{n:02}"), Box::new(body) as Body)).collect();
     let arguments: Vec<Value> = (0..times).map(|_| arguments()).collect();
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
     let begun = Instant::now();
     for arguments in arguments {
         black_box(table[black_box("add42")](arguments).expect("a sum"));
     }
-    (u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX), ALLOCATIONS.load(Ordering::Relaxed) - before)
+    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn run(tokio: &tokio::runtime::Runtime, runtime: &Runtime, tool: &str, times: u64) -> (u64, u64) {
+fn run(tokio: &tokio::runtime::Runtime, runtime: &Runtime, tool: &str, times: u64) -> u64 {
     tokio.block_on(runtime.run(measure { tool: tool.to_owned(), times })).expect("sums")
+}
+
+/// Returns the allocations of one call, on its thread: what 2000 calls need beyond 1000, their arguments not counted.
+fn allocations(case: &dyn Fn(u64) -> u64) -> u64 {
+    let of = |times| allocation_counter::measure(|| drop(black_box(case(times)))).count_total;
+    let arguments = allocation_counter::measure(|| drop(black_box(arguments()))).count_total;
+    (of(2000) - of(1000)) / 1000 - arguments
 }
 
 fn calls(criterion: &mut Criterion) {
@@ -131,7 +104,7 @@ fn calls(criterion: &mut Criterion) {
     let plain = Runtime::builder().build().expect("a registry without faults");
     let lines =
         Runtime::builder().sink(llm_do::JsonLines::new(std::io::sink())).build().expect("a registry without faults");
-    let cases: [(&str, &dyn Fn(u64) -> (u64, u64)); 5] = [
+    let cases: [(&str, &dyn Fn(u64) -> u64); 5] = [
         ("by hand", &by_hand),
         ("inline", &|times| run(&tokio, &plain, "add42", times)),
         ("async", &|times| run(&tokio, &plain, "add_async", times)),
@@ -139,13 +112,12 @@ fn calls(criterion: &mut Criterion) {
         ("off the async threads", &|times| run(&tokio, &plain, "add_blocking", times)),
     ];
     for (name, case) in cases {
-        let (_, allocations) = case(1000);
-        #[allow(clippy::print_stderr, clippy::cast_precision_loss, reason = "a figure for the reader of the bench")]
+        #[allow(clippy::print_stderr, reason = "a figure for the reader of the bench")]
         {
-            eprintln!("one call, {name}: {:.2} allocations", allocations as f64 / 1000.0);
+            eprintln!("one call, {name}: {} allocations", allocations(case));
         }
         criterion.bench_function(&format!("one call, {name}"), |bencher| {
-            bencher.iter_custom(|times| Duration::from_nanos(case(times).0));
+            bencher.iter_custom(|times| Duration::from_nanos(case(times)));
         });
     }
 }

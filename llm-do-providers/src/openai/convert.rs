@@ -149,6 +149,7 @@ pub(super) fn usage(tokens: Tokens) -> Usage {
     let completion = tokens.completion_tokens_details.unwrap_or_default();
     Usage {
         cached_tokens: count(prompt.cached_tokens.as_ref()),
+        cache_write_tokens: count(prompt.cache_write_tokens.as_ref()),
         reasoning_tokens: count(completion.reasoning_tokens.as_ref()),
         ..Usage::of_request(count(tokens.prompt_tokens.as_ref()), count(tokens.completion_tokens.as_ref()))
     }

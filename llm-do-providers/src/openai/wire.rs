@@ -251,6 +251,7 @@ pub(super) struct Tokens {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct PromptDetails {
     pub(super) cached_tokens: Option<Value>,
+    pub(super) cache_write_tokens: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -115,7 +115,7 @@ async fn each_finish_reason_has_its_name() {
 async fn cached_and_reasoning_tokens_are_counted() {
     let usage = json!({
         "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30,
-        "prompt_tokens_details": {"cached_tokens": 7, "audio_tokens": 0},
+        "prompt_tokens_details": {"cached_tokens": 7, "cache_write_tokens": 2, "audio_tokens": 0},
         "completion_tokens_details": {"reasoning_tokens": 15}
     });
     let body = json!({"choices": [{"message": {"content": "a"}, "finish_reason": "stop"}], "usage": usage});
@@ -123,5 +123,6 @@ async fn cached_and_reasoning_tokens_are_counted() {
     let response = whole(&model(&server).build().unwrap()).await.unwrap();
     let usage = response.usage;
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens, usage.reasoning_tokens), (10, 7, 20, 15));
+    assert_eq!(usage.cache_write_tokens, 2);
     assert_eq!(response.model, "m", "the model asked stands in for a name that the server does not give");
 }

@@ -2,6 +2,7 @@
 
 use llm_do_providers::{ServerSideTool, Settings};
 
+use crate::usage::Limits;
 use crate::worker_spec::OutputMode;
 
 /// How a model implements a worker.
@@ -18,6 +19,7 @@ pub struct WorkerDef {
     pub(crate) output_schema: Option<Written>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
+    pub(crate) limits: Option<fn() -> Limits>,
 }
 
 #[doc(hidden)]
@@ -36,6 +38,7 @@ impl WorkerDef {
             output_schema: None,
             max_turns: 20,
             retries: 2,
+            limits: None,
         }
     }
 
@@ -99,6 +102,13 @@ impl WorkerDef {
     #[must_use]
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = retries;
+        self
+    }
+
+    /// Sets what a call, and all below it, may use together. Default: what the run may.
+    #[must_use]
+    pub const fn limits(mut self, limits: fn() -> Limits) -> Self {
+        self.limits = Some(limits);
         self
     }
 }

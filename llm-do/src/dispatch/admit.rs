@@ -8,16 +8,25 @@ use tokio::time::Instant;
 use super::Run;
 use super::perform::Prepared;
 use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Deadline, Given};
+use crate::context::{CallContext, CallFrame, Deadline, Given, Heard};
 use crate::declared::Callee;
 use crate::error::CallError;
 use crate::event::{Caller, Kind};
 use crate::instance::Instances;
+use crate::journal::{Places, Visit};
 use crate::registry::Registered;
-use crate::usage::Meter;
+use crate::usage::{Limits, Meter};
 
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
 const MAX_NESTING: u32 = 50;
+
+/// A call that may run.
+pub(super) struct Admitted {
+    pub(super) tool: Arc<Registered>,
+    pub(super) prepared: Prepared,
+    /// Its place in the journal, if there is one, where it is under way until this is dropped.
+    pub(super) visit: Option<Visit>,
+}
 
 impl Run {
     /// Finds what the caller may call. A model is not told of what it may not.
@@ -33,6 +42,21 @@ impl Run {
             return Err(CallError::NotDeclared { tool, caller: caller.name.to_string() });
         }
         Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
+    }
+
+    /// Finds what the caller may call, or puts it together.
+    pub(super) fn callee(
+        &self,
+        caller: &CallFrame,
+        whom: Callee<'_>,
+        by: Caller,
+    ) -> Result<Arc<Registered>, CallError> {
+        match whom {
+            Callee::Inline(spec) => {
+                self.plane.registry.inline(spec, caller.declared.as_deref(), &caller.name).map(Arc::new)
+            }
+            _ => self.find(caller, whom, by),
+        }
     }
 
     /// Begins the frame of a call; a worker is one deeper than its caller.
@@ -55,8 +79,14 @@ impl Run {
             meter: Meter::default(),
             instances: Instances::default(),
             cancellation: Cancellation::default(),
-            deadline: deadline(from.deadline.as_ref(), &name, tool.and_then(|tool| tool.timeout)),
+            deadline: deadline(from.deadline.as_ref(), &name, tool.and_then(|tool| self.timeout(tool))),
+            limits: tool.and_then(|tool| self.limits(tool)),
+            recorder: OnceLock::new(),
+            is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
             arguments: OnceLock::new(),
+            heard: Heard::default(),
+            step: OnceLock::new(),
+            places: Places::default(),
             name,
         }
     }
@@ -67,12 +97,31 @@ impl Run {
         ctx: &CallContext,
         found: Result<Arc<Registered>, CallError>,
         arguments: Given,
-    ) -> Result<(Arc<Registered>, Prepared), CallError> {
+    ) -> Result<Admitted, CallError> {
         let tool = found?;
         let mut prepared = Prepared::decode(&tool, arguments)?;
         self.descend(ctx, &tool, &prepared)?;
+        let visit = self.place(ctx, &tool, &prepared)?;
         self.approve(ctx, &tool, &mut prepared).await?;
-        Ok((tool, prepared))
+        // Last, since it counts: a call that is refused uses nothing.
+        if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
+            caller.add_tool_call()?;
+        }
+        Ok(Admitted { tool, prepared, visit })
+    }
+
+    /// Returns how long a call of the tool may take: as the session says, or else the tool itself.
+    fn timeout(&self, tool: &Registered) -> Option<Duration> {
+        let timeouts = &self.plane.timeouts;
+        let timeout = if timeouts.is_empty() { None } else { timeouts.get(tool.name()).copied() };
+        let wall_time = self.limits(tool).and_then(|limits| limits.wall_time);
+        timeout.or(tool.timeout).into_iter().chain(wall_time).min()
+    }
+
+    /// Returns what a worker's call may use: as the session says, or else the worker itself.
+    fn limits(&self, tool: &Registered) -> Option<Arc<Limits>> {
+        let plan = tool.plan()?;
+        self.plane.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
     }
 
     /// Refuses a call that is too deep, too late, or the same as one that it is below of.

@@ -8,7 +8,7 @@ use llm_do_providers::Attachment;
 use super::perform::Prepared;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
-use crate::event::{Caller, EventKind, Kind, Outcome};
+use crate::event::{EventKind, Kind, Outcome};
 use crate::tool::ToolReturn;
 
 /// A call that has started and not finished; dropped, it is reported as cancelled.
@@ -16,6 +16,8 @@ pub(super) struct OpenCall<'a> {
     ctx: &'a CallContext,
     begun: Instant,
     is_finished: bool,
+    /// Whether its result is the journal's.
+    pub(super) is_replayed: bool,
 }
 
 impl<'a> OpenCall<'a> {
@@ -25,10 +27,7 @@ impl<'a> OpenCall<'a> {
         let arguments = || prepared.arguments().map(Cow::into_owned).unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
-        for above in ctx.frames().skip(1).filter(|_| by != Caller::User) {
-            above.meter.add_tool_call();
-        }
-        Self { ctx, begun: Instant::now(), is_finished: false }
+        Self { ctx, begun: Instant::now(), is_replayed: false, is_finished: false }
     }
 
     /// Reports how the call ended.
@@ -45,8 +44,9 @@ impl<'a> OpenCall<'a> {
 
     fn report(&mut self, outcome: Outcome, attachments: Vec<String>, note: Option<String>) {
         self.is_finished = true;
+        let replayed = self.is_replayed;
         let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ctx.emit(|| EventKind::CallFinished { outcome, attachments, note, elapsed_ms });
+        self.ctx.emit(|| EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed });
     }
 }
 

@@ -10,6 +10,8 @@ use super::Plane;
 use crate::context::{CallContext, Given};
 use crate::definition::{Ask, Start};
 use crate::error::CallError;
+use crate::event::Caller;
+use crate::history::Conversation;
 use crate::registry::{Code, Registered, WorkerPlan};
 use crate::tool::{Failure, ToolReturn, Way};
 use crate::worker::{Limits, Output, WorkerRun};
@@ -48,27 +50,68 @@ impl Prepared {
             Self::Worker { arguments, .. } => Ok(Cow::Borrowed(arguments)),
         }
     }
+}
 
-    /// Runs the call to its end.
-    pub(super) async fn perform(
-        self,
-        plane: &Plane,
-        tool: &Registered,
-        ctx: &CallContext,
-    ) -> Result<ToolReturn, CallError> {
-        match self {
-            Self::Function(start) => function(tool, start, ctx).await,
-            // On the heap: functions nest deeper than workers, and their calls need none of it on the stack.
-            Self::Worker { plan, ask, .. } => Box::pin(plane.work(&plan, ask, ctx)).await,
-        }
+/// Runs a call to its end: in the instances that it needs, and with the subtask that it may ask for.
+pub(super) async fn perform(
+    plane: &Plane,
+    tool: &Registered,
+    prepared: Prepared,
+    ctx: &CallContext,
+    conversation: Option<&Arc<Conversation>>,
+) -> Result<ToolReturn, CallError> {
+    if tool.receiver.is_some() || !tool.instances.is_empty() {
+        Box::pin(equip(tool, ctx)).await?;
     }
+    match prepared {
+        Prepared::Function(start) => {
+            let returned = function(tool, start, ctx).await?;
+            if returned.subtask.is_some() { Box::pin(hand_over(returned, ctx)).await } else { Ok(returned) }
+        }
+        // On the heap: functions nest deeper than workers, and their calls need none of it on the stack.
+        Prepared::Worker { plan, ask, .. } => Box::pin(plane.work(&plan, ask, ctx, conversation)).await,
+    }
+}
+
+/// Gives the subtask that a tool asks for to a worker, whose answer is the tool's.
+async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    let ToolReturn { value, attachments, note, subtask } = returned;
+    let value = match subtask {
+        Some(request) => ctx.subtask(*request).await?,
+        None => value,
+    };
+    Ok(ToolReturn { value, attachments, note, subtask: None })
+}
+
+/// Opens the instances that a call needs: that of the toolset whose method it is, and those that it declares.
+async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
+    let own = &ctx.frame().instances;
+    if let Some(def) = &tool.receiver {
+        // A caller that does not declare the toolset has no instance: the call gets one to itself.
+        let receiver = match ctx.caller().and_then(|caller| caller.frame().instances.get(def.key())) {
+            Some(opened) => opened,
+            None => def.open(ctx).await?,
+        };
+        own.receive(receiver);
+    }
+    for def in &tool.instances {
+        own.push(def.open(ctx).await?);
+    }
+    Ok(())
 }
 
 impl Plane {
     /// Runs a worker's turns.
-    async fn work(&self, plan: &WorkerPlan, ask: Ask, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    async fn work(
+        &self,
+        plan: &WorkerPlan,
+        ask: Ask,
+        ctx: &CallContext,
+        conversation: Option<&Arc<Conversation>>,
+    ) -> Result<ToolReturn, CallError> {
         let prompt = ask(ctx).prompt().await?;
-        let run = self.worker_run(plan, ctx)?;
+        let mut run = self.worker_run(plan, ctx)?;
+        run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         Ok(run.run(prompt, limits).await?.into())
     }
@@ -97,6 +140,8 @@ impl Plane {
             settings: plan.settings.clone().over(&self.settings),
             streaming: self.streaming,
             return_denials: self.return_permission_errors,
+            processors: Arc::clone(&self.processors),
+            conversation: None,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What can happen in a run.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_do_providers::{ResponsePart, Usage};
@@ -40,6 +41,9 @@ pub enum EventKind {
         note: Option<String>,
         /// Wall-clock time since it started, in milliseconds.
         elapsed_ms: u64,
+        /// Whether the journal had the result, and nothing ran.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
     },
     /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied.
     CallRefused {
@@ -76,6 +80,25 @@ pub enum EventKind {
         edited: Option<Value>,
         /// Whether equal calls of this session will run without a question.
         remembered: bool,
+    },
+    /// The call asks the user.
+    InputAsked {
+        /// The question.
+        prompt: String,
+    },
+    /// The user answered.
+    InputAnswered {
+        /// The answer.
+        answer: String,
+    },
+    /// A task was given to the worker that is best for it.
+    Subtask {
+        /// The task.
+        description: String,
+        /// The worker.
+        worker: String,
+        /// What each worker that takes the task got for it, by name.
+        points: BTreeMap<String, u32>,
     },
     /// A worker asks its model.
     ModelRequest {

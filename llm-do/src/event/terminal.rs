@@ -122,10 +122,7 @@ fn describe(event: &Event, kind: &EventKind) -> Option<String> {
         EventKind::ModelWaiting { on } => Some(format!("  {name} waits: {on}")),
         EventKind::ModelResponse { parts, usage, .. } => Some(format!("  {name} {}", answer(parts, usage))),
         EventKind::ModelRetry { reason } => Some(format!("  {name} asks again: {}", cut(reason))),
-        EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(format!(
-            "used: {} tool calls, {} requests, {} tokens in, {} out",
-            used.tool_calls, used.model.requests, used.model.input_tokens, used.model.output_tokens
-        )),
+        EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(format!("used: {used}")),
         _ => None,
     }
 }

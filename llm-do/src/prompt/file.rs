@@ -11,7 +11,7 @@ use llm_do_providers::Attachment;
 const MAX_BYTES: u64 = 20 << 20;
 
 /// Reads a file below `root`; no path and no symbolic link leads out of it.
-pub(super) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, String> {
+pub(crate) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, String> {
     let shown = path.display().to_string();
     let reading = tokio::task::spawn_blocking(move || read_below(&root, &path));
     reading.await.unwrap_or_else(|fault| Err(format!("the attachment `{shown}` was not read: {fault}")))

@@ -10,7 +10,7 @@ use crate::toolset::{Member, OUTPUT_TOOL};
 
 /// What a declaration may name.
 pub(super) struct Names<'a> {
-    pub(super) items: &'a BTreeMap<Arc<str>, Registered>,
+    pub(super) items: &'a BTreeMap<Arc<str>, Arc<Registered>>,
     pub(super) toolsets: &'a BTreeMap<&'static str, ToolsetDef>,
 }
 
@@ -46,8 +46,12 @@ impl Names<'_> {
         let Some(written) = written else { return (item.plan().map(|_| Arc::default()), Vec::new()) };
         let tools = self.resolve(item, written, faults);
         let instances = self.instances(&tools);
-        let spec = |tool: &str| self.items.get(tool).map(|item| item.spec.clone());
-        (Some(Arc::new(Declared::new(tools, spec))), instances)
+        (Some(Arc::new(self.declared(tools))), instances)
+    }
+
+    /// Returns the tools with what models are told of them.
+    pub(super) fn declared(&self, tools: Vec<DeclaredTool>) -> Declared {
+        Declared::new(tools, |tool| self.items.get(tool).map(|item| item.spec.clone()))
     }
 
     /// Lists the tools that a declaration stands for.

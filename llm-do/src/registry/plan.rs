@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::definition::{Ask, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
 use crate::schema::{OutputShape, differences};
+use crate::usage::Limits;
 use crate::worker_spec::{OutputMode, WorkerSpec};
 
 /// The longest description made of instructions, in characters.
@@ -28,6 +29,8 @@ pub(crate) struct WorkerPlan {
     pub(crate) check: fn(Value) -> Result<Value, String>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
+    /// What a call of it, and all below that, may use.
+    pub(crate) limits: Option<Arc<Limits>>,
     schema: OutputSchema,
     shape: OnceLock<Arc<OutputShape>>,
 }
@@ -60,6 +63,7 @@ impl WorkerPlan {
             check,
             max_turns: worker.max_turns,
             retries: worker.retries,
+            limits: worker.limits.map(|limits| Arc::new(limits())),
             schema: OutputSchema::Of(def.output),
             shape: OnceLock::new(),
         }
@@ -80,6 +84,7 @@ impl WorkerPlan {
             check: spec.check,
             max_turns: spec.max_turns,
             retries: spec.retries,
+            limits: spec.limits.clone().map(Arc::new),
             schema: OutputSchema::Written(spec.output_schema.clone().unwrap_or_else(|| json!({ "type": "string" }))),
             shape: OnceLock::new(),
         }

@@ -106,7 +106,7 @@ impl Registered {
             kind: Kind::Worker,
             effect: Effect::Undeclared,
             origin,
-            timeout: None,
+            timeout: spec.timeout,
             declared: Some(Arc::default()),
             instances: Vec::new(),
             receiver: None,

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::BoxError;
+use crate::subtask::SubtaskRequest;
 
 /// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
 ///
@@ -31,6 +32,8 @@ pub struct ToolReturn {
     pub(crate) value: Value,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) note: Option<String>,
+    /// The task whose result is to stand in the place of the value.
+    pub(crate) subtask: Option<Box<SubtaskRequest>>,
 }
 
 impl ToolReturn {
@@ -46,6 +49,13 @@ impl ToolReturn {
     /// Returns an error if the value cannot be written as JSON.
     pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
         Ok(serde_json::to_value(value)?.into())
+    }
+
+    /// Hands over to a worker: the answer to this task is the tool's result, and all that its caller sees.
+    ///
+    /// The worker is chosen as by [`CallContext::subtask`](crate::CallContext::subtask), of those that the tool may call.
+    pub fn subtask(request: SubtaskRequest) -> Self {
+        Self { subtask: Some(Box::new(request)), ..Self::default() }
     }
 
     /// Adds a file for the model. Default: none.

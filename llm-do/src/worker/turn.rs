@@ -1,6 +1,7 @@
 //! The worker's turns as a state machine: no I/O, so that it runs live, streamed, from a record and in tests alike.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use llm_do_providers::{FinishReason, Message, Response, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
@@ -21,10 +22,13 @@ pub(crate) struct Limits {
 /// The state of a worker's call between two effects.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Turns {
-    messages: Vec<Message>,
+    /// Shared with a request that is under way.
+    messages: Arc<Vec<Message>>,
     phase: Phase,
     turn: u32,
     limits: Limits,
+    /// How many of the messages the model was asked with before: what follows is new to it.
+    asked: usize,
     /// Failures in a row: of the output under its tool's name, of each tool under its own.
     failures: BTreeMap<String, u32>,
 }
@@ -52,7 +56,7 @@ struct Given {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Step<'a> {
     /// Ask the model, with these messages; then [`Turns::answered`].
-    Request(&'a [Message]),
+    Request(&'a Arc<Vec<Message>>),
     /// Make these calls; then [`Turns::called`].
     Call(&'a [ToolCall]),
     /// Nothing: this is the output.
@@ -70,9 +74,16 @@ pub(crate) struct Called {
 }
 
 impl Turns {
-    /// Begins with `prompt`.
-    pub(crate) fn new(prompt: Message, limits: Limits) -> Self {
-        Self { messages: vec![prompt], phase: Phase::Request, turn: 0, limits, failures: BTreeMap::new() }
+    /// Begins with `messages`, of which the last is the prompt.
+    pub(crate) fn new(messages: Vec<Message>, limits: Limits) -> Self {
+        Self {
+            messages: Arc::new(messages),
+            phase: Phase::Request,
+            turn: 0,
+            limits,
+            asked: 0,
+            failures: BTreeMap::new(),
+        }
     }
 
     /// Says what is to be done next.
@@ -85,9 +96,35 @@ impl Turns {
         }
     }
 
+    /// Returns the messages so far.
+    pub(crate) fn messages(&self) -> &Arc<Vec<Message>> {
+        &self.messages
+    }
+
+    /// Returns the messages, to be changed between two steps; each call must keep its result.
+    pub(crate) fn messages_mut(&mut self) -> &mut Vec<Message> {
+        Arc::make_mut(&mut self.messages)
+    }
+
+    fn push(&mut self, message: Message) {
+        self.messages_mut().push(message);
+    }
+
     /// Returns how many answers there were.
     pub(crate) fn turn(&self) -> u32 {
         self.turn
+    }
+
+    /// Returns the messages that the model was not asked with before, without its own.
+    pub(crate) fn asked(&self) -> &[Message] {
+        self.messages.get(self.asked..).unwrap_or(&self.messages)
+    }
+
+    /// Takes what the user said to a tool meanwhile.
+    pub(crate) fn heard(&mut self, said: Vec<String>) {
+        if !said.is_empty() {
+            self.push(Message::user(said.join("\n\n")));
+        }
     }
 
     /// Takes the model's answer; returns what was wrong with it, if it is asked again for that.
@@ -95,7 +132,8 @@ impl Turns {
         self.turn += 1;
         let (text, finish) = (response.text(), response.finish);
         let calls: Vec<ToolCall> = response.tool_calls().cloned().collect();
-        self.messages.push(Message::Assistant { parts: response.parts });
+        self.push(Message::Assistant { parts: response.parts });
+        self.asked = self.messages.len();
         match finish {
             FinishReason::Length => {
                 let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
@@ -157,7 +195,7 @@ impl Turns {
                 self.next(spent);
             }
         }
-        self.messages.push(Message::Tool { results });
+        self.push(Message::Tool { results });
     }
 
     fn done(&mut self, value: Value) -> Option<String> {
@@ -169,7 +207,7 @@ impl Turns {
     fn refuse(&mut self, calls: &[ToolCall], reason: String) -> Option<String> {
         let spent = self.fail(OUTPUT_TOOL, &reason);
         if calls.is_empty() {
-            self.messages.push(Message::user(format!("{reason}. Try again.")));
+            self.push(Message::user(format!("{reason}. Try again.")));
         } else {
             self.answer(calls, &format!("not run: {reason}"), true);
         }
@@ -187,7 +225,7 @@ impl Turns {
     fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
         if !calls.is_empty() {
             let results = calls.iter().map(|call| result(call, content, is_error)).collect();
-            self.messages.push(Message::Tool { results });
+            self.push(Message::Tool { results });
         }
     }
 
@@ -237,8 +275,6 @@ fn result(call: &ToolCall, content: &str, is_error: bool) -> ToolResult {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use llm_do_providers::{Profile, ResponsePart, Usage};
     use serde_json::json;
 
@@ -263,7 +299,7 @@ mod tests {
 
     /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.
     fn states(answers: &[Response], between: impl Fn(Turns) -> Turns) -> Vec<Turns> {
-        let mut turns = Turns::new(Message::user("go"), Limits { max_turns: 9, retries: 1 });
+        let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
         let mut answers = answers.iter().cloned();
         let mut states = Vec::new();
         loop {
@@ -294,7 +330,7 @@ mod tests {
 
     #[test]
     fn calls_of_an_answer_that_was_cut_off_are_never_made() {
-        let mut turns = Turns::new(Message::user("go"), Limits { max_turns: 9, retries: 1 });
+        let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
         let reason = turns.answered(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
         assert!(reason.unwrap().contains("cut off"));
         assert!(matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })));

@@ -1,0 +1,318 @@
+//! Prices by the names of models.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use wildmatch::WildMatch;
+
+use super::file;
+use super::{Money, Price};
+use crate::usage::Usage;
+
+/// The prices that are compiled in.
+static BUILTIN: LazyLock<PriceTable> =
+    LazyLock::new(|| file::read(file::BUILTIN).unwrap_or_else(|error| unreachable!("the prices compiled in: {error}")));
+
+/// What a model costs that runs in this process.
+static NOTHING: Price = Price::per_million(Money::ZERO, Money::ZERO);
+/// The providers whose models run in this process.
+const FREE: [&str; 3] = ["local", "test", "function"];
+
+/// What models cost, by name: a dated table that you extend.
+///
+/// **Prices change**, and the built-in table was right on its [`date`](Self::date) at best. It has the list prices of
+/// the main models of `openai`, `anthropic`, `google`, `deepseek`, `mistral` and `groq` for single requests, in US
+/// dollars; it knows nothing of batches, faster or slower tiers, charges for tools that a provider runs, cache writes
+/// that last longer than the shortest, regions, or what you negotiated. Where the price depends on the hour, it has the
+/// highest. A server of your own behind `openai:` is charged like OpenAI if its models have the same names: give them a
+/// price of zero.
+///
+/// [`with`](Self::with) adds a price or replaces one, [`from_json`](Self::from_json) reads a table of yours, and
+/// [`over`](Self::over) puts it over another.
+///
+/// A name `provider:model` is found without regard to case, as it is listed, as a dated snapshot of a listed one
+/// (`openai:gpt-4.1-2025-04-14` is `openai:gpt-4.1`; `openai:gpt-4.1-mini` is not), or by a listed pattern with `*`.
+/// What matches with the most letters wins, then what was added last. A model that is not found has no price, which is
+/// not the same as being free; those that run in this process, `local:..` and the test models, are free unless listed.
+///
+/// # Examples
+///
+/// ```
+/// # use llm_do_providers::{Money, Price, PriceTable, Usage};
+/// let usage = Usage::of_request(10_000, 500);
+/// let prices = PriceTable::builtin();
+/// assert_eq!(prices.cost("openai:gpt-4.1", &usage).unwrap().to_string(), "$0.024");
+/// assert_eq!(prices.cost("openai:our-model", &usage), None);
+///
+/// let ours = Price::per_million(Money::from_cents(30), Money::from_dollars(1));
+/// let prices = prices.with("openai:our-*", ours)?;
+/// assert_eq!(prices.cost("openai:our-model", &usage).unwrap().to_string(), "$0.0035");
+/// # Ok::<_, llm_do_providers::PriceTableError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct PriceTable {
+    date: Arc<str>,
+    rows: Arc<Vec<Row>>,
+}
+
+/// A model's price, and where it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PriceEntry {
+    /// The model or models, `provider:model`, perhaps with `*`.
+    pub model: String,
+    /// What it costs.
+    pub price: Price,
+    /// The page or package in which the price was found.
+    pub source: Option<String>,
+    /// The day on which it was found there, such as `2026-11-22`.
+    pub seen: Option<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    names: Names,
+    entry: PriceEntry,
+}
+
+impl PriceTable {
+    /// Returns the table that is compiled in; it is shared, so this is cheap.
+    #[must_use]
+    pub fn builtin() -> Self {
+        BUILTIN.clone()
+    }
+
+    /// Reads a table of yours, with nothing of the built-in one.
+    ///
+    /// Amounts are dollars for a million tokens, strings or numbers. Of an entry, `provider`, `models`, `input` and
+    /// `output` are required.
+    ///
+    /// ```
+    /// # use llm_do_providers::PriceTable;
+    /// let ours = PriceTable::from_json(r#"{
+    ///     "date": "2026-11-22",
+    ///     "prices": [{
+    ///         "provider": "openai", "models": ["our-model", "our-test-*"],
+    ///         "input": "0.30", "cached_input": "0.03", "cache_write": "0.375", "output": "1",
+    ///         "above": [{"tokens": 200000, "input": "0.60", "output": "1.50"}],
+    ///         "source": "https://example.com/prices", "seen": "2026-11-20"
+    ///     }]
+    /// }"#)?;
+    /// let prices = ours.over(&PriceTable::builtin());
+    /// assert!(prices.price("openai:our-model").is_some() && prices.price("openai:gpt-4.1").is_some());
+    /// # Ok::<_, llm_do_providers::PriceTableError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the entry or the line if the text is no such table.
+    pub fn from_json(json: &str) -> Result<Self, PriceTableError> {
+        file::read(json)
+    }
+
+    /// Returns the day for which the table was made, such as `2026-11-22`.
+    #[must_use]
+    pub fn date(&self) -> &str {
+        &self.date
+    }
+
+    /// Adds the price of a model, or of several by a pattern with `*`, over what the table says of that very name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `model` is not `provider:model`.
+    pub fn with(mut self, model: &str, price: Price) -> Result<Self, PriceTableError> {
+        let entry = PriceEntry { model: model.to_owned(), price, source: None, seen: None };
+        Arc::make_mut(&mut self.rows).push(Row::new(entry)?);
+        Ok(self)
+    }
+
+    /// Returns these prices, and those of `base` where these say nothing; the date is that of these.
+    #[must_use]
+    pub fn over(self, base: &Self) -> Self {
+        let rows = base.rows.iter().chain(self.rows.iter()).cloned().collect();
+        Self { date: self.date, rows: Arc::new(rows) }
+    }
+
+    /// Returns the entry for a model, `provider:model`.
+    #[must_use]
+    pub fn find(&self, model: &str) -> Option<&PriceEntry> {
+        let name = model.trim().to_ascii_lowercase();
+        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(&name)?, &row.entry)));
+        // Of equals, the last.
+        ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
+    }
+
+    /// Returns the price of a model, `provider:model`; `None` if it is not known, zero for one in this process.
+    #[must_use]
+    pub fn price(&self, model: &str) -> Option<&Price> {
+        self.find(model).map(|entry| &entry.price).or_else(|| is_free(model).then_some(&NOTHING))
+    }
+
+    /// Returns what one request to a model cost; `None` if that is not known. See [`Price::cost`].
+    #[must_use]
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
+        Some(self.price(model)?.cost(usage))
+    }
+
+    /// Returns a table of `entries`.
+    pub(super) fn new(date: String, entries: Vec<PriceEntry>) -> Result<Self, PriceTableError> {
+        let rows = entries.into_iter().map(Row::new).collect::<Result<_, _>>()?;
+        Ok(Self { date: date.into(), rows: Arc::new(rows) })
+    }
+}
+
+impl Default for PriceTable {
+    /// Returns the built-in table.
+    fn default() -> Self {
+        Self::builtin()
+    }
+}
+
+impl Row {
+    fn new(entry: PriceEntry) -> Result<Self, PriceTableError> {
+        let model = entry.model.trim();
+        if model.split_once(':').is_none_or(|(provider, rest)| provider.is_empty() || rest.is_empty()) {
+            let text = format!("`{model}` is not a model's name; write `provider:model`");
+            return Err(PriceTableError::new(text));
+        }
+        Ok(Self { names: Names::new(&model.to_ascii_lowercase()), entry })
+    }
+}
+
+/// The names of models that an entry is for; in small letters, as are those that they are asked about.
+#[derive(Clone, Debug)]
+enum Names {
+    One(String),
+    Many(WildMatch),
+}
+
+/// How well a name is matched: by how many letters, and whether without a pattern.
+type Rank = (usize, bool);
+
+impl Names {
+    fn new(name: &str) -> Self {
+        if name.contains(['*', '?']) { Self::Many(WildMatch::new(name)) } else { Self::One(name.to_owned()) }
+    }
+
+    fn rank(&self, name: &str) -> Option<Rank> {
+        match self {
+            Self::One(listed) => {
+                let rest = name.strip_prefix(listed.as_str())?;
+                let snapshot = || rest.strip_prefix(['-', '@']).is_some_and(is_day);
+                (rest.is_empty() || snapshot()).then_some((listed.len(), true))
+            }
+            Self::Many(pattern) => {
+                let letters = || pattern.pattern_chars().iter().filter(|c| !matches!(c, '*' | '?')).count();
+                pattern.matches(name).then(|| (letters(), false))
+            }
+        }
+    }
+}
+
+/// Whether a text is a day, `2025-04-14` or `20250414`.
+pub(super) fn is_day(text: &str) -> bool {
+    let digits = match text.as_bytes() {
+        [year @ .., b'-', m1, m2, b'-', d1, d2] if year.len() == 4 => [year, &[*m1, *m2, *d1, *d2]].concat(),
+        whole => whole.to_vec(),
+    };
+    let [b'2', b'0', _, _, m1, m2, d1, d2] = digits[..] else { return false };
+    let month_and_day = matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
+        && matches!((d1, d2), (b'0', b'1'..=b'9') | (b'1' | b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
+    month_and_day && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a model runs in this process.
+fn is_free(model: &str) -> bool {
+    let provider = model.trim().split_once(':').map(|(provider, _)| provider);
+    provider.is_some_and(|provider| FREE.iter().any(|free| provider.eq_ignore_ascii_case(free)))
+}
+
+/// Why a text is no table of prices, or a name that of no model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PriceTableError(String);
+
+impl PriceTableError {
+    pub(super) fn new(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for PriceTableError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for PriceTableError {}
+
+#[cfg(test)]
+mod tests {
+    use super::{Money, Names, Price, PriceTable, is_day};
+
+    fn input(cents: u64) -> Price {
+        Price::per_million(Money::from_cents(cents), Money::ZERO)
+    }
+
+    #[test]
+    fn every_price_compiled_in_says_where_and_when_it_was_found_and_is_found_by_its_name() {
+        let table = PriceTable::builtin();
+        assert!(is_day(table.date()));
+        for row in table.rows.iter() {
+            let entry = &row.entry;
+            assert!(entry.source.as_ref().is_some_and(|source| source.starts_with("https://")), "{entry:?}");
+            assert!(entry.seen.as_deref().is_some_and(|seen| seen <= table.date()), "{entry:?}");
+            assert_eq!(table.find(&entry.model), Some(entry));
+        }
+        assert!(table.rows.len() > 80);
+    }
+
+    #[test]
+    fn no_name_is_listed_twice_and_none_by_a_pattern() {
+        let table = PriceTable::builtin();
+        let mut names: Vec<_> = table.rows.iter().map(|row| &row.entry.model).collect();
+        names.sort();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(table.rows.iter().all(|row| matches!(row.names, Names::One(_))));
+    }
+
+    #[test]
+    fn cached_input_never_costs_more_than_other_input_and_long_requests_never_less() {
+        for row in PriceTable::builtin().rows.iter() {
+            let price = &row.entry.price;
+            assert!(price.cached_input.is_none_or(|cached| cached <= price.input), "{row:?}");
+            assert!(price.cache_write.is_none_or(|kept| kept >= price.input), "{row:?}");
+            for (_, long) in &price.steps {
+                assert!(long.input >= price.input && long.output >= price.output, "{row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_follows_a_name_is_a_date_or_another_model() {
+        let is_snapshot = |rest: &str| Names::new("a:b").rank(&format!("a:b{rest}")).is_some();
+        for date in ["", "-2025-04-14", "-20250414", "@20250414", "-2026-12-31"] {
+            assert!(is_snapshot(date), "{date}");
+        }
+        let others = ["-mini", "-2025", "-0613", "-2025-13-01", "-2025-00-10", "-20250432", "20250414", "-2025-0414"];
+        for other in others.into_iter().chain(["-20250414-mini", "-19990101", "-2025a414", "--20250414"]) {
+            assert!(!is_snapshot(other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_longest_match_wins_then_the_name_without_a_pattern_then_the_last() {
+        let empty = PriceTable::from_json(r#"{"date": "2026-01-01", "prices": []}"#).unwrap();
+        let table = empty.with("a:model*", input(1)).unwrap().with("a:*", input(2)).unwrap();
+        let table = table.with("a:model-b", input(3)).unwrap().with("a:model-*", input(4)).unwrap();
+        let of = |name: &str| table.price(name).map(|price| price.input);
+        assert_eq!(of("a:model-b"), Some(Money::from_cents(3)));
+        assert_eq!(of("a:model-b-2025-01-31"), Some(Money::from_cents(3)));
+        assert_eq!(of("a:model-bc"), Some(Money::from_cents(4)));
+        assert_eq!(of("a:models"), Some(Money::from_cents(1)));
+        assert_eq!(of("a:other"), Some(Money::from_cents(2)));
+        assert_eq!(of("b:model"), None);
+        let again = table.with("A:Model-B", input(9)).unwrap();
+        assert_eq!(again.price("a:MODEL-b").unwrap().input, Money::from_cents(9));
+    }
+}

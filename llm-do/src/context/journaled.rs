@@ -1,0 +1,203 @@
+//! Effects of a call that a journal keeps, if the session has one.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::CallContext;
+use crate::error::CallError;
+use crate::journal::{Interrupted, Journal, JournalError, Local, StepKind, StepSpec};
+
+/// How an effect is journaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Step,
+    Call,
+    Promise,
+}
+
+/// What came of an effect, and whether it was recorded before.
+#[derive(Debug)]
+pub(crate) struct Came<T> {
+    pub(crate) value: T,
+    pub(crate) is_replayed: bool,
+}
+
+impl<S> CallContext<S> {
+    /// Does an effect of a tool or entry that makes calls besides, once: the journal replays what it recorded.
+    ///
+    /// Without a journal, `effect` just runs. With one, its value is kept once it is there; an error is not, so that the
+    /// effect is tried again when the run is resumed. `name` and `input` are what tells it from the call's other effects.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of `effect`, as [`CallError::Failed`], and [`CallError::Journal`] if the journal cannot keep it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use llm_do::prelude::*;
+    /// /// Takes a number and keeps it.
+    /// #[entry]
+    /// async fn draw(ctx: &CallContext) -> Result<u32> {
+    ///     // Drawn once, however often the run is resumed.
+    ///     Ok(ctx.effect("draw", (), async { Ok(4) }).await?)
+    /// }
+    /// ```
+    pub async fn effect<T>(
+        &self,
+        name: &str,
+        input: impl Serialize,
+        effect: impl Future<Output = crate::error::Result<T>> + Send + 'static,
+    ) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let tool = self.name().to_owned();
+        let invalid =
+            |error: serde_json::Error| CallError::InvalidArguments { tool: tool.clone(), message: error.to_string() };
+        let input = serde_json::to_value(input).map_err(invalid)?;
+        let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
+        self.step(StepKind::Effect, name, || input, local).await
+    }
+
+    /// Returns the time, as it was when the journal was first asked for it; now, without one.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::Journal`] if the journal cannot keep it.
+    pub async fn now(&self) -> Result<Timestamp, CallError> {
+        let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
+        let (step, _visit) = self.frame().places.next(&self.key(), StepKind::Now, "now", Value::Null);
+        journal.now(step).await.map_err(|source| self.unjournaled(source))
+    }
+
+    /// Waits, once: a wait that the journal recorded is not waited again.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::Journal`] if the journal cannot keep it.
+    pub async fn sleep(&self, duration: Duration) -> Result<(), CallError> {
+        let Some(journal) = self.journal() else {
+            tokio::time::sleep(duration).await;
+            return Ok(());
+        };
+        let (step, _visit) =
+            self.frame().places.next(&self.key(), StepKind::Sleep, "sleep", json!(duration.as_millis()));
+        journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
+    }
+
+    /// Returns a text that is the same each time this call is made again for the same purpose, and of no other call.
+    ///
+    /// An effect that broke off runs again when a run is resumed; a service that is given this key with it can tell.
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        match self.frame().step.get() {
+            Some(step) => format!("{}/{}", self.scope.host.run(), step.key),
+            None => format!("{}/{}", self.scope.host.run(), self.frame().call),
+        }
+    }
+
+    /// Does an effect of this call, once.
+    pub(crate) async fn step<T>(
+        &self,
+        kind: StepKind,
+        name: &str,
+        input: impl FnOnce() -> Value,
+        local: impl Future<Output = Result<T, CallError>> + Send + 'static,
+    ) -> Result<T, CallError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        if self.journal().is_none() {
+            return local.await;
+        }
+        let (step, _visit) = self.frame().places.next(&self.key(), kind, name, input());
+        Ok(self.recorded(Way::Step, step, local).await?.value)
+    }
+
+    /// Does the effect of `step`, once. What has no end worth recording is an error of `local`.
+    pub(crate) async fn recorded<T>(
+        &self,
+        way: Way,
+        step: StepSpec,
+        local: impl Future<Output = Result<T, CallError>> + Send + 'static,
+    ) -> Result<Came<T>, CallError>
+    where
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let Some(journal) = self.journal() else {
+            return Ok(Came { value: local.await?, is_replayed: false });
+        };
+        let left = Arc::new(Left::default());
+        let running = Arc::clone(&left);
+        let tool = self.name().to_owned();
+        let local: Local = Box::pin(async move {
+            running.is_run.store(true, Ordering::Relaxed);
+            let written = local.await.and_then(|value| {
+                serde_json::to_value(value).map_err(|error| CallError::Result { tool, message: error.to_string() })
+            });
+            written.map_err(|error| running.leave(error))
+        });
+        let came = match way {
+            Way::Step => journal.step(step, local),
+            Way::Call => journal.call(step, local),
+            Way::Promise => journal.promise(step, local),
+        };
+        let value = match came.await {
+            Ok(value) => value,
+            Err(JournalError::Interrupted) => {
+                let cancelled = || CallError::Cancelled { tool: self.name().to_owned() };
+                return Err(left.take().unwrap_or_else(cancelled));
+            }
+            Err(source) => return Err(self.unjournaled(source)),
+        };
+        let unfit =
+            |error: serde_json::Error| CallError::Result { tool: self.name().to_owned(), message: error.to_string() };
+        let is_replayed = !left.is_run.load(Ordering::Relaxed);
+        Ok(Came { value: serde_json::from_value(value).map_err(unfit)?, is_replayed })
+    }
+
+    /// Refuses to go on if the journal holds a call of this one that it never made.
+    pub(crate) fn all_used(&self) -> Result<(), CallError> {
+        let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
+        unused.map_or(Ok(()), |source| Err(self.unjournaled(source)))
+    }
+
+    /// Returns the key of this call, below which its effects are kept.
+    pub(crate) fn key(&self) -> Arc<str> {
+        self.frame().step.get().map(|step| Arc::clone(&step.key)).unwrap_or_default()
+    }
+
+    pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
+        self.scope.host.journal()
+    }
+
+    pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
+        CallError::Journal { tool: self.name().to_owned(), source: source.into() }
+    }
+}
+
+/// What an effect leaves beside its value.
+#[derive(Default)]
+struct Left {
+    is_run: AtomicBool,
+    error: Mutex<Option<CallError>>,
+}
+
+impl Left {
+    fn leave(&self, error: CallError) -> Interrupted {
+        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        Interrupted
+    }
+
+    fn take(&self) -> Option<CallError> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}

@@ -1,0 +1,99 @@
+//! What a call uses, counted for it and for all that it is below of.
+
+use std::sync::Arc;
+
+use llm_do_providers::Usage;
+
+use super::{CallContext, CallFrame};
+use crate::error::CallError;
+use crate::event::Caller;
+use crate::usage::{Exceeded, RunUsage, UsageRecorder, UsageTree};
+
+impl<S> CallContext<S> {
+    /// Returns what the call and all calls below it used so far.
+    #[must_use]
+    pub fn usage(&self) -> RunUsage {
+        self.frame().meter.used()
+    }
+
+    /// Counts a request as under way, unless it would exceed a limit of this call or of one that it is below of.
+    pub(crate) fn begin_request(&self, model: &str) -> Result<UnderWay<'_, S>, CallError> {
+        self.in_time()?;
+        let counted = UnderWay(self);
+        self.frames().for_each(|frame| frame.meter.begin_request());
+        let is_priced = || self.scope.host.is_priced(model);
+        self.within(|frame| {
+            let limits = frame.limits.as_deref()?;
+            // Under way are the others: this one is what is asked about.
+            let under_way = frame.meter.requests_under_way().saturating_sub(1);
+            let exceeded = limits.request_exceeds(&frame.meter.used(), under_way);
+            exceeded.or_else(|| limits.unpriced_exceeds(model).filter(|_| !is_priced()))
+        })?;
+        Ok(counted)
+    }
+
+    /// Refuses to go on once the call has taken too long.
+    pub(crate) fn in_time(&self) -> Result<(), CallError> {
+        let over = self.frame().deadline.as_ref().filter(|deadline| deadline.is_over());
+        over.map_or(Ok(()), |deadline| Err(deadline.error()))
+    }
+
+    /// Adds a request that was answered.
+    pub(crate) fn add_request(&self, model: &str, usage: Usage) {
+        let cost = self.scope.host.cost(model, &usage);
+        self.frames().for_each(|frame| frame.meter.add_request(usage, cost));
+        self.recorder().add_request(&Arc::from(model), usage, cost);
+    }
+
+    /// Counts a call made by this one, unless it would exceed a limit.
+    pub(crate) fn add_tool_call(&self) -> Result<(), CallError> {
+        self.frames().for_each(|frame| frame.meter.add_tool_call());
+        let exceeded = self.within(|frame| {
+            let limits = frame.limits.as_deref()?;
+            let mut used = frame.meter.used();
+            used.tool_calls -= 1;
+            limits.tool_call_exceeds(&used, 0)
+        });
+        match exceeded {
+            Ok(()) => self.recorder().add_tool_call(),
+            Err(_) => self.frames().for_each(|frame| frame.meter.take_tool_call()),
+        }
+        exceeded
+    }
+
+    /// Adds what a call used in the process that recorded it.
+    pub(crate) fn add_recorded(&self, used: &UsageTree) {
+        let total = used.total();
+        self.frames().for_each(|frame| frame.meter.add(total));
+        self.recorder().add_tree(used);
+    }
+
+    /// Returns who used what so far, of this call and those below it.
+    pub(crate) fn usage_tree(&self) -> UsageTree {
+        self.recorder().tree()
+    }
+
+    fn recorder(&self) -> &UsageRecorder {
+        let name = || Arc::clone(&self.frame().name);
+        match self.caller() {
+            // The user's call is the root.
+            Some(user) if self.frame().by == Caller::User => user.recorder(),
+            Some(caller) => self.frame().recorder.get_or_init(|| caller.recorder().child(name())),
+            None => self.frame().recorder.get_or_init(|| UsageRecorder::root(name())),
+        }
+    }
+
+    fn within(&self, exceeded: impl Fn(&CallFrame) -> Option<Exceeded>) -> Result<(), CallError> {
+        let met = self.frames().find_map(|frame| Some((frame, exceeded(frame)?)));
+        met.map_or(Ok(()), |(frame, exceeded)| Err(CallError::Limit { tool: frame.name.to_string(), exceeded }))
+    }
+}
+
+/// A request under way; dropped once it is answered or given up.
+pub(crate) struct UnderWay<'a, S>(&'a CallContext<S>);
+
+impl<S> Drop for UnderWay<'_, S> {
+    fn drop(&mut self) {
+        self.0.frames().for_each(|frame| frame.meter.end_request());
+    }
+}

@@ -1,0 +1,117 @@
+//! What a call may ask of models, of other workers and of the user.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use llm_do_providers::Attachment;
+use serde_json::{Value, json};
+
+use super::{Ask, CallContext};
+use crate::error::{BoxError, CallError};
+use crate::event::EventKind;
+use crate::journal::StepKind;
+use crate::prompt::{Prompt, read};
+use crate::subtask::SubtaskRequest;
+use crate::user_input::InputRequest;
+use crate::worker_spec::WorkerSpec;
+
+impl CallContext {
+    /// Asks a model a question, with no instructions and no tools: `ctx.llm_ask("Is this spam? ..").await?`.
+    ///
+    /// Answered in plain text, or as a type with [`output`](Ask::output). The model is the run's, unless
+    /// [`model`](Ask::model) names one. It counts as a worker: one deeper than the caller.
+    ///
+    /// # Errors
+    ///
+    /// Awaiting it returns a [`CallError`] as a call of a worker does.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// /// Says whether a text is spam.
+    /// #[entry]
+    /// async fn is_spam(ctx: &CallContext, text: String) -> Result<bool> {
+    ///     Ok(ctx.llm_ask(format!("Is this spam?\n\n{text}")).output::<bool>().await?)
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().force_model(TestModel::new()).build()?;
+    /// assert!(!runtime.run(is_spam { text: "Win a prize!".into() }).await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn llm_ask(&self, question: impl Into<Prompt>) -> Ask<'_> {
+        Ask::new(self, WorkerSpec::new("llm_ask", ""), question)
+    }
+
+    /// Calls a worker that is put together on the spot: `ctx.llm_agent(spec).input("..").await?`.
+    ///
+    /// Its toolsets are names that the caller may use itself: those that it declares, or else what is registered.
+    ///
+    /// # Errors
+    ///
+    /// Awaiting it returns a [`CallError`] as a call of a worker does, and [`CallError::NotDeclared`] or
+    /// [`CallError::NotFound`] for a toolset that the caller may not use.
+    pub fn llm_agent(&self, spec: WorkerSpec) -> Ask<'_> {
+        Ask::new(self, spec, "")
+    }
+
+    /// Gives a task to the worker that is best for it, of those that this call may call.
+    ///
+    /// A worker gets 4 points for each word that one of the request's hints shares with its own `hints`, 3 for each word of
+    /// the request's description that is in its `hints`, 2 for each word of the request in its name and 1 for each in its
+    /// description. Words are letters and digits in any case, without a plural `s`; words such as "the" do not count. Only
+    /// workers that take the request's inputs as arguments, or a prompt, are asked. The most points win.
+    ///
+    /// A tool that takes no context asks for the same by returning [`ToolReturn::subtask`](crate::ToolReturn::subtask).
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::NoWorker`] if no worker has a point, or several have the most, which it names; and errors as of
+    /// any call of a worker.
+    pub async fn subtask(&self, request: SubtaskRequest) -> Result<Value, CallError> {
+        self.scope.host.subtask(self, request).await
+    }
+}
+
+impl<S> CallContext<S> {
+    /// Asks the user, and waits for the answer; a worker that the call is below of is told of both as well.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::NoInput`] if the runtime was given no
+    /// [`input_handler`](crate::RuntimeBuilder::input_handler), and the handler's error as [`CallError::Failed`].
+    pub async fn request_user_input(&self, prompt: impl Into<String>) -> Result<String, CallError> {
+        let prompt = prompt.into();
+        let Some(handler) = self.scope.host.input_handler().cloned() else {
+            return Err(CallError::NoInput { tool: self.name().to_owned() });
+        };
+        self.emit(|| EventKind::InputAsked { prompt: prompt.clone() });
+        let request = InputRequest { prompt: prompt.clone(), caller: Arc::clone(&self.frame().name) };
+        let tool = self.name().to_owned();
+        let local = async move { handler.answer(&request).await.map_err(|source| CallError::Failed { tool, source }) };
+        let answer = tokio::select! {
+            biased;
+            () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
+            answer = self.step(StepKind::Input, "user_input", || json!(prompt), local) => answer?,
+        };
+        self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
+        if let Some(worker) = self.frames().find(|frame| frame.is_worker) {
+            worker.heard.add(format!("The user was asked: {prompt}\nThe user answered: {answer}"));
+        }
+        Ok(answer)
+    }
+
+    /// Reads a file below the project's root, to be given to a model: at most 20 MiB, its media type by its content and name.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`CallError::Failed`] that names the file if it is missing, no file, too large, or not below the root.
+    pub async fn attachment(&self, path: impl AsRef<Path>) -> Result<Attachment, CallError> {
+        let read = read(self.project_root().to_owned(), PathBuf::from(path.as_ref())).await;
+        read.map_err(|text| CallError::Failed { tool: self.name().to_owned(), source: BoxError::from(text) })
+    }
+}

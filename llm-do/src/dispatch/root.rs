@@ -1,0 +1,106 @@
+//! The root call: the run that it is, and its place in the journal.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::record::Outcome;
+use super::{Plane, Run};
+use crate::cancellation::Cancellation;
+use crate::context::{CallContext, CallFrame, Deadline, Heard, Host, Way};
+use crate::declared::Callee;
+use crate::error::CallError;
+use crate::event::Caller;
+use crate::history::Conversation;
+use crate::instance::Instances;
+use crate::journal::{Journal, Places, StepKind, StepSpec};
+use crate::tool::ToolReturn;
+use crate::usage::Meter;
+
+/// A root call before it is made.
+pub(crate) struct Root {
+    pub(crate) plane: Arc<Plane>,
+    pub(crate) name: String,
+    pub(crate) arguments: Result<Value, CallError>,
+    pub(crate) conversation: Option<Arc<Conversation>>,
+    pub(crate) cancellation: CancellationToken,
+    /// The user's context, once the call is made: it knows what was used.
+    pub(crate) user: Arc<OnceLock<CallContext>>,
+}
+
+impl Root {
+    /// Makes the call.
+    pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
+        let _cancel_on_drop = self.cancellation.clone().drop_guard();
+        let arguments = self.arguments?;
+        let placed = self
+            .plane
+            .journal
+            .as_ref()
+            .map(|_| self.plane.places.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone()));
+        let (step, _visit) = placed.unzip();
+        let fresh: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        let id = match (&self.plane.journal, &step) {
+            (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
+            _ => fresh,
+        };
+        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
+        let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
+        drop(self.user.set(user.clone()));
+        let result = run.call(&user, Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
+        match step {
+            Some(step) => user.keep_result(step, result).await,
+            None => result,
+        }
+    }
+}
+
+/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed.
+async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
+    let id = Value::String(fresh.to_string());
+    let begun = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
+    let begun = begun.map_err(|error| CallError::Journal { tool: name.to_owned(), source: error.into() })?;
+    Ok(begun.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
+}
+
+/// Returns the frame of the user, whose limits are those of the run.
+fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Option<StepSpec>) -> CallFrame {
+    let after = plane.limits.as_ref().and_then(|limits| limits.wall_time);
+    let deadline = |after| Some(Deadline { at: Instant::now().checked_add(after)?, of: name.into(), after });
+    CallFrame {
+        call: 0,
+        depth: 0,
+        nesting: 0,
+        name: name.into(),
+        by: Caller::User,
+        declared: None,
+        meter: Meter::default(),
+        instances: Instances::default(),
+        cancellation: Cancellation::of(cancellation),
+        deadline: after.and_then(deadline),
+        limits: plane.limits.clone(),
+        recorder: OnceLock::new(),
+        is_worker: false,
+        arguments: OnceLock::new(),
+        heard: Heard::default(),
+        step: step.map(OnceLock::from).unwrap_or_default(),
+        places: Places::default(),
+    }
+}
+
+impl CallContext {
+    /// Keeps the result of a run; one that was recorded is what the run gives.
+    async fn keep_result(
+        &self,
+        step: StepSpec,
+        result: Result<ToolReturn, CallError>,
+    ) -> Result<ToolReturn, CallError> {
+        let outcome = Outcome::of(result)?;
+        self.all_used()?;
+        let tool = step.name.to_string();
+        let came = self.recorded(Way::Step, step.within(StepKind::Result, "result"), async { Ok(outcome) }).await?;
+        came.value.into_result(&tool)
+    }
+}

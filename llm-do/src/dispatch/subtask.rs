@@ -1,0 +1,48 @@
+//! Tasks for whichever worker is best for them.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::Run;
+use crate::context::{CallContext, Host};
+use crate::declared::Callee;
+use crate::error::CallError;
+use crate::event::{Caller, EventKind, Kind};
+use crate::registry::Registered;
+use crate::subtask::{Candidate, SubtaskRequest, best, score};
+
+impl Run {
+    /// Gives a task to the best of the workers that the caller may call.
+    pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<Value, CallError> {
+        let workers = self.workers(caller);
+        let taking: Vec<_> = workers.iter().filter_map(|worker| Some((worker, arguments(worker, &request)?))).collect();
+        let points: Vec<_> = taking.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
+        let no_worker = |message| CallError::NoWorker { tool: caller.name().to_owned(), message };
+        let worker = best(&points).map_err(no_worker)?.to_owned();
+        caller.emit(|| EventKind::Subtask {
+            description: request.description().to_owned(),
+            worker: worker.clone(),
+            points: points.iter().map(|(name, points)| ((*name).to_owned(), *points)).collect(),
+        });
+        let arguments = taking.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
+        let given = Ok(arguments.unwrap_or_default());
+        Ok(self.call(caller, Callee::Item(&worker), given, Caller::Code).await?.value)
+    }
+
+    /// Lists the workers that a call may call, by name.
+    fn workers(&self, caller: &CallContext) -> Vec<&Arc<Registered>> {
+        let declared = caller.frame().declared.as_deref();
+        let may_call = |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
+        self.plane.registry.iter().filter(|item| item.kind() == Kind::Worker).filter(may_call).collect()
+    }
+}
+
+fn arguments(worker: &Registered, request: &SubtaskRequest) -> Option<Value> {
+    request.arguments(|arguments| worker.validate(arguments).is_ok())
+}
+
+fn points(worker: &Registered, request: &SubtaskRequest) -> u32 {
+    let hints = worker.hints();
+    score(request, Candidate { name: worker.name(), description: worker.description(), hints: &hints })
+}

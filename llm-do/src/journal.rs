@@ -1,0 +1,160 @@
+//! Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
+
+mod error;
+mod file;
+mod memory;
+mod place;
+mod record;
+mod replay;
+mod step;
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+pub use self::error::{Interrupted, JournalError};
+pub use self::file::{FileJournal, Records};
+pub use self::memory::MemoryJournal;
+pub(crate) use self::place::{Places, Visit};
+pub use self::record::Record;
+pub use self::step::{StepKind, StepSpec};
+
+/// What an effect does here and now, if it is not recorded yet.
+///
+/// `Err(Interrupted)` says that it came to no end worth recording, such as a cancelled call: it runs again on resume.
+/// A tool's error that its caller is told of is an end, and a value.
+pub type Local = BoxFuture<'static, Result<Value, Interrupted>>;
+
+/// Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
+///
+/// A journal is a map from a step's [`key`](StepSpec::key) to its value. Whatever is recorded is returned, in the process
+/// that recorded it and in each one after it; an effect that broke off before it was recorded runs again: at least once,
+/// and once if nothing breaks off. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) have to be
+/// written. There are two here, [`MemoryJournal`] and [`FileJournal`]; an engine for durable execution can be a third.
+///
+/// Code between effects must do the same again when it is replayed: what it learns from elsewhere, such as which of two
+/// timers was first, has to be an effect too.
+///
+/// # Examples
+///
+/// A journal of one's own:
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use llm_do::{Journal, JournalError, Local, StepKind, StepSpec, Value, async_trait, json};
+///
+/// #[derive(Debug, Default)]
+/// struct Values(Mutex<HashMap<Arc<str>, Value>>);
+///
+/// #[async_trait]
+/// impl Journal for Values {
+///     async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+///         let recorded = self.0.lock().unwrap().get(&step.key).cloned();
+///         if let Some(value) = recorded {
+///             return Ok(value);
+///         }
+///         let value = local.await?;
+///         self.0.lock().unwrap().insert(step.key, value.clone());
+///         Ok(value)
+///     }
+///
+///     fn is_replaying(&self) -> bool {
+///         false
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), JournalError> {
+/// let journal = Values::default();
+/// let step = StepSpec::new("main", 0, StepKind::Tool, "roll", json!({ "sides": 6 }));
+/// assert_eq!(journal.step(step.clone(), Box::pin(async { Ok(json!(4)) })).await?, 4);
+/// assert_eq!(journal.step(step, Box::pin(async { unreachable!("it is recorded") })).await?, 4);
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait Journal: Debug + Send + Sync + 'static {
+    /// An effect of its own: a model's answer, the body of a tool that makes no calls.
+    ///
+    /// If it is recorded, its value is returned and `local` is never polled. Else `local` runs, and its value is recorded
+    /// before it is returned.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`JournalError::Interrupted`] if `local` did, [`JournalError::Diverged`] if something else is recorded
+    /// at its place, and other errors if nothing could be recorded.
+    async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError>;
+
+    /// A nested call whose inside makes effects of its own: a worker, a tool with a context.
+    ///
+    /// An engine may make it an invocation of its own. Default: as [`step`](Self::step), so that once its result is
+    /// recorded its inside is not run.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    async fn call(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+        self.step(step, local).await
+    }
+
+    /// Something that someone decides or answers, perhaps much later: an approval, a user's answer.
+    ///
+    /// `local` asks here and now. Default: as [`step`](Self::step).
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    async fn promise(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+        self.step(step, local).await
+    }
+
+    /// Waits for `duration`, once: a recorded wait is not waited again.
+    ///
+    /// Default: a [`step`](Self::step); if it is interrupted, it waits from the start again.
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step).
+    async fn sleep(&self, step: StepSpec, duration: Duration) -> Result<(), JournalError> {
+        let local = async move {
+            tokio::time::sleep(duration).await;
+            Ok(Value::Null)
+        };
+        self.step(step, Box::pin(local)).await.map(drop)
+    }
+
+    /// Returns the time, as it was when it was first asked for.
+    ///
+    /// Default: a [`step`](Self::step).
+    ///
+    /// # Errors
+    ///
+    /// As [`step`](Self::step), and [`JournalError::Unfit`] if what is recorded is no time.
+    async fn now(&self, step: StepSpec) -> Result<Timestamp, JournalError> {
+        let what = step.to_string();
+        let value = self.step(step, Box::pin(async { Ok(json!(Timestamp::now())) })).await?;
+        serde_json::from_value(value).map_err(|error| JournalError::Unfit {
+            step: what,
+            message: format!("what is recorded is no time: {error}"),
+        })
+    }
+
+    /// Returns whether recorded effects are left that this process has not come to yet.
+    ///
+    /// Those inside a call whose result is replayed count as come to.
+    fn is_replaying(&self) -> bool;
+
+    /// Finds a recorded call below `parent` that this process never made: asked when `parent` has run to its end.
+    ///
+    /// This is how concurrent calls, which may come in any order, are seen to diverge. Default: none.
+    fn unused(&self, parent: &str) -> Option<JournalError> {
+        let _ = parent;
+        None
+    }
+}

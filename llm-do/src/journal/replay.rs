@@ -1,0 +1,133 @@
+//! What is recorded, and what a run finds of it at each step: pure, the same for every journal.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{JournalError, Record, StepSpec, place};
+
+/// What is recorded, by key and by place.
+#[derive(Debug, Default)]
+pub(super) struct Replay {
+    /// In the order in which they ended.
+    slots: Vec<Slot>,
+    /// Sorted, so that what is inside a call is found beside it.
+    by_key: BTreeMap<Arc<str>, usize>,
+    families: HashMap<Arc<str>, Family>,
+    /// How many this process has not come to.
+    left: usize,
+}
+
+#[derive(Debug)]
+struct Slot {
+    record: Record,
+    /// Whether this process has come to it, or to the result of a call that it is inside of.
+    passed: bool,
+}
+
+/// What is recorded of the calls of one parent.
+#[derive(Debug, Default)]
+struct Family {
+    overlapped: bool,
+    places: BTreeMap<u32, Vec<usize>>,
+}
+
+impl Replay {
+    /// Starts from what another process recorded; of two records of one key, the first holds.
+    pub(super) fn of(records: impl IntoIterator<Item = Record>) -> Self {
+        let mut replay = Self::default();
+        for record in records {
+            replay.load(record);
+        }
+        replay
+    }
+
+    /// Adds what another process recorded, unless its key is recorded already; returns whether it was not.
+    pub(super) fn load(&mut self, record: Record) -> bool {
+        let is_new = !self.by_key.contains_key(&record.key);
+        if is_new {
+            self.left += 1;
+            self.insert(record, false);
+        }
+        is_new
+    }
+
+    /// Finds the recorded value of a step; none if it has to run.
+    pub(super) fn take(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        let Some(&slot) = self.by_key.get(&step.key) else {
+            return self.other_at(step).map_or(Ok(None), |other| Err(diverged(other, step.to_string())));
+        };
+        let record = &self.slots[slot].record;
+        if record.input != step.input {
+            return Err(diverged(record, step.to_string()));
+        }
+        let value = record.value.clone();
+        self.pass(&step.key);
+        Ok(Some(value))
+    }
+
+    /// Returns what is recorded of a key.
+    pub(super) fn get(&self, key: &str) -> Option<&Record> {
+        self.by_key.get(key).map(|&slot| &self.slots[slot].record)
+    }
+
+    /// Adds what this process recorded; the caller has seen that its key is not recorded.
+    pub(super) fn add(&mut self, record: Record) {
+        self.insert(record, true);
+    }
+
+    /// Finds the first recorded call in `parent` that this process never made.
+    pub(super) fn unused(&self, parent: &str) -> Option<JournalError> {
+        let places = &self.families.get(parent)?.places;
+        let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(|slot| !slot.passed)?;
+        Some(diverged(&unused.record, format!("the end of `{}`", place::name(parent))))
+    }
+
+    pub(super) fn is_replaying(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Returns all records, in the order in which they ended.
+    pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
+        self.slots.iter().map(|slot| &slot.record)
+    }
+
+    fn insert(&mut self, record: Record, passed: bool) {
+        let slot = self.slots.len();
+        self.by_key.insert(Arc::clone(&record.key), slot);
+        let family = self.families.entry(Arc::clone(&record.parent)).or_default();
+        family.overlapped |= record.overlapped;
+        family.places.entry(record.place).or_default().push(slot);
+        self.slots.push(Slot { record, passed });
+    }
+
+    /// Finds another call that is recorded at the place of `step`, if calls come in one order there.
+    fn other_at(&self, step: &StepSpec) -> Option<&Record> {
+        let family = self.families.get(&step.parent)?;
+        if family.overlapped || step.is_overlapped() {
+            return None;
+        }
+        let call = place::call(&step.key, &step.parent);
+        let mut there = family.places.get(&step.place)?.iter().map(|&slot| &self.slots[slot].record);
+        there.find(|record| record.call() != call)
+    }
+
+    /// Marks a record and all that are inside it.
+    fn pass(&mut self, key: &str) {
+        let inside = format!("{key}/");
+        let range = (Bound::Included(inside.as_str()), Bound::Unbounded);
+        let inside = self.by_key.range::<str, _>(range).take_while(|(key, _)| key.starts_with(&inside));
+        for (_, &slot) in inside.chain(self.by_key.get_key_value(key)) {
+            let passed = &mut self.slots[slot].passed;
+            self.left -= usize::from(!*passed);
+            *passed = true;
+        }
+    }
+}
+
+fn diverged(recorded: &Record, found: String) -> JournalError {
+    let place = place::in_words(&recorded.parent, recorded.place);
+    JournalError::Diverged { place, recorded: recorded.describe(), found }
+}

@@ -1,0 +1,44 @@
+//! A duration as data: a text such as `1h 30m` out, such a text or a number of seconds in.
+
+use std::time::Duration;
+
+use jiff::SignedDuration;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serializer};
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a time such as \"1h 30m\", or a number of seconds")]
+enum Written {
+    Whole(u64),
+    Seconds(f64),
+    Text(String),
+}
+
+pub(super) fn text(duration: Duration) -> String {
+    // The largest is longer than there will be anybody to wait.
+    format!("{:#}", SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX))
+}
+
+#[expect(clippy::ref_option, reason = "the form that serde calls")]
+pub(super) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+    match time {
+        Some(time) => serializer.serialize_some(&text(*time)),
+        None => serializer.serialize_none(),
+    }
+}
+
+pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    let duration = match Option::<Written>::deserialize(deserializer)? {
+        None => return Ok(None),
+        Some(Written::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
+        Some(Written::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Some(Written::Text(text)) => read(&text),
+    };
+    duration.map(Some).map_err(D::Error::custom)
+}
+
+fn read(text: &str) -> Result<Duration, String> {
+    let fault = |why: &dyn std::fmt::Display| format!("`{text}` is no time: {why}; write one such as `1h 30m`");
+    let time: SignedDuration = text.parse().map_err(|error| fault(&error))?;
+    Duration::try_from(time).map_err(|_| fault(&"it is negative"))
+}

@@ -1,0 +1,259 @@
+//! How a usage tree grows while calls run.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use llm_do_providers::{Money, Usage};
+
+use super::{Cost, ModelUsage, RunUsage, UsageTree};
+
+/// One call's place in the usage tree; the call's own, not shared with calls below it.
+///
+/// The place is looked up when the call first adds something, or makes a call of its own, and never again; a call that
+/// does neither touches nothing.
+#[derive(Debug)]
+pub(crate) struct UsageRecorder {
+    name: Arc<str>,
+    parent: Option<Arc<Node>>,
+    node: OnceLock<Arc<Node>>,
+}
+
+/// All calls of one path of names.
+#[derive(Debug)]
+struct Node {
+    name: Arc<str>,
+    used: Mutex<Used>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    calls: u64,
+    tool_calls: u64,
+    models: BTreeMap<Arc<str>, ModelUsage>,
+    children: Vec<Arc<Node>>,
+}
+
+impl UsageRecorder {
+    /// Returns the place of a tree's first call.
+    pub(crate) fn root(name: Arc<str>) -> Self {
+        Self { name, parent: None, node: OnceLock::new() }
+    }
+
+    /// Returns the place of a call that this one makes.
+    pub(crate) fn child(&self, name: Arc<str>) -> Self {
+        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new() }
+    }
+
+    /// Adds one request that this call made to a model, `provider:model`, and what it cost, if that is known.
+    pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Option<Money>) {
+        let added = ModelUsage { usage, cost: Cost::of_request(cost) };
+        let mut used = self.node().used();
+        match used.models.get_mut(model) {
+            Some(sum) => *sum += added,
+            None => drop(used.models.insert(Arc::clone(model), added)),
+        }
+    }
+
+    /// Adds one call of a tool that this call made.
+    pub(crate) fn add_tool_call(&self) {
+        let mut used = self.node().used();
+        used.tool_calls = used.tool_calls.saturating_add(1);
+    }
+
+    /// Adds what calls used elsewhere: `tree` is of a call of this name.
+    pub(crate) fn add_tree(&self, tree: &UsageTree) {
+        self.node().add(tree);
+    }
+
+    /// Returns what was used so far by calls of this path of names, and those below.
+    pub(crate) fn tree(&self) -> UsageTree {
+        self.node.get().map_or_else(|| UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() }, Node::tree)
+    }
+
+    fn node(&self) -> &Arc<Node> {
+        self.node.get_or_init(|| {
+            let node = self.parent.as_ref().map_or_else(|| Node::new(&self.name), |parent| parent.child(&self.name));
+            let mut used = node.used();
+            used.calls = used.calls.saturating_add(1);
+            drop(used);
+            node
+        })
+    }
+}
+
+impl Node {
+    fn new(name: &Arc<str>) -> Arc<Self> {
+        Arc::new(Self { name: Arc::clone(name), used: Mutex::default() })
+    }
+
+    /// Finds or makes the node of calls made by these.
+    fn child(&self, name: &Arc<str>) -> Arc<Self> {
+        let children = &mut self.used().children;
+        if let Some(child) = children.iter().find(|child| child.name == *name) {
+            return Arc::clone(child);
+        }
+        let child = Self::new(name);
+        children.push(Arc::clone(&child));
+        child
+    }
+
+    fn add(self: &Arc<Self>, tree: &UsageTree) {
+        let mut used = self.used();
+        used.tool_calls = used.tool_calls.saturating_add(tree.own.tool_calls);
+        for (model, more) in &tree.models {
+            *used.models.entry(Arc::clone(model)).or_default() += *more;
+        }
+        drop(used);
+        for tree in &tree.children {
+            let child = self.child(&tree.name);
+            let mut used = child.used();
+            used.calls = used.calls.saturating_add(tree.calls);
+            drop(used);
+            child.add(tree);
+        }
+    }
+
+    fn used(&self) -> MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tree(self: &Arc<Self>) -> UsageTree {
+        let used = self.used();
+        let (calls, tool_calls, models) = (used.calls, used.tool_calls, used.models.clone());
+        let children = used.children.clone();
+        drop(used);
+        let mut own = RunUsage { tool_calls, ..RunUsage::default() };
+        for ModelUsage { usage, cost } in models.values() {
+            own.model += *usage;
+            own.cost += *cost;
+        }
+        let children = children.iter().map(Self::tree).collect();
+        UsageTree { name: Arc::clone(&self.name), calls, own, models, children }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn names(tree: &UsageTree) -> Vec<(&str, u64)> {
+        tree.children.iter().map(|child| (&*child.name, child.calls)).collect()
+    }
+
+    #[test]
+    fn calls_of_one_path_of_names_are_one_node_in_the_order_of_first_use() {
+        let main = UsageRecorder::root("main".into());
+        for _ in 0..200 {
+            main.child("reviewer".into()).child("summariser".into()).add_request(
+                &"test:a".into(),
+                Usage::default(),
+                None,
+            );
+            main.child("another".into()).add_tool_call();
+        }
+        let tree = main.tree();
+        assert_eq!((tree.calls, names(&tree)), (1, vec![("reviewer", 200), ("another", 200)]));
+        assert_eq!(names(&tree.children[0]), [("summariser", 200)]);
+        assert_eq!(tree.total().cost.unpriced_requests, 200);
+    }
+
+    #[test]
+    fn a_call_that_adds_nothing_is_not_in_the_tree() {
+        let main = UsageRecorder::root("main".into());
+        drop(main.child("leaf".into()));
+        main.add_tool_call();
+        let tree = main.tree();
+        assert_eq!((tree.own.tool_calls, tree.children.len()), (1, 0));
+        let unused = UsageRecorder::root("main".into()).tree();
+        assert_eq!((&*unused.name, unused.calls, unused.total()), ("main", 0, RunUsage::default()));
+    }
+
+    #[test]
+    fn calls_at_the_same_time_are_all_counted() {
+        let main = UsageRecorder::root("main".into());
+        let model: Arc<str> = "test:a".into();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..100 {
+                        let worker = main.child("worker".into());
+                        worker.add_request(&model, Usage::of_request(2, 1), Some(Money::from_cents(1)));
+                        worker.add_tool_call();
+                    }
+                });
+            }
+        });
+        let total = main.tree().total();
+        assert_eq!((total.model.requests, total.model.input_tokens, total.tool_calls), (800, 1600, 800));
+        assert_eq!((main.tree().children[0].calls, total.cost.known), (800, Money::from_dollars(8)));
+    }
+
+    /// A call, what it adds, and the calls that it makes.
+    #[derive(Clone, Debug)]
+    struct Call {
+        name: usize,
+        tool_calls: u64,
+        requests: Vec<(usize, u64, u64, Option<u64>)>,
+        calls: Vec<Call>,
+    }
+
+    const NAMES: [&str; 3] = ["a", "b", "c"];
+
+    fn call() -> impl Strategy<Value = Call> {
+        let request = (0..3_usize, 0..1_000_u64, 0..1_000_u64, prop::option::of(0..1_000_u64));
+        let made = (0..3_usize, 0..3_u64, prop::collection::vec(request, 0..4));
+        let leaf =
+            made.clone().prop_map(|(name, tool_calls, requests)| Call { name, tool_calls, requests, calls: vec![] });
+        leaf.prop_recursive(4, 24, 4, move |calls| {
+            (made.clone(), prop::collection::vec(calls, 0..4)).prop_map(|((name, tool_calls, requests), calls)| Call {
+                name,
+                tool_calls,
+                requests,
+                calls,
+            })
+        })
+    }
+
+    fn add(call: &Call, place: &UsageRecorder, sum: &mut RunUsage) {
+        for _ in 0..call.tool_calls {
+            place.add_tool_call();
+        }
+        sum.tool_calls += call.tool_calls;
+        for (model, input, output, picodollars) in &call.requests {
+            let (usage, cost) =
+                (Usage::of_request(*input, *output), picodollars.map(|p| Money::from_picodollars(p.into())));
+            place.add_request(&NAMES[*model].into(), usage, cost);
+            *sum += RunUsage { tool_calls: 0, model: usage, cost: Cost::of_request(cost) };
+        }
+        for made in &call.calls {
+            add(made, &place.child(NAMES[made.name].into()), sum);
+        }
+    }
+
+    fn is_merged(tree: &UsageTree) -> bool {
+        let mut names: Vec<_> = tree.children.iter().map(|child| &child.name).collect();
+        names.sort();
+        names.windows(2).all(|pair| pair[0] != pair[1]) && tree.children.iter().all(is_merged)
+    }
+
+    proptest! {
+        #[test]
+        fn the_total_is_what_was_added_however_it_is_summed(call in call()) {
+            let main = UsageRecorder::root("main".into());
+            let mut sum = RunUsage::default();
+            add(&call, &main, &mut sum);
+            let tree = main.tree();
+            prop_assert_eq!(tree.total(), sum);
+            prop_assert!(is_merged(&tree));
+            let mut models = ModelUsage::default();
+            tree.by_model().into_values().for_each(|used| models += used);
+            prop_assert_eq!((models.usage, models.cost), (sum.model, sum.cost));
+            let workers: RunUsage = tree.by_worker().into_values().sum();
+            prop_assert_eq!((workers.model, workers.cost), (sum.model, sum.cost));
+            let json = serde_json::to_string(&tree).unwrap();
+            prop_assert_eq!(serde_json::from_str::<UsageTree>(&json).unwrap(), tree);
+        }
+    }
+}

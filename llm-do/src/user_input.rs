@@ -1,0 +1,38 @@
+//! What a run may ask its user while it runs.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::BoxError;
+
+/// Answers questions that tools and entries ask by
+/// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
+#[async_trait]
+pub trait InputHandler: Debug + Send + Sync {
+    /// Returns the user's answer. Questions of calls that run together may come at once.
+    ///
+    /// # Errors
+    ///
+    /// An error, such as that the user is gone, is that of the call that asks.
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError>;
+}
+
+/// A question to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputRequest {
+    /// The question.
+    pub prompt: String,
+    /// Who asks: the registered name of the tool, worker or entry.
+    pub caller: Arc<str>,
+}
+
+impl InputRequest {
+    /// Returns the question of a caller; for tests of handlers.
+    #[must_use]
+    pub fn new(prompt: impl Into<String>, caller: impl Into<Arc<str>>) -> Self {
+        Self { prompt: prompt.into(), caller: caller.into() }
+    }
+}
