@@ -55,6 +55,15 @@ pub enum CallError {
         reason: String,
     },
 
+    /// A rule refuses every such call, whoever would approve it; nothing ran.
+    #[error("`{tool}` is blocked: {reason}")]
+    Blocked {
+        /// The tool's registered name.
+        tool: String,
+        /// Why, in words fit to show to a model.
+        reason: String,
+    },
+
     /// One more worker would exceed the limit on nested workers; nothing ran.
     #[error("`{caller}` at depth {depth} may not call the worker `{tool}`: the limit is {limit}; raise `max_depth`")]
     Depth {
@@ -220,6 +229,7 @@ impl CallError {
                 | Self::NoModel { .. }
                 | Self::UnfitModel { .. }
                 | Self::Denied { .. }
+                | Self::Blocked { .. }
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
                 | Self::Cycle { .. }
@@ -241,10 +251,18 @@ impl CallError {
         matches!(self.innermost(), Self::Timeout { .. })
     }
 
-    /// Returns whether the call, or one below it, was not approved.
+    /// Returns whether the call, or one below it, was not approved, or is blocked.
+    ///
+    /// An operating system's refusal, such as of a file that may not be read, is a failure of the tool and none of these.
     #[must_use]
     pub fn is_denied(&self) -> bool {
-        matches!(self.innermost(), Self::Denied { .. })
+        matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
+    }
+
+    /// Returns whether the call, or one below it, is blocked, so that no approval would help.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        matches!(self.innermost(), Self::Blocked { .. })
     }
 
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.
@@ -252,6 +270,7 @@ impl CallError {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }
             | Self::Denied { tool: called, .. }
+            | Self::Blocked { tool: called, .. }
             | Self::Panicked { tool: called, .. }
             | Self::Failed { tool: called, .. }
             | Self::GaveUp { worker: called, .. }

@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 
 use super::arguments;
 use super::function::{self, Way};
+use crate::args::approval::Approval;
 use crate::args::tool::Effect;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
@@ -17,8 +18,11 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     };
     let effect = tool.effect.map(effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
+    let approval = tool.approval.as_ref().map(approval);
+    let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let composite = composite(&tool.callable);
-    function::registration(&tool.callable, way, &format_ident!("tool"), &quote!(#effect #owner #composite))
+    let setters = quote!(#effect #approval #summary #owner #composite);
+    function::registration(&tool.callable, way, &format_ident!("tool"), &setters)
 }
 
 /// Everything of a method that is a tool but the method.
@@ -41,4 +45,14 @@ fn effect(effect: Effect) -> TokenStream {
         Effect::Destructive => quote!(Destructive),
     };
     quote!(.effect(__llm_do::Effect::#variant))
+}
+
+/// What a tool or a toolset says of approval.
+pub(super) fn approval(approval: &Approval) -> TokenStream {
+    let rule = match approval {
+        Approval::Ask => quote!(Ask),
+        Approval::PreApproved => quote!(PreApproved),
+        Approval::Blocked(reason) => quote!(Blocked(#reason)),
+    };
+    quote!(.approval(__llm_do::DeclaredRule::#rule))
 }
