@@ -97,7 +97,7 @@ impl Host for Run {
     fn emit(&self, ctx: &CallContext, kind: EventKind) {
         let frame = ctx.frame();
         let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = Event {
+        let event = Arc::new(Event {
             run: Arc::clone(&self.id),
             call: frame.call,
             parent: ctx.caller().filter(|_| frame.by != Caller::User).map(|caller| caller.frame().call),
@@ -106,7 +106,7 @@ impl Host for Run {
             name: Arc::clone(&frame.name),
             time: self.now(),
             kind,
-        };
+        });
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
     }

@@ -1,19 +1,33 @@
 //! What happens in a run, as one stream of events.
 
+mod buffer;
+mod callback;
+mod channel;
 mod json_lines;
 mod kind;
+mod patience;
+mod queue;
+#[cfg(feature = "tracing")]
+mod spans;
 mod terminal;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::Serialize;
 
+pub use self::callback::Callback;
+pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::json_lines::JsonLines;
 pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome, RuleSource};
+pub(crate) use self::patience::{flush, settle};
+pub(crate) use self::queue::{CAPACITY, Queue};
+#[cfg(feature = "tracing")]
+pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
-pub(crate) use self::terminal::printable;
+pub(crate) use self::terminal::{Page, printable};
 pub use self::terminal::{Terminal, Verbosity};
 
 /// One thing that happened in a run.
@@ -44,10 +58,50 @@ fn rfc_3339<S: serde::Serializer>(time: &Timestamp, serializer: S) -> Result<S::
     serializer.collect_str(time)
 }
 
-/// Takes the events of runs, in order.
-///
-/// Called from the task that makes the event, so it must be quick.
+#[doc = include_str!("../docs/event_sink.md")]
+#[async_trait]
 pub trait EventSink: Debug + Send + Sync {
     /// Takes one event.
-    fn emit(&self, event: &Event);
+    ///
+    /// An event is shared by all sinks: to keep it, clone the `Arc`.
+    fn emit(&self, event: &Arc<Event>);
+
+    /// Says where [`emit`](Self::emit) is called. Default: on a thread of its own.
+    fn delivery(&self) -> Delivery {
+        Delivery::Queued
+    }
+
+    /// Waits until what was taken is dealt with; a root call that ends waits for it, at most 50 milliseconds.
+    ///
+    /// Default: it is, once `emit` returns. A sink that sends events in the background, or many at once, says here when
+    /// they are sent; put `#[async_trait]` on the implementation then.
+    async fn flush(&self) {}
+
+    /// Returns the name of the sink's thread. Default: the type's.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>()
+    }
+}
+
+/// Where a sink is called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// On a thread of its own, behind a queue: however long the sink takes, runs go on.
+    ///
+    /// A sink that panics is not called again.
+    #[default]
+    Queued,
+    /// In the call that the event is about, which goes on once the sink returns.
+    ///
+    /// For a sink that is quick and never waits, or has to be where things happen. A panic in it is the call's.
+    Inline,
+}
+
+/// Puts a queue of `capacity` before a sink that is not to be called in place.
+pub(crate) fn delivered(sink: Arc<dyn EventSink>, capacity: usize) -> Arc<dyn EventSink> {
+    match sink.delivery() {
+        Delivery::Inline => sink,
+        Delivery::Queued => Arc::new(Queue::new(sink, capacity)),
+    }
 }

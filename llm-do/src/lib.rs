@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
 extern crate self as llm_do;
@@ -92,8 +93,11 @@ pub use self::approval::{
 pub use self::clock::{Clock, SystemClock};
 pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
 pub use self::error::{BoxError, CallError, Result, chain};
+#[cfg(feature = "tracing")]
+pub use self::event::TracingSink;
 pub use self::event::{
-    Caller, Delta, Event, EventKind, EventSink, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
+    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
+    Outcome, RuleSource, Terminal, Verbosity, event_channel,
 };
 pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
@@ -108,7 +112,8 @@ pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_spec::{OutputMode, WorkerSpec};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`] and [`ToolContext`].
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
+/// [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.

@@ -21,7 +21,7 @@ use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunc
 use crate::clock::{Clock, SystemClock};
 use crate::dispatch::{Plane, Root};
 use crate::error::CallError;
-use crate::event::EventSink;
+use crate::event::{self, Callback, Event, EventSink};
 use crate::history::HistoryProcessor;
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
@@ -113,6 +113,13 @@ impl Runtime {
         tokio.block_on(self.start(call).into_future())
     }
 
+    /// Waits until every sink has dealt with all events so far, however long it takes.
+    ///
+    /// A root call waits for sinks too when it ends, but at most 50 milliseconds.
+    pub async fn flush(&self) {
+        event::flush(&self.plane.sinks).await;
+    }
+
     /// Returns what is registered.
     #[must_use]
     pub fn registry(&self) -> &Registry {
@@ -132,6 +139,7 @@ pub struct RuntimeBuilder {
     default_model: Option<String>,
     state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     sinks: Vec<Arc<dyn EventSink>>,
+    sink_capacity: Option<usize>,
     settings: Settings,
     project_root: Option<PathBuf>,
     max_depth: Option<u32>,
@@ -223,14 +231,59 @@ impl RuntimeBuilder {
     }
 
     /// Reports events to `sink`, after those given before.
-    pub fn sink(mut self, sink: impl EventSink + 'static) -> Self {
-        self.sinks.push(Arc::new(sink));
-        self
+    ///
+    /// Unless the sink says otherwise, it is called on a thread of its own, so that no run waits for it: see
+    /// [`EventSink`]. Dropping the last clone of the runtime waits for what is left, at most 2 seconds for a sink.
+    pub fn sink(self, sink: impl EventSink + 'static) -> Self {
+        self.shared_sink(Arc::new(sink))
     }
 
     /// Reports events to a sink that is kept for later, such as a file to be closed.
     pub fn shared_sink(mut self, sink: Arc<dyn EventSink>) -> Self {
         self.sinks.push(sink);
+        self
+    }
+
+    /// Calls `f` with each event, on a thread of its own: a sink that is a closure.
+    ///
+    /// ```standalone_crate
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use llm_do::EventKind;
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(effect = read_only)]
+    /// fn add(a: i64, b: i64) -> i64 {
+    ///     a + b
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let called = Arc::new(Mutex::new(Vec::new()));
+    /// let names = called.clone();
+    /// let builder = Runtime::builder().on_event(move |event| {
+    ///     if matches!(event.kind, EventKind::CallStarted { .. }) {
+    ///         names.lock().unwrap().push(event.name.clone());
+    ///     }
+    /// });
+    /// let runtime = builder.build()?;
+    /// runtime.run(add { a: 1, b: 2 }).await?;
+    /// runtime.flush().await;
+    /// assert_eq!(*called.lock().unwrap(), ["add".into()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_event(self, f: impl FnMut(&Arc<Event>) + Send + 'static) -> Self {
+        self.sink(Callback::new(f))
+    }
+
+    /// Sets how many events may wait for a sink that is called on a thread of its own. Default: 4,096.
+    ///
+    /// What comes while as many wait is dropped, until half of them are taken; an
+    /// [`EventKind::Dropped`](crate::EventKind::Dropped) tells the sink how much is missing.
+    pub fn sink_capacity(mut self, events: usize) -> Self {
+        self.sink_capacity = Some(events);
         self
     }
 
@@ -345,12 +398,13 @@ impl RuntimeBuilder {
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let model = self.model.or_else(variable).or(self.default_model);
         let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
+        let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
         let plane = Plane {
             registry,
             approvals,
             models: ModelChoice::new(self.forced_model, model),
             state: self.state,
-            sinks: self.sinks,
+            sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
             settings: self.settings,
             project_root: self.project_root.unwrap_or_else(|| PathBuf::from(".")),
             max_depth: self.max_depth.unwrap_or(5),

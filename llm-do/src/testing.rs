@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use llm_do_providers::{FunctionModel, TestModel};
 
-use crate::event::{Event, EventKind, EventSink};
+use crate::event::{Delivery, Event, EventKind, EventSink};
 
-/// Keeps every event of its runs, in order. Clones keep the same events.
+/// Keeps every event of its runs, in order, from the moment it happens. Clones keep the same events.
 #[derive(Clone, Debug, Default)]
-pub struct Recorder(Arc<Mutex<Vec<Event>>>);
+pub struct Recorder(Arc<Mutex<Vec<Arc<Event>>>>);
 
 impl Recorder {
     /// Returns a recorder without events.
@@ -20,7 +20,7 @@ impl Recorder {
     /// Returns the events so far.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|event| Event::clone(event)).collect()
     }
 
     /// Returns what happened, without when and where.
@@ -31,7 +31,11 @@ impl Recorder {
 }
 
 impl EventSink for Recorder {
-    fn emit(&self, event: &Event) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(event.clone());
+    fn emit(&self, event: &Arc<Event>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(event));
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
     }
 }

@@ -30,7 +30,7 @@ impl Approver for AtTerminal {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Decision::deny("there is no terminal to ask at; use --approve-all or --reject-all");
         }
-        self.progress.clear();
+        self.progress.settle().await;
         let request = request.clone();
         let (answer, answered) = oneshot::channel();
         // A thread of its own: a read of a terminal cannot be stopped, and must not keep the runtime from ending.

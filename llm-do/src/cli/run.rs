@@ -18,7 +18,7 @@ use super::progress::Progress;
 use super::{Failure, print};
 use crate::approval::ApprovalMode;
 use crate::error::{CallError, chain};
-use crate::event::{JsonLines, Terminal, Verbosity, printable};
+use crate::event::{JsonLines, Verbosity, printable};
 use crate::registry::Registry;
 use crate::runtime::RuntimeBuilder;
 
@@ -27,7 +27,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     let registry = Registry::collect().map_err(Failure::error)?;
     let root = root(&registry, options)?;
     let file = options.events.as_deref().map(create).transpose()?;
-    let progress = Progress::new();
+    let progress = Progress::new(verbosity(options.verbose));
     let token = builder.cancellation_token();
     let mut builder = configure(builder, options, &progress);
     if let Some(file) = &file {
@@ -67,11 +67,7 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
     if options.return_permission_errors {
         builder = builder.return_permission_errors(true);
     }
-    builder
-        .default_approver(AtTerminal::new(progress.clone()))
-        .streaming(true)
-        .sink(Terminal::new(progress.writer(), verbosity(options.verbose)))
-        .sink(progress.clone())
+    builder.default_approver(AtTerminal::new(progress.clone())).streaming(true).sink(progress.clone())
 }
 
 fn verbosity(times: u8) -> Verbosity {

@@ -12,7 +12,7 @@ use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Heard, Host, Way};
 use crate::declared::Callee;
 use crate::error::CallError;
-use crate::event::Caller;
+use crate::event::{self, Caller};
 use crate::history::Conversation;
 use crate::instance::Instances;
 use crate::journal::{Journal, Places, StepKind, StepSpec};
@@ -50,10 +50,12 @@ impl Root {
         let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
         let result = run.call(&user, Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
-        match step {
+        let result = match step {
             Some(step) => user.keep_result(step, result).await,
             None => result,
-        }
+        };
+        event::settle(&self.plane.sinks).await;
+        result
     }
 }
 

@@ -142,6 +142,13 @@ pub enum EventKind {
         #[serde(flatten)]
         used: RunUsage,
     },
+    /// A sink was too slow, and missed events of this run and others that ran at the time: this one and those after it.
+    ///
+    /// It tells the sink that missed them and no other, with the place, call and time of the first of them.
+    Dropped {
+        /// How many.
+        count: u64,
+    },
 }
 
 /// Whether an item is a tool, a worker or an entry.

@@ -1,16 +1,22 @@
 //! Events for a person at a terminal.
 
+mod lines;
+mod words;
+
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use llm_do_providers::{ResponsePart, Usage};
-use serde_json::Value;
+use async_trait::async_trait;
 
-use super::{Delta, Event, EventKind, EventSink, Judge, Outcome};
-
-/// The longest line shown of a value, in characters.
-const WIDTH: usize = 160;
+#[cfg(feature = "cli")]
+pub(crate) use self::lines::printable;
+#[cfg(not(feature = "cli"))]
+use self::lines::printable;
+use self::words::describe;
+use super::queue::{CAPACITY, Queue};
+use super::{Delivery, Delta, Event, EventKind, EventSink};
 
 /// How much a [`Terminal`] shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,141 +25,178 @@ pub enum Verbosity {
     /// Only what calls say of their progress.
     #[default]
     Quiet,
-    /// Also each call, its result and each request to a model, a line each.
+    /// Also each call, its result and each request to a model.
     Calls,
     /// Also what models write, as they write it.
     Stream,
 }
 
-/// Writes events for a person: nested calls indented by depth of call, long values cut.
-pub struct Terminal<W: Write + Send>(Mutex<State<W>>);
-
-struct State<W> {
-    writer: W,
+/// Writes events for a person, in the background: each call below its caller, long values cut.
+///
+/// A line of a value is cut to 160 characters, and what has several lines to 10 of them. Characters that would steer
+/// the terminal are replaced. A terminal that hangs stops no run: at most 4,096 events wait for it, and a line says how
+/// many were dropped.
+///
+/// ```
+/// use llm_do::prelude::*;
+/// use llm_do::{Terminal, Verbosity};
+///
+/// # fn main() -> Result<()> {
+/// let runtime = Runtime::builder().sink(Terminal::stderr(Verbosity::Calls)).build()?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Terminal {
+    queue: Queue,
     verbosity: Verbosity,
-    /// Whether the last line is a model's and not ended yet.
-    in_line: bool,
 }
 
-impl Terminal<io::Stderr> {
+impl Terminal {
     /// Writes to standard error.
     #[must_use]
     pub fn stderr(verbosity: Verbosity) -> Self {
         Self::new(io::stderr(), verbosity)
     }
-}
 
-impl<W: Write + Send> Terminal<W> {
     /// Writes to `writer`.
-    pub fn new(writer: W, verbosity: Verbosity) -> Self {
-        Self(Mutex::new(State { writer, verbosity, in_line: false }))
+    pub fn new(writer: impl Write + Send + 'static, verbosity: Verbosity) -> Self {
+        Self { queue: Queue::new(Arc::new(Page::new(writer, verbosity)), CAPACITY), verbosity }
     }
 }
 
-impl<W: Write + Send> EventSink for Terminal<W> {
-    fn emit(&self, event: &Event) {
+#[async_trait]
+impl EventSink for Terminal {
+    fn emit(&self, event: &Arc<Event>) {
+        if self.verbosity.shows(&event.kind) {
+            self.queue.emit(event);
+        }
+    }
+
+    fn delivery(&self) -> Delivery {
+        Delivery::Inline
+    }
+
+    async fn flush(&self) {
+        self.queue.flush().await;
+    }
+}
+
+impl Verbosity {
+    /// Returns whether anything may be shown of it.
+    fn shows(self, kind: &EventKind) -> bool {
+        match kind {
+            EventKind::Progress { .. } | EventKind::Dropped { .. } => true,
+            EventKind::ModelDelta { .. } => self >= Self::Stream,
+            _ => self >= Self::Calls,
+        }
+    }
+}
+
+/// What is written so far, and how it goes on.
+pub(crate) struct Page<W: Write + Send>(Mutex<State<W>>);
+
+struct State<W> {
+    writer: W,
+    verbosity: Verbosity,
+    /// The call whose model's line is not ended yet.
+    in_line: Option<Place>,
+    /// How many calls each call is inside of.
+    levels: HashMap<Place, usize>,
+}
+
+/// A call: its run, and its number there.
+type Place = (Arc<str>, u64);
+
+impl<W: Write + Send> Page<W> {
+    pub(crate) fn new(writer: W, verbosity: Verbosity) -> Self {
+        Self(Mutex::new(State { writer, verbosity, in_line: None, levels: HashMap::new() }))
+    }
+}
+
+impl<W: Write + Send> EventSink for Page<W> {
+    fn emit(&self, event: &Arc<Event>) {
         // A terminal that went away does not stop the run.
         let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).show(event);
+    }
+
+    fn name(&self) -> &'static str {
+        "Terminal"
     }
 }
 
 impl<W: Write> State<W> {
     fn show(&mut self, event: &Event) -> io::Result<()> {
+        if !self.verbosity.shows(&event.kind) {
+            return Ok(());
+        }
+        let level = self.level(event);
         match &event.kind {
-            EventKind::Progress { text } => self.line(text),
-            EventKind::ModelDelta { delta } if self.verbosity >= Verbosity::Stream => self.stream(delta),
-            kind if self.verbosity >= Verbosity::Calls => match describe(event, kind) {
-                Some(text) => {
-                    // A name that a model made up may hold line breaks.
-                    let text = text.replace('\n', " ");
-                    self.line(&format!("{:indent$}{text}", "", indent = 2 * event.depth as usize))
-                }
+            EventKind::Progress { text } if self.verbosity == Verbosity::Quiet => self.lines(0, text),
+            EventKind::Progress { text } => self.lines(level + 1, text),
+            EventKind::ModelDelta { delta } => self.stream(event, level, delta),
+            kind => match describe(event, kind, self.verbosity) {
+                Some(text) => self.lines(level, &text),
                 None => Ok(()),
             },
-            _ => Ok(()),
         }
     }
 
-    fn line(&mut self, text: &str) -> io::Result<()> {
-        let start = if std::mem::take(&mut self.in_line) { "\n" } else { "" };
-        self.writer.write_all(format!("{start}{}\n", printable(text)).as_bytes())?;
-        self.writer.flush()
+    /// Returns how far to indent what is said of a call, and keeps it for the calls inside.
+    fn level(&mut self, event: &Event) -> usize {
+        let place = |call| (Arc::clone(&event.run), call);
+        let known = self.levels.get(&place(event.call)).copied();
+        let level = known.unwrap_or_else(|| {
+            let above = |parent| self.levels.get(&place(parent)).map_or(event.depth as usize, |level| level + 1);
+            event.parent.map_or(0, above)
+        });
+        match event.kind {
+            EventKind::CallStarted { .. } => drop(self.levels.insert(place(event.call), level)),
+            EventKind::CallFinished { .. } => drop(self.levels.remove(&place(event.call))),
+            _ => {}
+        }
+        level
     }
 
-    fn stream(&mut self, delta: &Delta) -> io::Result<()> {
+    fn lines(&mut self, level: usize, text: &str) -> io::Result<()> {
+        let mut page = self.end_line().to_owned();
+        for line in printable(text).split('\n') {
+            page.push_str(&"  ".repeat(level));
+            page.push_str(line);
+            page.push('\n');
+        }
+        self.write(&page)
+    }
+
+    /// Goes on with the line of a model, or begins one that says whose it is, where another model was writing.
+    fn stream(&mut self, event: &Event, level: usize, delta: &Delta) -> io::Result<()> {
         let (Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text)) = delta;
-        self.in_line = !text.ends_with('\n') && (self.in_line || !text.is_empty());
-        self.writer.write_all(printable(text).as_bytes())?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let place = (Arc::clone(&event.run), event.call);
+        let mut page = String::new();
+        if self.in_line.as_ref().is_some_and(|writing| *writing != place) {
+            page = format!("{}{}{}: ", self.end_line(), "  ".repeat(level), printable(&event.name));
+        }
+        page.push_str(&printable(text));
+        self.in_line = (!text.ends_with('\n')).then_some(place);
+        self.write(&page)
+    }
+
+    /// Returns what ends a line that a model has begun.
+    fn end_line(&mut self) -> &'static str {
+        if self.in_line.take().is_some() { "\n" } else { "" }
+    }
+
+    fn write(&mut self, page: &str) -> io::Result<()> {
+        self.writer.write_all(page.as_bytes())?;
         self.writer.flush()
     }
 }
 
-/// Replaces characters that steer a terminal or turn the direction of text: a model may have written them.
-pub(crate) fn printable(text: &str) -> String {
-    let steers = |c: char| match c {
-        '\n' | '\t' => false,
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        c => c.is_control(),
-    };
-    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-/// Says in a line what happened, if it is worth one.
-fn describe(event: &Event, kind: &EventKind) -> Option<String> {
-    let name = &event.name;
-    match kind {
-        EventKind::CallStarted { what, arguments, .. } => {
-            Some(format!("→ {} {name} {}", what.as_str(), brief(arguments)))
-        }
-        EventKind::CallFinished { outcome: Outcome::Result(value), elapsed_ms, note, .. } => {
-            let note = note.as_deref().map(|note| format!("; {}", cut(note))).unwrap_or_default();
-            Some(format!("← {name} {} ({elapsed_ms} ms{note})", brief(value)))
-        }
-        EventKind::CallFinished { outcome: Outcome::Error(error), elapsed_ms, .. } => {
-            Some(format!("✗ {name} {} ({elapsed_ms} ms)", cut(error)))
-        }
-        EventKind::CallRefused { error, .. } => Some(format!("✗ {name} {}", cut(error))),
-        EventKind::ApprovalDecided { approved, by, reason, .. } if *by != Judge::Policy || !approved => Some(format!(
-            "{} {name} {}",
-            if *approved { "approved" } else { "denied" },
-            reason.as_deref().unwrap_or("")
-        )),
-        EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {model} (request {turn})")),
-        EventKind::ModelWaiting { on } => Some(format!("  {name} waits: {on}")),
-        EventKind::ModelResponse { parts, usage, .. } => Some(format!("  {name} {}", answer(parts, usage))),
-        EventKind::ModelRetry { reason } => Some(format!("  {name} asks again: {}", cut(reason))),
-        EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(format!("used: {used}")),
-        _ => None,
-    }
-}
-
-fn answer(parts: &[ResponsePart], usage: &Usage) -> String {
-    let words: Vec<String> = parts.iter().filter_map(part).collect();
-    format!("got {} ({} tokens in, {} out)", cut(&words.join(", ")), usage.input_tokens, usage.output_tokens)
-}
-
-fn part(part: &ResponsePart) -> Option<String> {
-    match part {
-        ResponsePart::Text { text } => Some(format!("{text:?}")),
-        ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
-        _ => None,
-    }
-}
-
-fn brief(value: &Value) -> String {
-    cut(&value.to_string())
-}
-
-fn cut(text: &str) -> String {
-    let flat = text.replace('\n', " ");
-    match flat.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", &flat[..end]),
-        None => flat,
-    }
-}
-
-impl<W: Write + Send> fmt::Debug for Terminal<W> {
+impl<W: Write + Send> fmt::Debug for Page<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Terminal").finish_non_exhaustive()
+        f.debug_struct("Page").finish_non_exhaustive()
     }
 }

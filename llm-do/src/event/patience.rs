@@ -1,0 +1,83 @@
+//! Waiting for sinks: without end, for a while, and from code that is not async.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+use futures_util::future::{join_all, poll_immediate};
+use tokio::runtime::Handle;
+
+use super::EventSink;
+
+/// How long a root call that has ended waits for sinks.
+const AT_THE_END_OF_A_RUN: Duration = Duration::from_millis(50);
+
+/// Waits until every sink has dealt with what it has taken.
+pub(crate) async fn flush(sinks: &[Arc<dyn EventSink>]) {
+    join_all(sinks.iter().map(|sink| sink.flush())).await;
+}
+
+/// Waits for sinks as [`flush`] does, but not for those that take too long.
+pub(crate) async fn settle(sinks: &[Arc<dyn EventSink>]) {
+    if poll_immediate(flush(sinks)).await.is_some() {
+        return;
+    }
+    // Another executor polls whatever needs none of tokio, and then has no thread to wait on.
+    let Ok(tokio) = Handle::try_current() else { return };
+    let sinks = sinks.to_vec();
+    // A thread that waits, and no timer of tokio: not every runtime of it has one, and a test's may be paused.
+    let waiting = tokio.spawn_blocking(move || block_on(flush(&sinks), Some(AT_THE_END_OF_A_RUN)));
+    // It fails when tokio shuts down: then nobody waits any more.
+    let _ = waiting.await;
+}
+
+/// Runs a future on this thread; returns whether it came to its end in time.
+pub(super) fn block_on(future: impl Future<Output = ()>, patience: Option<Duration>) -> bool {
+    let deadline = patience.map(|patience| Instant::now() + patience);
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut future = pin!(future);
+    loop {
+        if future.as_mut().poll(&mut Context::from_waker(&waker)) == Poll::Ready(()) {
+            return true;
+        }
+        match deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())) {
+            None => thread::park(),
+            Some(Duration::ZERO) => return false,
+            Some(left) => thread::park_timeout(left),
+        }
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+    use std::time::Duration;
+
+    use tokio::sync::oneshot;
+
+    use super::block_on;
+
+    #[test]
+    fn a_future_is_waited_for_as_long_as_it_takes() {
+        let (done, waiting) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || done.send(()));
+        assert!(block_on(async { waiting.await.unwrap() }, None));
+        thread.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn patience_ends() {
+        assert!(!block_on(pending(), Some(Duration::from_millis(1))));
+    }
+}

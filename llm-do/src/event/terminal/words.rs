@@ -1,0 +1,69 @@
+//! What is said of an event.
+
+use llm_do_providers::{ResponsePart, Usage};
+use serde_json::Value;
+
+use super::Verbosity;
+use super::lines::{flat, told};
+use crate::event::{Event, EventKind, Judge, Outcome};
+use crate::usage::RunUsage;
+
+/// Says what happened, if it is worth a line.
+pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) -> Option<String> {
+    let name = flat(&event.name);
+    match kind {
+        EventKind::CallStarted { what, arguments, .. } => {
+            Some(told(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), ""))
+        }
+        EventKind::CallFinished { outcome, elapsed_ms, note, .. } => {
+            let note = note.as_deref().map(|note| format!("; {}", told("", note, "").trim_start())).unwrap_or_default();
+            let after = format!(" ({elapsed_ms} ms{note})");
+            Some(match outcome {
+                Outcome::Result(value) => told(&format!("← {name}"), &text(value), &after),
+                Outcome::Error(error) => told(&format!("✗ {name}"), error, &after),
+            })
+        }
+        EventKind::CallRefused { error, .. } => Some(told(&format!("✗ {name}"), error, "")),
+        EventKind::ApprovalDecided { approved, by, reason, .. } if *by != Judge::Policy || !approved => {
+            let decided = if *approved { "approved" } else { "denied" };
+            Some(told(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
+        }
+        EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
+        EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
+        EventKind::ModelResponse { parts, usage, .. } => Some(answer(&name, parts, usage, verbosity)),
+        EventKind::ModelRetry { reason } => Some(told(&format!("  {name} asks again:"), reason, "")),
+        EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
+        EventKind::Dropped { count } => Some(format!("… {count} events are not shown: they came too fast")),
+        _ => None,
+    }
+}
+
+/// A text of several lines is shown in lines; all else as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.trim_end().contains('\n') => text.trim_end().to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn answer(name: &str, parts: &[ResponsePart], usage: &Usage, verbosity: Verbosity) -> String {
+    let words: Vec<String> = parts.iter().filter_map(|part| word(part, verbosity)).collect();
+    let after = format!(" ({} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
+    told(&format!("  {name} got"), &words.join(", "), &after)
+}
+
+fn word(part: &ResponsePart, verbosity: Verbosity) -> Option<String> {
+    match part {
+        // It was shown as it came.
+        ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
+        ResponsePart::Text { text } => Some(format!("{text:?}")),
+        ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
+        _ => None,
+    }
+}
+
+fn sum(used: &RunUsage) -> String {
+    let (calls, model) = (used.tool_calls, used.model);
+    let (requests, read, written) = (model.requests, model.input_tokens, model.output_tokens);
+    format!("used: {calls} tool calls, {requests} requests, {read} tokens in, {written} out")
+}

@@ -1,0 +1,310 @@
+//! Calls as spans of `tracing`.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::{
+    ApprovalMode, ErrorKind, Message, Model, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ToolCall,
+    TracingSink, Usage, async_trait,
+};
+use serde_json::Value;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Metadata, Subscriber};
+
+use super::{report, summarise};
+
+/// Keep a secret.
+#[tool(effect = read_only, inline)]
+fn keep(secret: String) -> String {
+    format!("kept {secret}")
+}
+
+/// Keep secrets.
+#[worker(toolsets = [keep])]
+async fn keeper(input: String) -> String;
+
+/// Fails.
+#[tool(effect = read_only, inline)]
+fn fail(with: String) -> Result<()> {
+    Err(with.into())
+}
+
+/// A span or an event: what it is called, what it is in, and what it says.
+#[derive(Clone, Debug, Default)]
+struct Seen {
+    parent: Option<u64>,
+    fields: BTreeMap<&'static str, String>,
+    /// How many hold it; none once it is closed.
+    handles: u32,
+}
+
+impl Seen {
+    fn name(&self) -> &str {
+        self.fields.get("otel.name").map_or("", String::as_str)
+    }
+}
+
+impl Visit for Seen {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.fields.insert(field.name(), format!("{value:?}"));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        assert_eq!(self.fields.insert(field.name(), value.to_owned()), None, "{field} is said twice");
+    }
+}
+
+/// Keeps all spans and events; what is not told its parent is in the span that was entered last.
+#[derive(Clone, Default)]
+struct Trace {
+    next: Arc<AtomicU64>,
+    spans: Arc<Mutex<BTreeMap<u64, Seen>>>,
+    events: Arc<Mutex<Vec<Seen>>>,
+    entered: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Trace {
+    fn parent(&self, explicit: Option<&Id>, is_contextual: bool) -> Option<u64> {
+        let current = || self.entered.lock().unwrap().last().copied();
+        explicit.map(Id::into_u64).or_else(|| is_contextual.then(current).flatten())
+    }
+
+    fn spans(&self) -> BTreeMap<u64, Seen> {
+        self.spans.lock().unwrap().clone()
+    }
+
+    /// Returns each span's name after that of the one it is in.
+    fn nested(&self) -> Vec<(String, String)> {
+        let spans = self.spans();
+        let above = |seen: &Seen| seen.parent.map_or("", |parent| spans[&parent].name()).to_owned();
+        spans.values().map(|seen| (above(seen), seen.name().to_owned())).collect()
+    }
+
+    fn span(&self, name: &str) -> Seen {
+        self.spans().into_values().find(|seen| seen.name() == name).unwrap_or_else(|| panic!("no span `{name}`"))
+    }
+}
+
+impl Subscriber for Trace {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "llm_do" || metadata.name() == "request"
+    }
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let id = self.next.fetch_add(1, Ordering::Relaxed) + 1;
+        let parent = self.parent(attributes.parent(), attributes.is_contextual());
+        let mut seen = Seen { parent, handles: 1, ..Seen::default() };
+        attributes.record(&mut seen);
+        self.spans.lock().unwrap().insert(id, seen);
+        Id::from_u64(id)
+    }
+
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        values.record(self.spans.lock().unwrap().get_mut(&span.into_u64()).unwrap());
+    }
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let mut seen = Seen { parent: self.parent(event.parent(), event.is_contextual()), ..Seen::default() };
+        event.record(&mut seen);
+        self.events.lock().unwrap().push(seen);
+    }
+
+    fn enter(&self, span: &Id) {
+        self.entered.lock().unwrap().push(span.into_u64());
+    }
+
+    fn exit(&self, span: &Id) {
+        self.entered.lock().unwrap().retain(|entered| *entered != span.into_u64());
+    }
+
+    fn clone_span(&self, id: &Id) -> Id {
+        self.spans.lock().unwrap().get_mut(&id.into_u64()).unwrap().handles += 1;
+        id.clone()
+    }
+
+    fn try_close(&self, id: Id) -> bool {
+        let mut spans = self.spans.lock().unwrap();
+        let seen = spans.get_mut(&id.into_u64()).unwrap();
+        seen.handles -= 1;
+        seen.handles == 0
+    }
+}
+
+fn traced(sink: TracingSink) -> RuntimeBuilder {
+    Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll).sink(sink)
+}
+
+/// A model of a provider that the conventions have a name for.
+#[derive(Debug)]
+struct Mistral(FunctionModel);
+
+#[async_trait]
+impl Model for Mistral {
+    fn name(&self) -> &'static str {
+        "mistral:asked"
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        self.0.request(request).await
+    }
+}
+
+/// Returns a model that calls `keep`, then says it is done.
+fn calls_keep() -> FunctionModel {
+    FunctionModel::new(|request: Request<'_>| {
+        let part = match request.messages.last() {
+            Some(Message::User { .. }) => ResponsePart::ToolCall(ToolCall {
+                id: "call-1".into(),
+                name: "keep".into(),
+                arguments: r#"{"secret":"swordfish"}"#.into(),
+            }),
+            _ => ResponsePart::Text { text: "swordfish is kept".into() },
+        };
+        Ok(Response::new("served", vec![part], Usage::of_request(7, 3)))
+    })
+}
+
+async fn keep_swordfish(sink: TracingSink) -> Trace {
+    let trace = Trace::default();
+    let _guard = tracing::subscriber::set_default(trace.clone());
+    let runtime = Runtime::builder().force_model(Mistral(calls_keep())).sink(sink).build().unwrap();
+    runtime.run(keeper { input: "swordfish".into() }).await.unwrap();
+    trace
+}
+
+#[tokio::test]
+async fn spans_are_in_one_another_as_calls_are() {
+    let trace = Trace::default();
+    let _guard = tracing::subscriber::set_default(trace.clone());
+    let runtime = traced(TracingSink::new()).build().unwrap();
+    runtime.run(report {}).await.unwrap();
+    let nested = trace.nested();
+    let is_in = |above: &str, name: &str| nested.iter().any(|(a, n)| (a.as_str(), n.as_str()) == (above, name));
+    assert!(is_in("", "invoke_workflow report"), "{nested:?}");
+    assert!(is_in("invoke_workflow report", "invoke_agent summarise"), "{nested:?}");
+    assert!(is_in("invoke_agent summarise", "chat model"), "{nested:?}");
+    assert!(is_in("invoke_agent summarise", "execute_tool write_twelve"), "{nested:?}");
+    assert!(trace.spans().values().all(|span| span.handles == 0), "{:?}", trace.spans());
+}
+
+#[tokio::test]
+async fn a_run_is_in_the_span_that_it_is_started_in() {
+    let trace = Trace::default();
+    let _guard = tracing::subscriber::set_default(trace.clone());
+    let runtime = traced(TracingSink::new()).build().unwrap();
+    let request = tracing::info_span!("request", otel.name = "GET /");
+    let entered = request.enter();
+    // A run that needs no thread but this one ends in one poll, inside the span.
+    let run = futures_util::future::poll_immediate(runtime.run(keep { secret: "x".into() }));
+    run.await.unwrap().unwrap();
+    drop(entered);
+    assert_eq!(trace.nested()[1], ("GET /".to_owned(), "execute_tool keep".to_owned()));
+}
+
+#[tokio::test]
+async fn spans_say_what_the_conventions_ask_for() {
+    let trace = keep_swordfish(TracingSink::new()).await;
+    let says = |name: &str, field: &str, value: &str| {
+        let span = trace.span(name);
+        assert_eq!(span.fields.get(field).map(String::as_str), Some(value), "{field} of {name}: {span:?}");
+    };
+    for (field, value) in [
+        ("gen_ai.operation.name", "chat"),
+        ("gen_ai.provider.name", "mistral_ai"),
+        ("gen_ai.request.model", "asked"),
+        ("gen_ai.response.model", "served"),
+        ("gen_ai.usage.input_tokens", "7"),
+        ("gen_ai.usage.output_tokens", "3"),
+        ("otel.kind", "client"),
+    ] {
+        says("chat asked", field, value);
+    }
+    for (field, value) in [
+        ("gen_ai.operation.name", "invoke_agent"),
+        ("gen_ai.agent.name", "keeper"),
+        ("gen_ai.provider.name", "mistral_ai"),
+        ("gen_ai.request.model", "asked"),
+        ("gen_ai.usage.input_tokens", "14"),
+        ("gen_ai.usage.output_tokens", "6"),
+    ] {
+        says("invoke_agent keeper", field, value);
+    }
+    for (field, value) in [
+        ("gen_ai.operation.name", "execute_tool"),
+        ("gen_ai.tool.name", "keep"),
+        ("gen_ai.tool.type", "function"),
+        ("gen_ai.tool.call.id", "call-1"),
+        ("llm_do.call", "1"),
+    ] {
+        says("execute_tool keep", field, value);
+    }
+}
+
+#[tokio::test]
+async fn spans_hold_no_content_unless_asked() {
+    let trace = keep_swordfish(TracingSink::new()).await;
+    assert!(!format!("{:?}", trace.spans()).contains("swordfish"), "{:?}", trace.spans());
+
+    let trace = keep_swordfish(TracingSink::new().content(true)).await;
+    let tool = trace.span("execute_tool keep").fields;
+    assert_eq!(tool["gen_ai.tool.call.arguments"], r#"{"secret":"swordfish"}"#);
+    assert_eq!(tool["gen_ai.tool.call.result"], r#""kept swordfish""#);
+    let json = |name: &str, field: &str| serde_json::from_str::<Value>(&trace.span(name).fields[field]).unwrap();
+    let agent = json("invoke_agent keeper", "gen_ai.output.messages");
+    assert_eq!(agent[0]["parts"][0]["content"], "swordfish is kept");
+    assert!(json("invoke_agent keeper", "gen_ai.input.messages")[0]["parts"][0]["content"].is_string());
+    let chat = json("chat asked", "gen_ai.output.messages");
+    assert_eq!((&chat[0]["role"], &chat[0]["parts"][0]["type"]), (&"assistant".into(), &"tool_call".into()));
+    assert_eq!(chat[0]["parts"][0]["arguments"]["secret"], "swordfish");
+}
+
+#[tokio::test]
+async fn what_failed_says_so_and_not_why() {
+    let trace = Trace::default();
+    let _guard = tracing::subscriber::set_default(trace.clone());
+    let runtime = traced(TracingSink::new()).build().unwrap();
+    runtime.run(fail { with: "swordfish".into() }).await.unwrap_err();
+    let down = FunctionModel::new(|_: Request<'_>| Err(ProviderError::new("down", ErrorKind::Transport, "swordfish")));
+    let runtime = Runtime::builder().force_model(down.named("down")).sink(TracingSink::new()).build().unwrap();
+    runtime.run(summarise { input: "x".into() }).await.unwrap_err();
+    for (name, kind) in [
+        ("execute_tool fail", "call_failed"),
+        ("chat down", "request_failed"),
+        ("invoke_agent summarise", "call_failed"),
+    ] {
+        let span = trace.span(name);
+        assert_eq!((&*span.fields["error.type"], &*span.fields["otel.status_code"]), (kind, "ERROR"), "{name}");
+        assert!(span.handles == 0, "{name}");
+    }
+    assert!(!format!("{:?}", trace.spans()).contains("swordfish"), "{:?}", trace.spans());
+}
+
+#[tokio::test]
+async fn a_refused_call_is_an_event_in_its_callers_span() {
+    /// Calls what there is not.
+    #[entry]
+    async fn lost(ctx: &CallContext) -> Result<bool> {
+        Ok(ctx.call_tool("swordfish", Value::Null).await.is_err())
+    }
+    let run = |sink| async move {
+        let trace = Trace::default();
+        let _guard = tracing::subscriber::set_default(trace.clone());
+        assert!(traced(sink).build().unwrap().run(lost {}).await.unwrap());
+        trace
+    };
+    for content in [false, true] {
+        let trace = run(TracingSink::new().content(content)).await;
+        let events = trace.events.lock().unwrap().clone();
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].fields["error.type"], "call_refused");
+        assert_eq!(trace.spans()[&events[0].parent.unwrap()].name(), "invoke_workflow lost");
+        assert_eq!(format!("{events:?}").contains("swordfish"), content, "{events:?}");
+    }
+}
