@@ -67,6 +67,18 @@ pub enum EventKind {
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
+    /// A guard changed or refused something of the call; none of it where a guard let everything pass.
+    Guarded {
+        /// The guard's name.
+        guard: Arc<str>,
+        /// What it saw.
+        hook: Hook,
+        /// What it did.
+        action: GuardAction,
+        /// Why, if it refused.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The call asks the user.
     InputAsked {
         /// The question.
@@ -190,6 +202,45 @@ pub enum Judge {
     Memory,
     /// Nobody: the run was cancelled first.
     Cancellation,
+}
+
+/// What a guard saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Hook {
+    /// The call, before it was approved.
+    BeforeCall,
+    /// How the call ended.
+    AfterCall,
+    /// What the worker was about to ask its model.
+    BeforeRequest,
+    /// What the model answered.
+    AfterResponse,
+}
+
+impl Hook {
+    /// Returns the words for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BeforeCall => "call",
+            Self::AfterCall => "result",
+            Self::BeforeRequest => "request",
+            Self::AfterResponse => "response",
+        }
+    }
+}
+
+/// What a guard did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GuardAction {
+    /// It changed what it saw.
+    Changed,
+    /// It refused what it saw.
+    Refused,
 }
 
 /// How a call ended.
