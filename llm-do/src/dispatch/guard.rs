@@ -47,8 +47,8 @@ impl Run {
 }
 
 /// Returns the arguments for guards to see once the call has taken them.
-pub(super) fn written(prepared: &Prepared) -> Box<Value> {
-    Box::new(prepared.arguments().map(Cow::into_owned).unwrap_or_default())
+pub(super) fn written(prepared: &Prepared) -> Value {
+    prepared.arguments().map(Cow::into_owned).unwrap_or_default()
 }
 
 /// Shows how a call ended to the guards; returns what its caller gets.
@@ -56,9 +56,9 @@ pub(super) async fn after_call(
     guards: &Guards,
     ctx: &CallContext,
     tool: &Registered,
-    arguments: Box<Value>,
+    arguments: Value,
     result: Result<ToolReturn, CallError>,
 ) -> Result<ToolReturn, CallError> {
-    let call = GuardedCall::new(ctx, tool.kind(), tool.effect(), Cow::Owned(*arguments));
+    let call = GuardedCall::new(ctx, tool.kind(), tool.effect(), Cow::Owned(arguments));
     guards.after_call(&call, result).await
 }
