@@ -16,6 +16,11 @@ impl<S> CallContext<S> {
         self.frame().meter.used()
     }
 
+    /// Returns what the whole run used so far.
+    pub(crate) fn run_usage(&self) -> RunUsage {
+        self.frames().last().map(|user| user.meter.used()).unwrap_or_default()
+    }
+
     /// Counts a request as under way, unless it would exceed a limit of this call or of one that it is below of.
     pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<UnderWay<'_, S>, CallError> {
         self.in_time()?;
