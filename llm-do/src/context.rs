@@ -16,7 +16,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::{Money, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -159,12 +158,6 @@ pub(crate) trait Host: Send + Sync {
 
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
-
-    /// Returns what a request cost, if the price of its model is known.
-    fn cost(&self, model: &str, usage: &Usage) -> Option<Money>;
-
-    /// Returns whether the price of a model is known.
-    fn is_priced(&self, model: &str) -> bool;
 
     /// Returns whether what the caller sees by this name changes nothing.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;

@@ -19,7 +19,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::{Money, PriceTable, Settings, Usage};
+use llm_do_providers::{PriceTable, Settings};
 use serde_json::Value;
 
 use self::admit::Admitted;
@@ -129,14 +129,6 @@ impl Host for Run {
 
     fn journal(&self) -> Option<&Arc<dyn Journal>> {
         self.plane.journal.as_ref()
-    }
-
-    fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
-        self.plane.prices.cost(model, usage)
-    }
-
-    fn is_priced(&self, model: &str) -> bool {
-        self.plane.prices.cost(model, &Usage::of_request(1, 1)).is_some()
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{
-    ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings, StreamEvent,
-    ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
+    ErrorKind, Message, Model, Price, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
+    StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
 };
 use serde_json::{Value, json};
 
@@ -32,6 +32,10 @@ const AT_ONCE: usize = 16;
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<dyn Model>,
+    /// `provider:model`.
+    pub(crate) model_name: Arc<str>,
+    /// What the model costs, if that is known.
+    pub(crate) price: Option<Price>,
     pub(crate) instructions: Arc<str>,
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
@@ -121,9 +125,9 @@ impl WorkerRun {
     /// Asks the model once, until it has answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns) -> Result<Response, CallError> {
         let messages = turns.messages();
-        let _counted = self.ctx.begin_request(self.model.name())?;
+        let _counted = self.ctx.begin_request(&self.model_name, self.price.is_some())?;
         self.ctx.emit(|| EventKind::ModelRequest {
-            model: self.model.name().into(),
+            model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
             messages: messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
@@ -134,9 +138,10 @@ impl WorkerRun {
         let response: Response = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(StepKind::Model, self.model.name(), input, local) => answer?,
+            answer = self.ctx.step(StepKind::Model, &self.model_name, input, local) => answer?,
         };
-        self.ctx.add_request(self.model.name(), response.usage);
+        let cost = self.price.as_ref().map(|price| price.cost(&response.usage));
+        self.ctx.add_request(&self.model_name, response.usage, cost);
         Ok(response)
     }
 

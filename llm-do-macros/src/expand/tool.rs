@@ -7,7 +7,7 @@ use super::arguments;
 use super::function::{self, Way};
 use crate::args::approval::Approval;
 use crate::args::tool::Effect;
-use crate::input::Tool;
+use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
 pub(super) fn registration(tool: &Tool) -> TokenStream {
@@ -20,7 +20,8 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
     let approval = tool.approval.as_ref().map(approval);
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
-    let setters = quote!(#effect #approval #summary #owner);
+    let composite = composite(&tool.callable);
+    let setters = quote!(#effect #approval #summary #owner #composite);
     function::registration(&tool.callable, way, &format_ident!("tool"), &setters)
 }
 
@@ -29,6 +30,12 @@ pub(super) fn definition(tool: &Tool) -> TokenStream {
     let arguments = arguments::definition(&tool.callable);
     let registration = registration(tool);
     quote!(#arguments #registration)
+}
+
+/// A tool that may make calls is no single step to a journal: its calls are the steps.
+fn composite(callable: &Callable) -> Option<TokenStream> {
+    let may_call = callable.parameters.iter().filter_map(Parameter::injected).any(Injected::may_call);
+    may_call.then(|| quote!(.composite()))
 }
 
 fn effect(effect: Effect) -> TokenStream {

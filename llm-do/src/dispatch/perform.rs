@@ -132,6 +132,8 @@ impl Plane {
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;
         Ok(WorkerRun {
             ctx: ctx.clone(),
+            model_name: model.name().into(),
+            price: self.prices.price(model.name()).cloned(),
             model,
             instructions: output.instructed(&plan.instructions),
             tools,
