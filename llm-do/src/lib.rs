@@ -85,6 +85,7 @@ mod toolset;
 mod usage;
 mod user_input;
 mod worker;
+mod worker_file;
 mod worker_spec;
 
 pub use self::approval::{
@@ -113,6 +114,7 @@ pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
+pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
 /// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
