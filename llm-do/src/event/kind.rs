@@ -236,9 +236,9 @@ pub enum RuleSource {
     /// The policy's rule for all workers.
     PolicyWorkers,
     /// `approval = ..` of the tool.
-    Tool,
+    DeclaredTool,
     /// `approval = ..` of this toolset, which holds the tool.
-    Toolset(Arc<str>),
+    DeclaredToolset(Arc<str>),
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
 }
