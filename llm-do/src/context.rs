@@ -69,8 +69,8 @@ pub(crate) struct CallFrame {
     /// What it opened, and what it was opened for.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// When it must have ended.
-    pub(crate) deadline: Option<Deadline>,
+    /// When it must have ended; known once it starts, since its time does not run while somebody decides about it.
+    pub(crate) deadline: OnceLock<Deadline>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Who used what; made for those that use something.

@@ -201,6 +201,7 @@ impl Run {
     /// Runs an admitted call and reports how it ended.
     async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
+        self.begin_time(ctx, &tool);
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {
             if visit.is_some() {
@@ -228,7 +229,7 @@ async fn stopped(ctx: &CallContext) -> CallError {
         ctx.cancelled().await;
         CallError::Cancelled { tool: ctx.name().to_owned() }
     };
-    let Some(deadline) = &ctx.frame().deadline else { return cancelled.await };
+    let Some(deadline) = ctx.frame().deadline.get() else { return cancelled.await };
     tokio::select! {
         error = cancelled => error,
         () = tokio::time::sleep_until(deadline.at) => deadline.error(),
