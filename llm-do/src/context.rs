@@ -70,8 +70,8 @@ pub(crate) struct CallFrame {
     /// What it opened, and what it was opened for.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// When it must have ended.
-    pub(crate) deadline: Option<Deadline>,
+    /// When it must have ended; known once it starts, since its time does not run while somebody decides about it.
+    pub(crate) deadline: OnceLock<Deadline>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Who used what; made for those that use something.
@@ -325,7 +325,7 @@ impl<S> CallContext<S> {
             self.cancelled().await;
             CallError::Cancelled { tool: self.name().to_owned() }
         };
-        let Some(deadline) = &self.frame().deadline else { return cancelled.await };
+        let Some(deadline) = self.frame().deadline.get() else { return cancelled.await };
         tokio::select! {
             error = cancelled => error,
             () = tokio::time::sleep_until(deadline.at) => deadline.error(),

@@ -203,6 +203,7 @@ impl Run {
     /// Runs an admitted call and reports how it ended.
     async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
+        self.begin_time(ctx, &tool);
         let guarded = self.plane.guards(ctx).map(|guards| (guards, guard::written(&prepared)));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {

@@ -82,7 +82,7 @@ impl Run {
             meter: Meter::default(),
             instances: Instances::default(),
             cancellation: Cancellation::default(),
-            deadline: deadline(from.deadline.as_ref(), &name, tool.and_then(|tool| self.timeout(tool))),
+            deadline: OnceLock::new(),
             limits: tool.and_then(|tool| self.limits(tool)),
             recorder: OnceLock::new(),
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
@@ -117,6 +117,14 @@ impl Run {
         Ok(Admitted { tool, prepared, visit })
     }
 
+    /// Begins the time of a call that starts; it ends no later than its caller's.
+    pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
+        let callers = ctx.caller().and_then(|caller| caller.frame().deadline.get());
+        if let Some(deadline) = deadline(callers, &tool.spec.name, self.timeout(tool)) {
+            drop(ctx.frame().deadline.set(deadline));
+        }
+    }
+
     /// Returns how long a call of the tool may take: as the session says, or else the tool itself.
     fn timeout(&self, tool: &Registered) -> Option<Duration> {
         let timeouts = &self.plane.timeouts;
@@ -137,8 +145,7 @@ impl Run {
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
         }
-        if let Some(over) = ctx.caller().and_then(|caller| caller.frame().deadline.as_ref()).filter(|own| own.is_over())
-        {
+        if let Some(over) = ctx.caller().and_then(|caller| caller.frame().deadline.get()).filter(|own| own.is_over()) {
             return Err(over.error());
         }
         if tool.kind() != Kind::Worker {

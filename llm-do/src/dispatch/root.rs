@@ -81,7 +81,7 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
         meter: Meter::default(),
         instances: Instances::default(),
         cancellation: Cancellation::of(cancellation),
-        deadline: after.and_then(deadline),
+        deadline: after.and_then(deadline).map(OnceLock::from).unwrap_or_default(),
         limits: plane.limits.clone(),
         recorder: OnceLock::new(),
         is_worker: false,
