@@ -38,7 +38,7 @@ impl<S> CallContext<S> {
 
     /// Refuses to go on once the call has taken too long.
     pub(crate) fn in_time(&self) -> Result<(), CallError> {
-        let over = self.frame().deadline.get().filter(|deadline| deadline.is_over());
+        let over = self.deadline().filter(|deadline| deadline.is_over());
         over.map_or(Ok(()), |deadline| Err(deadline.error()))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
 use llm_do::{
-    Caller, CancellationToken, EventKind, FunctionGuard, Guard, GuardAction, GuardedCall, Hook, Kind, Refusal,
+    Caller, CancellationToken, EventKind, FunctionGuard, Guard, GuardAction, GuardedCall, Hook, Kind, Limits, Refusal,
     async_trait,
 };
 use serde_json::json;
@@ -144,8 +144,9 @@ async fn a_guard_that_waits_is_dropped_when_the_run_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_guard_that_waits_is_dropped_when_the_call_is_out_of_time() {
-    let runtime = builder().guard(Waiting).timeout("read", Duration::from_millis(1)).build().unwrap();
+async fn a_guard_that_waits_is_dropped_when_the_run_is_out_of_time() {
+    let limits = Limits::new().wall_time(Duration::from_millis(1));
+    let runtime = builder().guard(Waiting).limits(limits).build().unwrap();
     assert!(runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err().is_timeout());
 }
 
