@@ -128,7 +128,7 @@ pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), Test
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn every_claim_holds_of_a_run_that_comes_to_its_end(plan in plans(), setting in settings()) {

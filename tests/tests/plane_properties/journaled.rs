@@ -71,7 +71,7 @@ fn resumes(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn a_replay_gives_the_same_and_does_nothing(plan in plans(), setting in unlimited()) {

@@ -7,7 +7,7 @@ use super::plan::plans;
 use super::trial::{Stop, run, settings};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
     fn every_claim_holds_of_a_run_that_is_dropped(plan in plans(), setting in settings(), polls in 0..60_usize) {
