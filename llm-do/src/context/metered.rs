@@ -83,6 +83,10 @@ impl<S> CallContext<S> {
         match self.caller() {
             // The user's call is the root.
             Some(user) if self.frame().by == Caller::User => user.recorder(),
+            // A journal keeps what each call used, so that equal names do not do.
+            Some(caller) if self.journal().is_some() => {
+                self.frame().recorder.get_or_init(|| caller.recorder().child_apart(name()))
+            }
             Some(caller) => self.frame().recorder.get_or_init(|| caller.recorder().child(name())),
             None => self.frame().recorder.get_or_init(|| UsageRecorder::root(name())),
         }

@@ -1,14 +1,16 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{Prepared, perform};
+use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, chain};
@@ -104,7 +106,9 @@ impl Run {
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
         let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
         let local = async move {
-            let result = owned(plane, Arc::clone(&callee), prepared, inner.clone()).await;
+            // A panic is an end as well, and what the call did before it is not to be repeated.
+            let body = AssertUnwindSafe(owned(plane, Arc::clone(&callee), prepared, inner.clone())).catch_unwind();
+            let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
             let outcome = Outcome::of(result)?;
             inner.all_used()?;
             let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());
