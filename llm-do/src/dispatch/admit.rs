@@ -55,6 +55,7 @@ impl Run {
             Callee::Inline(spec) => {
                 self.plane.registry.inline(spec, caller.declared.as_deref(), &caller.name).map(Arc::new)
             }
+            Callee::Made(name) => self.made(name),
             _ => self.find(caller, whom, by),
         }
     }
