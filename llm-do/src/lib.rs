@@ -68,6 +68,7 @@ mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod guard;
 mod history;
 mod instance;
 mod journal;
@@ -100,9 +101,10 @@ pub use self::error::{BoxError, CallError, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;
 pub use self::event::{
-    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
-    Outcome, RuleSource, Terminal, Verbosity, event_channel,
+    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, GuardAction, Hook,
+    JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity, event_channel,
 };
+pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
     FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
@@ -118,7 +120,7 @@ pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
-/// [`ToolContext`] and [`EventSink::flush`].
+/// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.

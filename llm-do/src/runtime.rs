@@ -23,6 +23,7 @@ use crate::definition::Location;
 use crate::dispatch::{Made, Plane, Root};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
+use crate::guard::{Guard, Guards};
 use crate::history::HistoryProcessor;
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
@@ -155,6 +156,7 @@ pub struct RuntimeBuilder {
     clock: Option<Arc<dyn Clock>>,
     input_handler: Option<Arc<dyn InputHandler>>,
     processors: Vec<Arc<dyn HistoryProcessor>>,
+    guards: Vec<Arc<dyn Guard>>,
     journal: Option<Arc<dyn Journal>>,
     workers: Vec<(WorkerSpec, Origin)>,
     worker_dirs: Vec<PathBuf>,
@@ -354,6 +356,14 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Shows `guard` every call and every request to a model, to be changed or refused. Default: no guard.
+    ///
+    /// Before a call or a request, guards see it in the order given; afterwards they see what came of it in reverse.
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        self.guards.push(Arc::new(guard));
+        self
+    }
+
     /// Records every effect in `journal`, and replays what it has recorded. Default: none.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));
@@ -476,6 +486,7 @@ impl RuntimeBuilder {
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             input_handler: self.input_handler,
             processors: self.processors.into(),
+            guards: Guards::new(self.guards),
             journal: self.journal,
             places: Places::default(),
             made: Made::new(self.worker_store),

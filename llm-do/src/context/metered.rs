@@ -16,6 +16,11 @@ impl<S> CallContext<S> {
         self.frame().meter.used()
     }
 
+    /// Returns what the whole run used so far.
+    pub(crate) fn run_usage(&self) -> RunUsage {
+        self.frames().last().map(|user| user.meter.used()).unwrap_or_default()
+    }
+
     /// Counts a request as under way, unless it would exceed a limit of this call or of one that it is below of.
     pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<UnderWay<'_, S>, CallError> {
         self.in_time()?;
@@ -33,12 +38,14 @@ impl<S> CallContext<S> {
 
     /// Refuses to go on once the call has taken too long.
     pub(crate) fn in_time(&self) -> Result<(), CallError> {
-        let over = self.frame().deadline.as_ref().filter(|deadline| deadline.is_over());
+        let over = self.frame().deadline.get().filter(|deadline| deadline.is_over());
         over.map_or(Ok(()), |deadline| Err(deadline.error()))
     }
 
     /// Adds a request that was answered, and what it cost, if that is known.
-    pub(crate) fn add_request(&self, model: &Arc<str>, usage: Usage, cost: Option<Money>) {
+    pub(crate) fn add_request(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
+        // A model that reports nothing was asked all the same.
+        usage.requests = usage.requests.max(1);
         self.frames().for_each(|frame| frame.meter.add_request(usage, cost));
         self.recorder().add_request(model, usage, cost);
     }

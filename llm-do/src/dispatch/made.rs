@@ -142,7 +142,7 @@ impl Plane {
 impl Run {
     /// Makes a worker for the caller of `ctx`, who may call all that it may.
     pub(super) async fn create(&self, ctx: &CallContext, mut spec: WorkerSpec) -> Result<Value, CallError> {
-        let maker = ctx.caller().and_then(|caller| caller.frame().declared.as_deref());
+        let maker = ctx.caller().and_then(CallContext::declared);
         let worker = self.plane.makeable(&mut spec, maker).map_err(|faults| refused(ctx, &faults.join("; ")))?;
         let tools: Vec<_> = worker.declared().into_iter().flatten().map(str::to_owned).collect();
         let made = MadeWorker { worker: Arc::new(worker), by: ctx.key(), file: spec.to_worker_file() };
