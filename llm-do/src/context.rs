@@ -9,7 +9,7 @@ mod requests;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Limits, Meter, RunUsage, UsageRecorder};
 use crate::user_input::InputHandler;
+use crate::worker_spec::WorkerSpec;
 
 /// The context of one call: how tools, workers and entries call others.
 ///
@@ -152,6 +153,20 @@ pub(crate) trait Host: Send + Sync {
         &'a self,
         caller: &'a CallContext,
         request: SubtaskRequest,
+    ) -> BoxFuture<'a, Result<Value, CallError>>;
+
+    /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, CallError>>;
+
+    /// Calls a worker that was made.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
+    fn call_made<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<Value, CallError>>;
 
     /// Returns the id of the run.

@@ -3,6 +3,7 @@
 mod admit;
 mod approve;
 mod guard;
+mod made;
 mod open_call;
 mod perform;
 mod record;
@@ -24,6 +25,7 @@ use llm_do_providers::{PriceTable, Settings};
 use serde_json::Value;
 
 use self::admit::Admitted;
+pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{panicked, perform};
 pub(crate) use self::root::Root;
@@ -42,6 +44,7 @@ use crate::subtask::SubtaskRequest;
 use crate::tool::{Effect, ToolReturn};
 use crate::usage::Limits;
 use crate::user_input::InputHandler;
+use crate::worker_spec::WorkerSpec;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -68,6 +71,8 @@ pub(crate) struct Plane {
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Where the journal keeps the root calls.
     pub(crate) places: Places,
+    /// Workers that were made meanwhile.
+    pub(crate) made: Made,
 }
 
 impl Plane {
@@ -127,6 +132,20 @@ impl Host for Run {
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<Value, CallError>> {
         Box::pin(self.give(caller, request))
+    }
+
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, CallError>> {
+        Box::pin(self.create(ctx, spec))
+    }
+
+    fn call_made<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> BoxFuture<'a, Result<Value, CallError>> {
+        Box::pin(self.call_worker(caller, worker, input, attachments))
     }
 
     fn run(&self) -> &str {

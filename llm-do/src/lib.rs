@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
@@ -82,6 +83,8 @@ mod subtask;
 pub mod testing;
 mod tool;
 mod toolset;
+#[cfg(feature = "workers")]
+pub mod toolsets;
 mod usage;
 mod user_input;
 mod worker;

@@ -20,7 +20,7 @@ pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
 use crate::definition::Location;
-use crate::dispatch::{Plane, Root};
+use crate::dispatch::{Made, Plane, Root};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
 use crate::guard::{Guard, Guards};
@@ -160,6 +160,7 @@ pub struct RuntimeBuilder {
     journal: Option<Arc<dyn Journal>>,
     workers: Vec<(WorkerSpec, Origin)>,
     worker_dirs: Vec<PathBuf>,
+    worker_store: Option<PathBuf>,
     cancellation: CancellationToken,
 }
 
@@ -404,6 +405,16 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Writes each worker that a model makes into this folder, as the worker file `NAME.worker`. Default: none is written.
+    ///
+    /// No file is overwritten: a worker of such a name is not made. The folder is made with the first. Give it to
+    /// [`worker_dir`](Self::worker_dir) too to have the workers of earlier sessions.
+    #[cfg(feature = "workers")]
+    pub fn worker_store(mut self, path: impl Into<PathBuf>) -> Self {
+        self.worker_store = Some(path.into());
+        self
+    }
+
     /// Asks models to stream their answers. Default: false. Events are the same, in smaller pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
@@ -478,6 +489,7 @@ impl RuntimeBuilder {
             guards: Guards::new(self.guards),
             journal: self.journal,
             places: Places::default(),
+            made: Made::new(self.worker_store),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
         };

@@ -7,7 +7,9 @@ use allocation_counter::{AllocationInfo, measure};
 use futures_util::future::{join_all, try_join_all};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{ApprovalMode, Decision, MemoryJournal, Message, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage};
+use llm_do::{
+    ApprovalMode, Decision, MemoryJournal, Message, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
+};
 use serde_json::json;
 use tokio::task::JoinSet;
 

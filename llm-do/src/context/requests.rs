@@ -15,6 +15,24 @@ use crate::subtask::SubtaskRequest;
 use crate::user_input::InputRequest;
 use crate::worker_spec::WorkerSpec;
 
+#[cfg(feature = "workers")]
+impl CallContext {
+    /// Makes a worker for the caller of this call; returns its name, and what it may call.
+    pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, CallError> {
+        self.scope.host.make_worker(self, spec).await
+    }
+
+    /// Calls a worker that was made.
+    pub(crate) async fn call_made(
+        &self,
+        worker: &str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> Result<Value, CallError> {
+        self.scope.host.call_made(self, worker, input, attachments).await
+    }
+}
+
 impl<S> CallContext<S> {
     /// Asks a model a question, with no instructions and no tools: `ctx.llm_ask("Is this spam? ..").await?`.
     ///

@@ -58,6 +58,7 @@ impl Run {
     ) -> Result<Arc<Registered>, CallError> {
         match whom {
             Callee::Inline(spec) => self.plane.registry.inline(spec, caller.declared(), caller.name()).map(Arc::new),
+            Callee::Made(name) => self.made(name),
             _ => self.find(caller, whom, by),
         }
     }

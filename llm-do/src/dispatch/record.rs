@@ -28,6 +28,9 @@ struct Ended {
     /// What it used, so that a replay counts it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<UsageTree>,
+    /// The files of the workers that were made in it, so that they are there after a replay too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -107,18 +110,23 @@ impl Run {
         let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
         let local = async move {
             // A panic is an end as well, and what the call did before it is not to be repeated.
-            let body = AssertUnwindSafe(owned(plane, Arc::clone(&callee), prepared, inner.clone())).catch_unwind();
+            let body = AssertUnwindSafe(owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()))
+                .catch_unwind();
             let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
             let outcome = Outcome::of(result)?;
             inner.all_used()?;
             let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());
-            Ok(Ended { outcome, usage })
+            let made = plane.made.below(&inner.key());
+            Ok(Ended { outcome, usage, made })
         };
         let came = ctx.recorded(way, step, local).await?;
-        let Ended { outcome, usage } = came.value;
+        let Ended { outcome, usage, made } = came.value;
         open.is_replayed = came.is_replayed;
         if let Some(used) = usage.filter(|_| came.is_replayed) {
             ctx.add_recorded(&used);
+        }
+        if came.is_replayed {
+            self.recreate(ctx, made)?;
         }
         outcome.into_result(tool.name())
     }
