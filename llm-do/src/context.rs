@@ -25,7 +25,7 @@ pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::Way;
 use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
-use crate::error::CallError;
+use crate::error::{BoxError, CallError};
 use crate::event::{Caller, EventKind};
 use crate::instance::Instances;
 use crate::journal::{Journal, Places, StepSpec};
@@ -157,7 +157,7 @@ pub(crate) trait Host: Send + Sync {
 
     /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
-    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, CallError>>;
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
 
     /// Calls a worker that was made.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]

@@ -134,7 +134,7 @@ impl Host for Run {
         Box::pin(self.give(caller, request))
     }
 
-    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, CallError>> {
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
         Box::pin(self.create(ctx, spec))
     }
 

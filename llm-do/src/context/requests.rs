@@ -18,7 +18,7 @@ use crate::worker_spec::WorkerSpec;
 #[cfg(feature = "workers")]
 impl CallContext {
     /// Makes a worker for the caller of this call; returns its name, and what it may call.
-    pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, CallError> {
+    pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
         self.scope.host.make_worker(self, spec).await
     }
 

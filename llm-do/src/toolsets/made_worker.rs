@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::CallContext;
-use crate::error::CallError;
+use crate::error::{CallError, Result};
 use crate::worker_spec::WorkerSpec;
 
 toolset! {
@@ -37,7 +37,10 @@ toolset! {
     ///         name: "translator".into(),
     ///         instructions: "Translate into French.".into(),
     ///         description: "Translates a text.".into(),
-    ///         ..Default::default()
+    ///         model: None,
+    ///         toolsets: Vec::new(),
+    ///         output_schema: None,
+    ///         input_schema: None,
     ///     };
     ///     ctx.call(made).await?;
     ///     let call = worker_call { worker: "translator".into(), input: text.into(), attachments: Vec::new() };
@@ -78,7 +81,7 @@ pub async fn worker_create(
     output_schema: Option<Map<String, Value>>,
     /// A JSON schema of its input, an object; leave it out for plain text.
     input_schema: Option<Map<String, Value>>,
-) -> Result<Value, CallError> {
+) -> Result<Value> {
     let mut spec = WorkerSpec::new(name.trim(), instructions.trim()).description(description).toolsets(toolsets);
     spec.model = model;
     spec.output_schema = output_schema.map(Value::Object);
