@@ -1,9 +1,11 @@
 //! The command line of an application, for whatever is linked into it.
 
+mod answer;
 mod approve;
 mod args;
 mod check;
 mod input;
+mod person;
 mod progress;
 mod run;
 mod tools;

@@ -49,6 +49,12 @@ async fn wait(ctx: &CallContext) {
     ctx.cancelled().await;
 }
 
+/// Ask the user for a name.
+#[tool(effect = read_only)]
+async fn ask_name(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.request_user_input("Which name?").await?)
+}
+
 toolset! {
     /// Plain sums, by their own names.
     arithmetic = [prefixed("math_", add)];
