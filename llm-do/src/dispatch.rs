@@ -25,6 +25,7 @@ use serde_json::Value;
 use self::admit::Admitted;
 use self::open_call::OpenCall;
 use self::perform::{panicked, perform};
+pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 use crate::approval::Approvals;
 use crate::clock::Clock;

@@ -54,6 +54,7 @@ extern crate self as llm_do;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod agreement;
 mod approval;
 mod argument;
 mod cancellation;
@@ -67,6 +68,7 @@ mod definition;
 mod dispatch;
 mod error;
 mod event;
+pub mod harden;
 mod history;
 mod instance;
 mod journal;

@@ -380,6 +380,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Leaves out the journal: for runs that are none of the application's own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn apart(mut self) -> Self {
+        self.journal = None;
+        self
+    }
+
     /// Changes what a run may use.
     #[cfg(feature = "cli")]
     pub(crate) fn limited(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {

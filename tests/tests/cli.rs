@@ -105,8 +105,8 @@ fn standard_input_is_the_prompt_where_input_is_needed() {
 #[test]
 fn tools_lists_names_kinds_and_descriptions() {
     let text = stdout(&app(&["tools"]));
-    assert!(text.contains("greet       worker   Greet somebody."), "{text}");
-    assert!(text.contains("arithmetic  toolset  Plain sums, by their own names."), "{text}");
+    assert!(text.contains("greet             worker   Greet somebody."), "{text}");
+    assert!(text.contains("arithmetic        toolset  Plain sums, by their own names."), "{text}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 6 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 8 tools\n");
 }
 
 #[test]
@@ -210,6 +210,73 @@ fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
     std::fs::write(&path, "Dear diary\n").unwrap();
     fails(&["run", "--journal", &journal, "Ann"], 1, "it is no journal, so nothing is written to it");
     fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot use the journal");
+}
+
+/// Records what greetings the worker gives.
+fn greetings(journal: &str, names: &[&str]) {
+    for name in names {
+        std::fs::remove_file(journal).ok();
+        let output = app(&["run", "--tool", "greet", "--journal", journal, name]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        std::fs::rename(journal, format!("{journal}-{name}")).unwrap();
+    }
+}
+
+#[test]
+fn harden_tells_each_case_and_exits_with_1_unless_all_agree() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann", "Bob", "Eve"]);
+    let [ann, bob, eve] = ["Ann", "Bob", "Eve"].map(|name| format!("{journal}-{name}"));
+    let output = app(&["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &ann]);
+    let expected = "agrees        {\"input\":\"Ann\"} (2 times)\n1 of 1 agree (100 %)\n";
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), expected), "{}", stderr(&output));
+
+    let all = ["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &bob, "--journal", &eve];
+    let output = app(&all);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = r#"agrees        {"input":"Ann"}
+differs       {"input":"Bob"}
+    worker    "Hello!"
+    candidate "Good day, Bob, who likes it formal."
+failed        {"input":"Eve"}
+    worker    "Hello!"
+    candidate `greet_by_rule` failed: who is that?
+1 of 3 agree (33 %)
+"#;
+    assert_eq!(stdout(&output), expected);
+    let said = "error: `greet_by_rule` does not agree with `greet` in 2 of 3 cases\n";
+    assert_eq!(stderr(&output), said);
+
+    let output = app(&[&all[..], &["--json"]].concat());
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let differs = serde_json::json!({
+        "verdict": "differs", "input": { "input": "Bob" }, "times": 1, "answers": 1,
+        "worker": { "result": "Hello!" }, "candidate": { "result": "Good day, Bob, who likes it formal." },
+    });
+    assert_eq!((lines.len(), &lines[1]), (4, &differs));
+    assert_eq!(lines[3], serde_json::json!({ "agree": 1, "of": 3, "worker_failed": 0 }));
+}
+
+#[test]
+fn harden_runs_nothing_that_may_change_something_unless_it_is_told_to() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann"]);
+    let journal = format!("{journal}-Ann");
+    let harden = ["harden", "greet", "--journal", &journal, "--tool"];
+    fails(&[&harden[..], &["greet_in_writing"]].concat(), 2, "is not `effect = read_only`");
+    let output = app(&[&harden[..], &["greet_in_writing", "--approve-all"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn harden_says_what_is_not_there() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann"]);
+    let journal = format!("{journal}-Ann");
+    fails(&["harden", "great", "--tool", "greet_by_rule", "--journal", &journal], 1, "did you mean `greet`?");
+    fails(&["harden", "greet", "--tool", "greet_by_rul", "--journal", &journal], 2, "did you mean `greet_by_rule`?");
+    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/nowhere"], 1, "cannot use the journal");
+    fails(&["harden", "greet", "--tool", "greet_by_rule"], 2, "--journal");
 }
 
 #[cfg(unix)]

@@ -24,6 +24,10 @@ pub(super) enum Command {
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state.
     Check,
+    /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
+    ///
+    /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
+    Harden(HardenOptions),
 }
 
 #[derive(Args, Debug)]
@@ -102,6 +106,27 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let wanted = || "give seconds, such as 90 or 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct HardenOptions {
+    /// The worker's name.
+    pub(super) worker: String,
+    /// The candidate: a tool that is `read_only`, or any with --approve-all.
+    #[arg(long, value_name = "NAME")]
+    pub(super) tool: String,
+    /// The journals of runs, as `run --journal` writes them.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(super) journal: Vec<PathBuf>,
+    /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
+    #[arg(long, value_name = "POINTER")]
+    pub(super) ignore: Vec<String>,
+    /// Let the candidate change things, and approve every call that it makes.
+    #[arg(long)]
+    pub(super) approve_all: bool,
+    /// Print each case as a line of JSON, with whole values, and a last line with the sums.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

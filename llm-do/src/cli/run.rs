@@ -115,7 +115,7 @@ fn verbosity(times: u8) -> Verbosity {
 }
 
 /// Waits for the run on an async runtime of its own; Ctrl+C cancels it, a second one ends the process.
-fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
+pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::error)?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
@@ -162,6 +162,6 @@ fn show(result: &Value) -> Result<(), Failure> {
 }
 
 /// Prints to a file or a pipe as it is, to a terminal without what would steer it.
-fn print_safely(text: &str) -> Result<(), Failure> {
+pub(super) fn print_safely(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(&printable(text)) } else { print(text) }
 }

@@ -6,6 +6,23 @@ use llm_do::prelude::*;
 #[worker(instructions = "Greet.", hints = ["politeness"])]
 async fn greet(input: String) -> String;
 
+/// Greet somebody: all but Bob.
+#[tool(effect = read_only)]
+fn greet_by_rule(input: &str) -> Result<&'static str> {
+    match input {
+        "Bob" => Ok("Good day, Bob, who likes it formal."),
+        "Eve" => Err("who is that?".into()),
+        _ => Ok("Hello!"),
+    }
+}
+
+/// Greet somebody, and write it down.
+#[tool(effect = destructive)]
+async fn greet_in_writing(ctx: &CallContext, input: String) -> Result<String> {
+    ctx.call(write { text: input }).await?;
+    Ok("Hello!".to_owned())
+}
+
 /// Answer a question about files.
 #[worker]
 async fn look_at(prompt: Prompt) -> String;
