@@ -14,7 +14,7 @@ use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, chain};
-use crate::event::Caller;
+use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
 use crate::tool::ToolReturn;
@@ -73,6 +73,15 @@ impl Outcome {
             Self::GaveUp(message) => Err(CallError::GaveUp { worker: tool, message }),
         }
     }
+}
+
+/// Returns how a recorded call of `tool` ended: a value of a step [`Call`](StepKind::Call) or [`Result`](StepKind::Result).
+pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
+    let Ok(Ended { outcome, .. }) = serde_json::from_value(value) else {
+        return event::Outcome::Error(format!("what is recorded is no result of `{tool}`"));
+    };
+    let result = outcome.into_result(tool).map(|returned| returned.value);
+    result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result)
 }
 
 impl Run {
