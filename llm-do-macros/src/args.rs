@@ -1,5 +1,6 @@
 //! The grammar of the attributes: keys in any order, each at most once.
 
+pub(crate) mod approval;
 pub(crate) mod entry;
 pub(crate) mod heading;
 pub(crate) mod parameter;
@@ -240,11 +241,11 @@ pub(crate) fn usage<A: Grammar>() -> String {
 }
 
 /// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
-pub(crate) fn did_you_mean(word: &str, candidates: impl Iterator<Item = &'static str>) -> String {
+pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
 }
 
-fn nearest(word: &str, candidates: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
     let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
     nearest.filter(|(likeness, _)| *likeness > 0.8).map(|(_, candidate)| candidate)

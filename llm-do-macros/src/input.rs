@@ -9,6 +9,7 @@ mod owned;
 mod param;
 mod signature;
 mod stateful;
+mod summary;
 mod toolset;
 mod worker_file;
 
@@ -26,6 +27,7 @@ pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::Toolset;
 pub(crate) use self::worker_file::{File, OutputSchema};
+use crate::args::approval::Approval;
 use crate::args::heading::Heading;
 use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
@@ -137,6 +139,9 @@ impl Callable {
 pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) effect: Option<tool::Effect>,
+    pub(crate) approval: Option<Approval>,
+    /// How a call is told in a line, with the arguments under the names that they have in the schema.
+    pub(crate) summary: Option<String>,
     pub(crate) inline: bool,
 }
 
@@ -148,7 +153,10 @@ impl Tool {
             errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
-        Self { callable, effect: tool.effect, inline: tool.inline.is_some() }
+        // A parameter at fault is missing among those that were read.
+        let is_whole = callable.parameters.len() == function.signature.inputs.len();
+        let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
+        Self { callable, effect: tool.effect, approval: tool.approval, summary, inline: tool.inline.is_some() }
     }
 }
 

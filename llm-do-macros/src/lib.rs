@@ -33,6 +33,8 @@ use proc_macro::TokenStream;
 /// | `name = ".."` | The registered name. Default: the function's. 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `effect = read_only` | What a call may change, see [below](#effects). Default: it says nothing, so it asks |
+/// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: a toolset says so, or the effect |
+/// | `summary = "write to {path}"` | How a call is told to who approves it, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `inline` | Runs a quick sync tool in place. Default: a sync tool runs off the async threads |
 /// | `toolsets = [path, "name"]` | What it may call, as [members](#members). Default: whatever is registered |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
@@ -47,6 +49,19 @@ use proc_macro::TokenStream;
 /// | `idempotent` | changes something, but twice is like once | the approver is asked |
 /// | `destructive` | changes something for good | the approver is asked |
 /// | none | may do anything | the approver is asked |
+///
+/// # Approval
+///
+/// | `approval` | Before a call that is not the user's own |
+/// |---|---|
+/// | `ask` | the approver is asked, whatever the effect |
+/// | `pre_approved` | nobody is asked, whatever the effect |
+/// | `blocked("reason")` | it is refused, also where all calls are approved; callers are told the reason |
+///
+/// A policy given to the runtime may say something else, but it cannot free what is blocked.
+///
+/// In a `summary`, `{argument}` stands for the value of the parameter of that name, cut if it is long; `{{` and `}}` are
+/// braces. It takes no formats and no expressions, and what is flattened is no argument.
 ///
 /// # The struct's name
 ///
@@ -131,6 +146,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `name = ".."` | The toolset's registered name, for `toolsets = ["name"]`. Default: the type's |
 /// | `description = ".."` | What the toolset is for. Default: the doc comment of the `impl` |
+/// | `approval = ask` | Whether calls of its tools need [approval](#approval), where a tool does not say so. Default: each tool's effect |
 ///
 /// The argument structs stand beside the `impl`, where `Self` is no name of the type.
 ///
@@ -284,11 +300,15 @@ pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | Attributes | A doc comment, which lists show, and what else stands on a type. Default: none |
 /// | Visibility | That of the name. Default: private |
 /// | `name` | A type, which `toolsets = [name]` and other groups refer to; registered under it as well |
+/// | `(approval = ask)` | Whether calls of its members need [approval](macro@tool#approval), where a tool does not say so. Default: other toolsets and each tool's effect say it |
 /// | `[path, ..]` | Its members |
 ///
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
 /// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members); a `"name"` is
 /// none. `toolsets = [name]` then stands for all of them. Two members that are shown by one name do not compile.
+///
+/// `approval` is of the tools, not of the way to them: it holds for the members wherever they are called, and where
+/// several toolsets hold a tool, the strictest counts.
 #[proc_macro]
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()

@@ -184,6 +184,21 @@ fn toolsets() {
 }
 
 #[test]
+fn approval_and_a_summary() {
+    let tool = expand::tool(
+        quote!(approval = blocked("not here"), summary = "{{write}} {text} to {path}"),
+        &quote! {
+            /// Write a file.
+            fn write(path: &str, #[arg(rename = "content")] text: String) {}
+        },
+    );
+    let toolset = expand::toolset(quote! {
+        pub files(approval = ask) = [write];
+    });
+    check(quote!(#tool #toolset), &expect_file!["../tests/snapshots/approval.rs"]);
+}
+
+#[test]
 fn forms_of_members() {
     let code = expand::toolset(quote! {
         formed = [prefixed("fs_", files.except([write, more::list])), read.only([read])];

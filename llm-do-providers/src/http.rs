@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
 pub(crate) use self::events::{Chunks, Events};
@@ -88,16 +88,20 @@ impl Endpoint {
     }
 
     async fn post(&self, body: Bytes) -> Result<Response, ProviderError> {
-        let mut headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        headers.extend(self.authorization.clone().map(|value| (AUTHORIZATION, value)));
-        let request = client(self.provider)?.post(self.url.clone()).headers(headers).body(body);
-        let answer = request.send().await.map_err(|error| self.unreached(error))?;
+        let mut request = Request::new(Method::POST, self.url.clone());
+        let headers = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(value) = &self.authorization {
+            headers.insert(AUTHORIZATION, value.clone());
+        }
+        *request.body_mut() = Some(body.into());
+        let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {
         let status = answer.status().as_u16();
-        let mut body = Vec::new();
+        let mut body = Vec::with_capacity(announced(answer).min(limit));
         while let Some(chunk) =
             answer.chunk().await.map_err(|error| broken(self.provider, &self.origin(), status, error))?
         {
@@ -187,6 +191,11 @@ fn client(provider: &str) -> Result<&'static Client, ProviderError> {
         let text = format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}");
         ProviderError::new(provider, ErrorKind::Configuration, text)
     })
+}
+
+/// How long the server says that its answer is, in bytes; 0 if it does not say.
+fn announced(answer: &Response) -> usize {
+    answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
 }
 
 fn broken(provider: &str, origin: &str, status: u16, error: reqwest::Error) -> ProviderError {

@@ -24,6 +24,8 @@ use crate::model::{Model, Profile, Request, Response, ResponseStream};
 use crate::retry::Tries;
 use crate::secret::ApiKey;
 
+/// How long most requests are at least, in bytes, so that a body does not grow from nothing.
+const BODY: usize = 4 << 10;
 const PROVIDER: &str = "openai";
 const HOME: &str = "https://api.openai.com/v1";
 const HOME_HOST: &str = "api.openai.com";
@@ -119,7 +121,8 @@ impl OpenAiModel {
     fn exchange(&self, request: &Request<'_>, stream: bool) -> Result<Exchange, ProviderError> {
         search::check(&self.model, request.server_side_tools)?;
         let chat = convert::chat(&self.model, request, self.dialect, stream)?;
-        let body = serde_json::to_vec(&chat).map_err(|error| {
+        let mut body = Vec::with_capacity(BODY);
+        serde_json::to_writer(&mut body, &chat).map_err(|error| {
             let text = "the request cannot be written as JSON; check its settings for numbers that are none";
             ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text).with_source(error)
         })?;

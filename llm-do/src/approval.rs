@@ -1,53 +1,48 @@
-//! Who may decide whether a call runs, and what is remembered of it.
+//! Which calls need approval, who decides about them, and what is remembered of it.
 
-use std::collections::HashSet;
+mod decision;
+mod desk;
+mod edit;
+mod function;
+mod inbox;
+mod policy;
+mod request;
+mod rule;
+mod rules;
+
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
-use crate::event::{Judge, Kind};
-use crate::registry::Registered;
-use crate::tool::Effect;
+pub use self::decision::Decision;
+use self::desk::{Check, Coming, Desk, Filed};
+pub(crate) use self::function::ByFunction;
+pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
+pub use self::policy::{Policy, ProposedCall, WorkerRule};
+pub use self::request::ApprovalRequest;
+pub use self::rule::Rule;
+use self::rules::{Lazy, Make, Rules};
+use crate::event::{Caller, Judge, RuleSource};
+use crate::registry::{Registered, Registry};
 
 /// Decides about calls that need approval.
+///
+/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::RuntimeBuilder::approve_with). One that panics
+/// has denied the call.
 #[async_trait]
 pub trait Approver: Debug + Send + Sync {
-    /// Decides whether one call may run. Called for one call at a time.
+    /// Decides whether one call may run.
+    ///
+    /// Equal calls that wait at the same time are one question. The future is dropped once nobody waits for the answer.
     async fn review(&self, request: &ApprovalRequest) -> Decision;
-}
 
-/// A call that needs approval.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct ApprovalRequest {
-    /// The tool's registered name.
-    pub tool: Arc<str>,
-    /// What the tool does.
-    pub description: Arc<str>,
-    /// What a call may change.
-    pub effect: Effect,
-    /// The arguments, decoded already: they follow the schema.
-    pub arguments: Value,
-    /// Who asks: the name of the calling tool, worker or entry.
-    pub caller: Arc<str>,
-}
-
-/// Whether a call may run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use]
-pub enum Decision {
-    /// This once.
-    Approved,
-    /// Now, and whenever the same tool is called with the same arguments in this session.
-    ApprovedForSession,
-    /// Not.
-    Denied {
-        /// Why, in words fit to show to a model.
-        reason: String,
-    },
+    /// Returns how many questions it takes at once; asked when the runtime is built. Default: 1, others queue.
+    fn at_once(&self) -> usize {
+        1
+    }
 }
 
 /// How calls that need approval are decided.
@@ -57,81 +52,165 @@ pub enum ApprovalMode {
     /// The approver is asked; without one, the call is denied.
     #[default]
     Prompt,
-    /// Each is approved.
+    /// Each is approved; what is [blocked](Rule::Blocked) stays so.
     ApproveAll,
-    /// Each is denied.
+    /// Each is denied; what is [pre-approved](Rule::PreApproved) stays so.
     RejectAll,
 }
 
-/// The approvals of a session: how they are decided, and those to remember.
+/// The approvals of a session: its rules, how calls are decided for which they ask, and what is remembered.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: ApprovalMode,
-    approver: Option<Arc<dyn Approver>>,
-    remembered: Mutex<HashSet<(Arc<str>, String)>>,
-    /// One question at a time.
-    turn: Semaphore,
+    rules: Arc<Rules>,
+    desk: Option<Desk>,
 }
 
-/// A decision and whose it is.
-pub(crate) type Ruling = (Result<(), String>, Judge);
+/// What was decided about a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) verdict: Verdict,
+    pub(crate) by: Judge,
+    /// Whether equal calls will run without a question.
+    pub(crate) remembered: bool,
+}
+
+/// Whether a call may run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verdict {
+    /// With these arguments, or else with its own.
+    Approved(Option<Value>),
+    /// Not, for this reason.
+    Denied(String),
+    /// Never, for this reason.
+    Blocked(String),
+}
+
+/// A call whose rule is known.
+pub(crate) struct Proposal {
+    pub(crate) source: RuleSource,
+    pub(crate) state: State,
+}
+
+/// Whether a call is decided.
+pub(crate) enum State {
+    /// By its rule.
+    Ruled(Answer),
+    /// It needs approval.
+    Asked(Question),
+}
+
+/// A call that needs approval, and the answer on its way.
+pub(crate) struct Question {
+    pub(crate) request: Arc<ApprovalRequest>,
+    answer: Waiting,
+}
+
+enum Waiting {
+    /// Nobody has to be asked.
+    Known(Answer),
+    Coming(Coming),
+}
 
 impl Approvals {
-    pub(crate) fn new(mode: ApprovalMode, approver: Option<Arc<dyn Approver>>) -> Self {
-        Self { mode, approver, remembered: Mutex::default(), turn: Semaphore::new(1) }
+    /// Begins a session, or says which names of the policy stand for nothing.
+    pub(crate) fn new(
+        mode: ApprovalMode,
+        approver: Option<Arc<dyn Approver>>,
+        policy: Policy,
+        registry: &Registry,
+    ) -> Result<Self, Vec<String>> {
+        let rules = Arc::new(Rules::new(policy, registry)?);
+        Ok(Self { mode, rules, desk: approver.map(Desk::new) })
     }
 
-    /// Asks the mode, the memory or the approver about `request`.
-    pub(crate) async fn decide(&self, request: &ApprovalRequest) -> Ruling {
-        match self.mode {
-            ApprovalMode::ApproveAll => (Ok(()), Judge::Mode),
-            ApprovalMode::RejectAll => (Err("every call that needs approval is rejected".to_owned()), Judge::Mode),
-            ApprovalMode::Prompt => self.prompt(request).await,
-        }
-    }
-
-    async fn prompt(&self, request: &ApprovalRequest) -> Ruling {
-        let Some(approver) = &self.approver else {
-            let reason = "nobody can be asked: give the runtime an approver, or approve all calls";
-            return (Err(reason.to_owned()), Judge::Policy);
+    /// Finds the rule for a call, and puts the question if it asks for one.
+    ///
+    /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
+    pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, String> {
+        let mut request = Lazy::new(request);
+        let found = self.rules.rule(tool, by, &mut request)?;
+        let state = match &found.rule {
+            Rule::PreApproved => State::Ruled(Answer::approved(Judge::Policy)),
+            Rule::Blocked { reason } => State::Ruled(Answer::blocked(reason)),
+            Rule::Ask => State::Asked(self.question(tool, by, request.into_request()?)),
         };
-        // The semaphore is never closed; an error would only mean that questions may overlap.
-        let _turn = self.turn.acquire().await.ok();
-        let key = (Arc::clone(&request.tool), canonical(&request.arguments).to_string());
-        if self.remembered().contains(&key) {
-            return (Ok(()), Judge::Memory);
+        Ok(Proposal { source: found.source.clone(), state })
+    }
+
+    /// Remembers what was approved for the session in a process before this one.
+    pub(crate) fn remember(&self, request: &ApprovalRequest) {
+        if let Some(desk) = &self.desk {
+            desk.remember(request);
         }
-        match approver.review(request).await {
-            Decision::Approved => (Ok(()), Judge::Approver),
-            Decision::ApprovedForSession => {
-                self.remembered().insert(key);
-                (Ok(()), Judge::Approver)
+    }
+
+    fn question(&self, tool: &Arc<Registered>, by: Caller, mut request: ApprovalRequest) -> Question {
+        // Of the row only where the desk puts it there.
+        request.position = 0;
+        let known = |request, answer| Question { request: Arc::new(request), answer: Waiting::Known(answer) };
+        match (self.mode, &self.desk) {
+            (ApprovalMode::ApproveAll, _) => known(request, Answer::approved(Judge::Mode)),
+            (ApprovalMode::RejectAll, _) => {
+                known(request, Answer::denied("every call that needs approval is rejected", Judge::Mode))
             }
-            Decision::Denied { reason } => (Err(reason), Judge::Approver),
+            (ApprovalMode::Prompt, None) => {
+                let reason = "nobody can be asked: give the runtime an approver, or approve all calls";
+                known(request, Answer::denied(reason, Judge::Policy))
+            }
+            (ApprovalMode::Prompt, Some(desk)) => {
+                let check = self.check(tool, by, &request);
+                match desk.file(request, check) {
+                    Filed::Remembered(request) => known(request, Answer::approved(Judge::Memory)),
+                    Filed::Asked(request, coming) => Question { request, answer: Waiting::Coming(coming) },
+                }
+            }
         }
     }
 
-    fn remembered(&self) -> std::sync::MutexGuard<'_, HashSet<(Arc<str>, String)>> {
-        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns what holds the approver's own arguments to the schema, and to what is blocked.
+    fn check(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> Check {
+        let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
+        Box::new(move |edited| {
+            let arguments = edit::decode(&tool, edited)?;
+            let edited = || Ok(ApprovalRequest { arguments: arguments.clone(), ..request.clone() });
+            match &rules.rule(&tool, by, &mut Lazy::new(&edited))?.rule {
+                Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
+                Rule::PreApproved | Rule::Ask => Ok(arguments),
+            }
+        })
     }
 }
 
-/// Sorts the keys of all objects, so that equal arguments have equal texts.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(canonical).collect(),
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().map(|(key, value)| (key.clone(), canonical(value))).collect();
-            fields.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-            fields.into_iter().collect()
+impl Question {
+    /// Waits for the answer. Dropping the future leaves the question to others who wait for it.
+    pub(crate) async fn answer(self) -> Answer {
+        match self.answer {
+            Waiting::Known(answer) => answer,
+            Waiting::Coming(coming) => coming.await,
         }
-        other => other.clone(),
     }
 }
 
-/// Returns whether a call of `tool` needs approval, by what the tool declares.
-///
-/// A worker does not: what it calls is asked about.
-pub(crate) fn needs_approval(tool: &Registered) -> bool {
-    tool.kind() != Kind::Worker && tool.effect() != Effect::ReadOnly
+impl Answer {
+    pub(crate) fn approved(by: Judge) -> Self {
+        Self { verdict: Verdict::Approved(None), by, remembered: false }
+    }
+
+    pub(crate) fn denied(reason: impl Into<String>, by: Judge) -> Self {
+        Self { verdict: Verdict::Denied(reason.into()), by, remembered: false }
+    }
+
+    fn blocked(reason: &str) -> Self {
+        Self { verdict: Verdict::Blocked(reason.to_owned()), by: Judge::Policy, remembered: false }
+    }
+
+    fn remembered() -> Self {
+        Self { remembered: true, ..Self::approved(Judge::Approver) }
+    }
+
+    fn edited(arguments: Option<Value>) -> Self {
+        Self { verdict: Verdict::Approved(arguments), ..Self::approved(Judge::Approver) }
+    }
 }

@@ -1,6 +1,7 @@
 //! What a macro registers of an item.
 
 mod rendering;
+mod rule;
 mod stateful;
 mod worker;
 
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 pub(crate) use self::rendering::{Ask, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
+pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
@@ -30,6 +32,10 @@ pub struct ToolDef {
     pub(crate) description: &'static str,
     pub(crate) location: Location,
     pub(crate) effect: Effect,
+    /// What it says of approval, if anything.
+    pub(crate) approval: Option<DeclaredRule>,
+    /// How a call is told in a line, with `{argument}` in the place of each value.
+    pub(crate) summary: Option<&'static str>,
     pub(crate) state: &'static [fn() -> StateKey],
     pub(crate) declaration: Option<&'static Declaration>,
     /// How long a call may take.
@@ -155,6 +161,8 @@ impl ToolDef {
             description,
             location,
             effect: Effect::Undeclared,
+            approval: None,
+            summary: None,
             state: &[],
             declaration: None,
             timeout: None,
@@ -173,6 +181,20 @@ impl ToolDef {
     #[must_use]
     pub const fn effect(mut self, effect: Effect) -> Self {
         self.effect = effect;
+        self
+    }
+
+    /// Sets whether a call needs approval. Default: its toolset or its effect says so.
+    #[must_use]
+    pub const fn approval(mut self, rule: DeclaredRule) -> Self {
+        self.approval = Some(rule);
+        self
+    }
+
+    /// Sets how a call is told in a line. Default: its name and its arguments.
+    #[must_use]
+    pub const fn summary(mut self, template: &'static str) -> Self {
+        self.summary = Some(template);
         self
     }
 
@@ -276,6 +298,8 @@ pub struct ToolsetDef {
     pub(crate) description: &'static str,
     pub(crate) members: &'static [Member],
     pub(crate) location: Location,
+    /// What it says of the approval of its members, if anything.
+    pub(crate) approval: Option<DeclaredRule>,
 }
 
 #[doc(hidden)]
@@ -288,7 +312,14 @@ impl ToolsetDef {
         members: &'static [Member],
         location: Location,
     ) -> Self {
-        Self { name, description, members, location }
+        Self { name, description, members, location, approval: None }
+    }
+
+    /// Sets whether calls of its members need approval. Default: each member says so.
+    #[must_use]
+    pub const fn approval(mut self, rule: DeclaredRule) -> Self {
+        self.approval = Some(rule);
+        self
     }
 }
 

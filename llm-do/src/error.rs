@@ -56,6 +56,15 @@ pub enum CallError {
         reason: String,
     },
 
+    /// A rule refuses every such call, whoever would approve it; nothing ran.
+    #[error("`{tool}` is blocked: {reason}")]
+    Blocked {
+        /// The tool's registered name.
+        tool: String,
+        /// Why, in words fit to show to a model.
+        reason: String,
+    },
+
     /// A guard refused the call or its result, or what a worker asks of its model or gets from it.
     #[error("the guard `{guard}` refuses `{tool}`: {reason}")]
     Refused {
@@ -234,6 +243,7 @@ impl CallError {
                 | Self::NoModel { .. }
                 | Self::UnfitModel { .. }
                 | Self::Denied { .. }
+                | Self::Blocked { .. }
                 | Self::Refused { stops: true, .. }
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
@@ -256,10 +266,18 @@ impl CallError {
         matches!(self.innermost(), Self::Timeout { .. })
     }
 
-    /// Returns whether the call, or one below it, was not approved.
+    /// Returns whether the call, or one below it, was not approved, or is blocked.
+    ///
+    /// An operating system's refusal, such as of a file that may not be read, is a failure of the tool and none of these.
     #[must_use]
     pub fn is_denied(&self) -> bool {
-        matches!(self.innermost(), Self::Denied { .. })
+        matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
+    }
+
+    /// Returns whether the call, or one below it, is blocked, so that no approval would help.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        matches!(self.innermost(), Self::Blocked { .. })
     }
 
     /// Returns whether a guard refused the call, or one below it.
@@ -273,6 +291,7 @@ impl CallError {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }
             | Self::Denied { tool: called, .. }
+            | Self::Blocked { tool: called, .. }
             | Self::Refused { tool: called, .. }
             | Self::Panicked { tool: called, .. }
             | Self::Failed { tool: called, .. }

@@ -87,7 +87,10 @@ mod user_input;
 mod worker;
 mod worker_spec;
 
-pub use self::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
+pub use self::approval::{
+    ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
+    ProposedCall, Rule, WorkerRule,
+};
 pub use self::clock::{Clock, SystemClock};
 pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
 pub use self::error::{BoxError, CallError, Result, chain};
@@ -95,7 +98,7 @@ pub use self::error::{BoxError, CallError, Result, chain};
 pub use self::event::TracingSink;
 pub use self::event::{
     Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, GuardAction, Hook,
-    JsonLines, Judge, Kind, Outcome, Terminal, Verbosity, event_channel,
+    JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity, event_channel,
 };
 pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 pub use self::history::{History, HistoryProcessor};

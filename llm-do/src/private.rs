@@ -16,8 +16,8 @@ pub use crate::argument::{
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{
-    Closing, Declaration, Function, Instance, Location, OpenByDefault, Opening, Rendering, Renders, SettingsValue,
-    Stateful, ToolDef, ToolsetDef, WorkerDef, assert_turns,
+    Closing, Declaration, DeclaredRule, Function, Instance, Location, OpenByDefault, Opening, Rendering, Renders,
+    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_turns,
 };
 pub use crate::error::BoxError;
 pub use crate::prompt::{IntoPrompt, Prompt};

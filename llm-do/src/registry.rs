@@ -130,6 +130,11 @@ impl Registry {
         self.toolsets.values().map(|set| (set.name, set.description, set.members))
     }
 
+    /// Returns what registered the toolsets, by name.
+    pub(crate) fn toolset_defs(&self) -> &BTreeMap<&'static str, ToolsetDef> {
+        &self.toolsets
+    }
+
     /// Says what to do about a name that is not here, or not among those that the caller may call.
     pub(crate) fn hint(&self, name: &str, declared: Option<&Declared>) -> String {
         if self.tools.is_empty() {

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use self::chat::Chat;
 pub use self::start::{RunHandle, Start};
-use crate::approval::{ApprovalMode, Approvals, Approver};
+use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
 use crate::dispatch::{Plane, Root};
 use crate::error::CallError;
@@ -134,6 +134,7 @@ impl Runtime {
 pub struct RuntimeBuilder {
     mode: ApprovalMode,
     approver: Option<Arc<dyn Approver>>,
+    policy: Policy,
     forced_model: Option<Arc<dyn Model>>,
     model: Option<String>,
     default_model: Option<String>,
@@ -167,6 +168,37 @@ impl RuntimeBuilder {
     /// Asks `approver` about each call that needs approval. Default: nobody, so that such calls are denied.
     pub fn approver(mut self, approver: impl Approver + 'static) -> Self {
         self.approver = Some(Arc::new(approver));
+        self
+    }
+
+    /// Asks `approve` about each call that needs approval, as [`approver`](Self::approver) does; it takes one at a time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::{Decision, Runtime};
+    ///
+    /// # fn main() -> llm_do::Result<()> {
+    /// let runtime = Runtime::builder()
+    ///     .approve_with(|request| async move {
+    ///         if request.caller.starts_with("trusted_") { Decision::approve() } else { Decision::deny("not by you") }
+    ///     })
+    ///     .build()?;
+    /// # drop(runtime);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn approve_with<F, D>(self, approve: F) -> Self
+    where
+        F: Fn(ApprovalRequest) -> D + Send + Sync + 'static,
+        D: Future<Output = Decision> + Send + 'static,
+    {
+        self.approver(ByFunction(approve))
+    }
+
+    /// Sets which calls need approval, where tools, toolsets and effects shall not say so. Default: no rule.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
         self
     }
 
@@ -362,7 +394,7 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, state that a
-    /// registered tool takes and that was not given.
+    /// registered tool takes and that was not given, names in the policy that are not registered.
     pub fn build(self) -> Result<Runtime, BuildError> {
         self.build_on(Registry::collect()?)
     }
@@ -376,9 +408,10 @@ impl RuntimeBuilder {
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let model = self.model.or_else(variable).or(self.default_model);
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
+        let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
         let plane = Plane {
             registry,
-            approvals: Approvals::new(self.mode, self.approver),
+            approvals,
             models: ModelChoice::new(self.forced_model, model),
             state: self.state,
             sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
@@ -410,6 +443,8 @@ pub enum BuildError {
     Registry(RegistryError),
     /// Tools take state that was not given: the types, each with the tools that take it.
     MissingState(Vec<String>),
+    /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
+    Policy(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -425,6 +460,10 @@ impl fmt::Display for BuildError {
             Self::MissingState(missing) => {
                 write!(f, "missing state, to be given with `Runtime::builder().state(..)`:")?;
                 missing.iter().try_for_each(|missing| write!(f, "\n  {missing}"))
+            }
+            Self::Policy(faults) => {
+                write!(f, "the approval policy has rules for what is not registered:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }
     }

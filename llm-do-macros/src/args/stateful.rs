@@ -2,6 +2,7 @@
 
 use syn::LitStr;
 
+use super::approval::{self, Approval, Approved};
 use super::{Grammar, Key, Text};
 
 /// The arguments of `#[tool]` on an `impl`, whose methods are tools.
@@ -11,12 +12,21 @@ pub(crate) struct Stateful {
     pub(crate) name: Option<LitStr>,
     /// What it is for, if not the doc comment.
     pub(crate) description: Option<Text>,
+    /// Whether calls of its tools need approval.
+    pub(crate) approval: Option<Approval>,
+}
+
+impl Approved for Stateful {
+    fn approval(&mut self) -> &mut Option<Approval> {
+        &mut self.approval
+    }
 }
 
 impl Grammar for Stateful {
     const ATTRIBUTE: &'static str = "tool";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("name = \"..\"", |args, value| value.fill(&mut args.name)),
+        approval::key(),
         Key::new("description = \"..\"", |args, value| value.fill(&mut args.description)),
     ];
 }

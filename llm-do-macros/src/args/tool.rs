@@ -1,8 +1,9 @@
 //! `#[tool(..)]`
 
-use syn::Ident;
 use syn::parse::ParseStream;
+use syn::{Ident, LitStr};
 
+use super::approval::{self, Approval, Approved};
 use super::heading::{self, Headed, Heading};
 use super::{Grammar, Key, did_you_mean};
 use crate::errors::Errors;
@@ -13,6 +14,10 @@ pub(crate) struct Tool {
     pub(crate) heading: Heading,
     /// What a call does to the world, as the attribute words it.
     pub(crate) effect: Option<Effect>,
+    /// Whether calls need approval.
+    pub(crate) approval: Option<Approval>,
+    /// How a call is told in a line.
+    pub(crate) summary: Option<LitStr>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
 }
@@ -20,6 +25,12 @@ pub(crate) struct Tool {
 impl Headed for Tool {
     fn heading(&mut self) -> &mut Heading {
         &mut self.heading
+    }
+}
+
+impl Approved for Tool {
+    fn approval(&mut self) -> &mut Option<Approval> {
+        &mut self.approval
     }
 }
 
@@ -31,6 +42,8 @@ impl Grammar for Tool {
         Key::new("effect = read_only | idempotent | destructive", |tool, value| {
             value.fill_with(&mut tool.effect, Effect::parse)
         }),
+        approval::key(),
+        Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
         heading::toolsets(),
         heading::description(),

@@ -4,11 +4,12 @@ mod member;
 
 use proc_macro2::{Span, TokenTree};
 use syn::parse::ParseStream;
-use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed, token};
+use syn::{Attribute, Ident, LitStr, Token, Visibility, bracketed, parenthesized, token};
 
 use self::member::Listed;
 pub(crate) use self::member::{Member, Pick, text};
-use super::{separated, skip_to_comma};
+use super::approval::{self, Approval, Approved};
+use super::{Grammar, Key, parse, separated, skip_to_comma};
 use crate::errors::Errors;
 
 const NO_LIST: &str = "expected a list: `[path, ..]`";
@@ -43,11 +44,34 @@ impl Toolsets {
     }
 }
 
-/// One `pub name = [members];` of `toolset!`.
+/// What stands in parentheses behind the name of a group.
+#[derive(Default)]
+pub(crate) struct GroupKeys {
+    /// Whether calls of its members need approval.
+    pub(crate) approval: Option<Approval>,
+}
+
+impl Approved for GroupKeys {
+    fn approval(&mut self) -> &mut Option<Approval> {
+        &mut self.approval
+    }
+}
+
+impl Grammar for GroupKeys {
+    const ATTRIBUTE: &'static str = "toolset";
+    const KEYS: &'static [Key<Self>] = &[approval::key()];
+
+    fn usage(keys: &str) -> String {
+        format!("name({keys}) = [path, ..];")
+    }
+}
+
+/// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`.
 pub(crate) struct Group {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) ident: Ident,
+    pub(crate) keys: GroupKeys,
     /// The whole list.
     pub(crate) span: Span,
     pub(crate) members: Vec<Member>,
@@ -63,13 +87,24 @@ impl Group {
         if input.is_empty() {
             return Err(syn::Error::new_spanned(ident, form));
         }
+        let keys = keys(input, errors)?;
         input.parse::<Token![=]>().map_err(|error| syn::Error::new(error.span(), form))?;
         let (span, listed) = list(input, errors)?;
         let end = input.parse::<Token![;]>();
         errors.take(end.map_err(|_| syn::Error::new(span, "a toolset ends with `;`")));
         let members = listed.into_iter().filter_map(|listed| checked(&ident, listed, errors)).collect();
-        Ok(Self { attrs, vis, ident, span, members })
+        Ok(Self { attrs, vis, ident, keys, span, members })
     }
+}
+
+/// Reads the keys, if there are some.
+fn keys(input: ParseStream, errors: &mut Errors) -> syn::Result<GroupKeys> {
+    if !input.peek(token::Paren) {
+        return Ok(GroupKeys::default());
+    }
+    let content;
+    parenthesized!(content in input);
+    Ok(parse(content.parse()?, errors))
 }
 
 /// Returns the member; a group is checked by the compiler, so a name is a fault.

@@ -27,9 +27,9 @@ pub(super) fn registration(stateful: &Stateful) -> TokenStream {
 }
 
 fn items(stateful: &Stateful) -> TokenStream {
-    let Stateful { ty, name, description, tools, .. } = stateful;
+    let Stateful { ty, name, description, approval, tools, .. } = stateful;
     let members: Vec<_> = tools.iter().map(|tool| Listed::Path(Path::from(tool.callable.arguments.clone()))).collect();
-    let as_toolset = toolset::items(ty, name, description, &members, Span::call_site());
+    let as_toolset = toolset::items(ty, name, description, approval.as_ref(), &members, Span::call_site());
     let instances = instances(stateful);
     quote!(#as_toolset #instances)
 }

@@ -5,8 +5,9 @@ use quote::{format_ident, quote};
 
 use super::arguments;
 use super::function::{self, Way};
+use crate::args::approval::Approval;
 use crate::args::tool::Effect;
-use crate::input::Tool;
+use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
 pub(super) fn registration(tool: &Tool) -> TokenStream {
@@ -17,7 +18,11 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     };
     let effect = tool.effect.map(effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
-    function::registration(&tool.callable, way, &format_ident!("tool"), &quote!(#effect #owner))
+    let approval = tool.approval.as_ref().map(approval);
+    let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
+    let composite = composite(&tool.callable);
+    let setters = quote!(#effect #approval #summary #owner #composite);
+    function::registration(&tool.callable, way, &format_ident!("tool"), &setters)
 }
 
 /// Everything of a method that is a tool but the method.
@@ -27,6 +32,12 @@ pub(super) fn definition(tool: &Tool) -> TokenStream {
     quote!(#arguments #registration)
 }
 
+/// A tool that may make calls is no single step to a journal: its calls are the steps.
+fn composite(callable: &Callable) -> Option<TokenStream> {
+    let may_call = callable.parameters.iter().filter_map(Parameter::injected).any(Injected::may_call);
+    may_call.then(|| quote!(.composite()))
+}
+
 fn effect(effect: Effect) -> TokenStream {
     let variant = match effect {
         Effect::ReadOnly => quote!(ReadOnly),
@@ -34,4 +45,14 @@ fn effect(effect: Effect) -> TokenStream {
         Effect::Destructive => quote!(Destructive),
     };
     quote!(.effect(__llm_do::Effect::#variant))
+}
+
+/// What a tool or a toolset says of approval.
+pub(super) fn approval(approval: &Approval) -> TokenStream {
+    let rule = match approval {
+        Approval::Ask => quote!(Ask),
+        Approval::PreApproved => quote!(PreApproved),
+        Approval::Blocked(reason) => quote!(Blocked(#reason)),
+    };
+    quote!(.approval(__llm_do::DeclaredRule::#rule))
 }

@@ -3,14 +3,15 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 
-use super::{declaration, hidden};
+use super::{declaration, hidden, tool};
+use crate::args::approval::Approval;
 use crate::args::toolset::Member;
 use crate::input::Toolset;
 
 /// The type that stands for a group, its traits and its registration.
 pub(super) fn registration(toolset: &Toolset) -> TokenStream {
-    let Toolset { attrs, cfgs, vis, ident, name, description, span, members } = toolset;
-    let hidden = hidden(cfgs, &items(ident, name, description, members, *span));
+    let Toolset { attrs, cfgs, vis, ident, name, description, approval, span, members } = toolset;
+    let hidden = hidden(cfgs, &items(ident, name, description, approval.as_ref(), members, *span));
     quote! {
         #(#attrs)*
         #[allow(non_camel_case_types, missing_debug_implementations, clippy::all, clippy::pedantic)]
@@ -24,11 +25,13 @@ pub(super) fn items(
     ty: &impl ToTokens,
     name: &str,
     description: &TokenStream,
+    approval: Option<&Approval>,
     members: &[Member],
     list: Span,
 ) -> TokenStream {
     let listed = declaration::members(name, members, list);
     let includes = declaration::includes(ty, members);
+    let approval = approval.map(tool::approval);
     quote! {
         #listed
         impl __llm_do::Toolset for #ty {
@@ -42,6 +45,7 @@ pub(super) fn items(
                 <#ty as __llm_do::Toolset>::MEMBERS,
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
             )
+            #approval
         }
     }
 }

@@ -7,6 +7,7 @@ use syn::{Attribute, FnArg, Ident, Meta, ReceiverKind, ReturnType, Type, parse_q
 use super::block::Block;
 use super::param::{self, Injected, Parameter};
 use super::{Function, Kind, Tool, cfgs, docs, last_segment, name};
+use crate::args::approval::Approval;
 use crate::args::{self, stateful};
 use crate::errors::Errors;
 
@@ -18,6 +19,7 @@ pub(crate) struct Stateful {
     pub(crate) name: String,
     /// A `&'static str` expression.
     pub(crate) description: TokenStream,
+    pub(crate) approval: Option<Approval>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) open: Option<Open>,
     pub(crate) close: Option<Close>,
@@ -55,6 +57,7 @@ impl Stateful {
             ty: owner.clone(),
             name: registered(owner, &args, errors),
             description: args.description.map_or_else(|| docs::text(&block.attrs), ToTokens::into_token_stream),
+            approval: args.approval,
             tools,
             open: plain("open").map(|function| Open::read(function, errors)),
             close: plain("close").and_then(|function| Close::read(function, errors)),

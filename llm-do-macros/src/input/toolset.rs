@@ -5,6 +5,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Ident, Visibility};
 
 use super::{cfgs, docs, name};
+use crate::args::approval::Approval;
 use crate::args::toolset::{Group, Member, skip_group};
 use crate::errors::Errors;
 
@@ -18,6 +19,7 @@ pub(crate) struct Toolset {
     pub(crate) name: String,
     /// A `&'static str` expression.
     pub(crate) description: TokenStream,
+    pub(crate) approval: Option<Approval>,
     /// The whole list of members.
     pub(crate) span: Span,
     pub(crate) members: Vec<Member>,
@@ -50,6 +52,7 @@ impl Toolset {
             attrs: group.attrs,
             vis: group.vis,
             ident: group.ident,
+            approval: group.keys.approval,
             span: group.span,
             members: group.members,
         })

@@ -1,11 +1,12 @@
 //! An answer as it grows, piece by piece; an unstreamed answer is one piece.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::convert;
-use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::{Response, StreamEvent};
 use crate::usage::Usage;
@@ -31,13 +32,16 @@ struct GrowingCall {
     legacy: bool,
     id: String,
     name: String,
+    /// The name, once it is whole, as the pieces share it.
+    shown: Option<Arc<str>>,
     arguments: String,
 }
 
 impl Answer {
     /// Takes in one piece and adds what it brought to `events`.
-    pub(super) fn absorb(&mut self, chunk: Chunk, events: &mut VecDeque<StreamEvent>) {
-        self.model = self.model.take().or(chunk.model.filter(|model| !model.is_empty()));
+    pub(super) fn absorb(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+        let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
+        self.model = model.map(str::to_owned).or(self.model.take());
         if let Some(tokens) = chunk.usage {
             self.usage = Some(convert::usage(tokens));
         }
@@ -86,11 +90,12 @@ impl Answer {
         self.finish.filter(|reason| !matches!(reason, FinishReason::Stop | FinishReason::ToolCalls))
     }
 
-    fn choose(&mut self, choice: Choice, events: &mut VecDeque<StreamEvent>) {
+    fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
         if let Some(delta) = choice.delta.or(choice.message) {
             self.grow(delta, events);
         }
-        self.finish = choice.finish_reason.as_deref().and_then(convert::finish_reason).or(self.finish);
+        let finish = choice.finish_reason.as_ref().map(Word::as_str);
+        self.finish = finish.and_then(convert::finish_reason).or(self.finish);
     }
 
     fn grow(&mut self, delta: Delta, events: &mut VecDeque<StreamEvent>) {
@@ -99,7 +104,7 @@ impl Answer {
             events.push_back(StreamEvent::Thinking(more));
         }
         if let Some(content) = delta.content {
-            self.say(content.joined(), events);
+            self.say(content.0, events);
         }
         if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
@@ -164,7 +169,8 @@ impl Answer {
         if !named_before {
             more.clone_from(&call.arguments);
         }
-        events.push_back(StreamEvent::ToolCall { index: place, name: call.name.as_str().into(), arguments: more });
+        let name = Arc::clone(call.shown.get_or_insert_with(|| call.name.as_str().into()));
+        events.push_back(StreamEvent::ToolCall { index: place, name, arguments: more });
     }
 }
 

@@ -44,7 +44,8 @@ impl Exchange {
     /// Returns the answer as it arrives; nothing is sent before the first poll.
     pub(super) fn stream(self) -> ResponseStream {
         let streaming = Streaming { exchange: self, state: State::Ask, ready: VecDeque::new(), shown: false };
-        Box::pin(stream::unfold(streaming, Streaming::next))
+        // Boxed, since it changes hands with every piece.
+        Box::pin(stream::unfold(Box::new(streaming), Streaming::next))
     }
 
     async fn attempt(&self) -> Result<Response, ProviderError> {
@@ -76,7 +77,7 @@ enum State {
 }
 
 impl Streaming {
-    async fn next(mut self) -> Option<(Result<StreamEvent, ProviderError>, Self)> {
+    async fn next(mut self: Box<Self>) -> Option<(Result<StreamEvent, ProviderError>, Box<Self>)> {
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return Some((Ok(event), self));
@@ -162,15 +163,15 @@ impl Reading {
 }
 
 /// Reads an answer, or a piece of one, that may be an error in disguise.
-fn read(endpoint: &Endpoint, json: &[u8]) -> Result<Chunk, ProviderError> {
-    let chunk: Chunk = serde_json::from_slice(json).map_err(|error| {
+fn read<'a>(endpoint: &Endpoint, json: &'a [u8]) -> Result<Chunk<'a>, ProviderError> {
+    let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| {
         let place = format!("line {}, column {}", error.line(), error.column());
         odd(endpoint, &format!("the answer is not the JSON of chat completions ({place})"))
     })?;
     if let Some(error) = &chunk.error {
         return Err(reported(endpoint.provider, endpoint.key_hint, error));
     }
-    if chunk.object.as_deref() == Some("error") {
+    if chunk.object.as_ref().is_some_and(|object| object.as_str() == "error") {
         let error = serde_json::json!({ "code": chunk.code });
         return Err(reported(endpoint.provider, endpoint.key_hint, &error));
     }

@@ -1,10 +1,13 @@
-//! What chat completions look like on the wire: requests borrow, answers take whatever servers really send.
+//! What chat completions look like on the wire: requests, which borrow all that they say.
+
+mod answer;
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+pub(super) use self::answer::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Tokens, Word};
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
@@ -170,91 +173,4 @@ pub(super) struct JsonSchema<'a> {
     pub(super) name: &'a str,
     pub(super) schema: Cow<'a, Value>,
     pub(super) strict: bool,
-}
-
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only.
-#[derive(Debug, Deserialize)]
-pub(super) struct Chunk {
-    pub(super) object: Option<String>,
-    pub(super) model: Option<String>,
-    pub(super) choices: Option<Vec<Choice>>,
-    pub(super) usage: Option<Tokens>,
-    pub(super) error: Option<Value>,
-    /// Where some servers put an error's code, beside `object: "error"`.
-    pub(super) code: Option<Value>,
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct Choice {
-    pub(super) index: Option<i64>,
-    pub(super) delta: Option<Delta>,
-    pub(super) message: Option<Delta>,
-    pub(super) finish_reason: Option<String>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Delta {
-    pub(super) content: Option<Text>,
-    pub(super) refusal: Option<String>,
-    pub(super) reasoning_content: Option<String>,
-    pub(super) reasoning: Option<String>,
-    pub(super) tool_calls: Option<Vec<CallPiece>>,
-    /// The older form of one tool call; some servers send it beside the newer one.
-    pub(super) function_call: Option<FunctionPiece>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum Text {
-    Plain(String),
-    Parts(Vec<TextPiece>),
-}
-
-#[derive(Debug, Deserialize)]
-pub(super) struct TextPiece {
-    pub(super) text: Option<String>,
-}
-
-impl Text {
-    /// The text, whatever its shape.
-    pub(super) fn joined(self) -> String {
-        match self {
-            Self::Plain(text) => text,
-            Self::Parts(parts) => parts.into_iter().filter_map(|part| part.text).collect(),
-        }
-    }
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct CallPiece {
-    pub(super) index: Option<i64>,
-    pub(super) id: Option<String>,
-    pub(super) function: Option<FunctionPiece>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct FunctionPiece {
-    pub(super) name: Option<String>,
-    /// A piece of JSON text; the JSON itself with some servers.
-    pub(super) arguments: Option<Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
-pub(super) struct Tokens {
-    pub(super) prompt_tokens: Option<Value>,
-    pub(super) completion_tokens: Option<Value>,
-    pub(super) prompt_tokens_details: Option<PromptDetails>,
-    pub(super) completion_tokens_details: Option<CompletionDetails>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct PromptDetails {
-    pub(super) cached_tokens: Option<Value>,
-    pub(super) cache_write_tokens: Option<Value>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct CompletionDetails {
-    pub(super) reasoning_tokens: Option<Value>,
 }

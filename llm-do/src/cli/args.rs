@@ -40,7 +40,7 @@ pub(super) struct RunOptions {
     /// The model, `provider:model`, of workers that name none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
-    /// Approve every call that needs approval.
+    /// Approve every call that needs approval; what is blocked stays so.
     #[arg(long, conflicts_with = "reject_all")]
     pub(super) approve_all: bool,
     /// Deny every call that needs approval.

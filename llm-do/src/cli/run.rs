@@ -111,7 +111,8 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 }
 
 fn failure(error: &CallError) -> Failure {
-    let hint = if error.is_denied() { "\nrun with --approve-all to approve every call" } else { "" };
+    let would_help = error.is_denied() && !error.is_blocked();
+    let hint = if would_help { "\nrun with --approve-all to approve every call" } else { "" };
     Failure::Error(chain(error) + hint)
 }
 

@@ -1,66 +1,103 @@
-//! Whether an admitted call may run: what its policy says, or whom it has asked.
+//! Whether an admitted call may run: what its rule says, or whom it has asked.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-
-use futures_util::FutureExt;
 
 use super::Run;
 use super::perform::Prepared;
-use crate::approval::{ApprovalRequest, Ruling, needs_approval};
-use crate::context::CallContext;
+use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
+use crate::context::{CallContext, Way};
 use crate::error::CallError;
-use crate::event::{Caller, EventKind, Judge};
+use crate::event::{Caller, EventKind, Judge, RuleSource};
+use crate::journal::StepKind;
 use crate::registry::Registered;
 
 impl Run {
-    /// Asks about a call whoever must be asked.
+    /// Asks about a call whoever must be asked, who may change its arguments.
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
-        tool: &Registered,
+        tool: &Arc<Registered>,
         prepared: &mut Prepared,
     ) -> Result<(), CallError> {
-        if ctx.frame().by == Caller::User || !needs_approval(tool) {
-            decided(ctx, Judge::Policy, None);
+        let by = ctx.frame().by;
+        if by == Caller::User {
+            decided(ctx, RuleSource::User, &Answer::approved(Judge::Policy));
             return Ok(());
         }
-        // On the heap: most calls need nobody's approval.
-        Box::pin(self.ask(ctx, tool, prepared)).await
-    }
-
-    async fn ask(&self, ctx: &CallContext, tool: &Registered, prepared: &mut Prepared) -> Result<(), CallError> {
         let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-        let arguments = prepared.arguments().map_err(invalid)?.into_owned();
-        ctx.emit(|| EventKind::ApprovalAsked { arguments: arguments.clone() });
-        let request = ApprovalRequest {
-            tool: Arc::clone(&tool.spec.name),
-            description: Arc::clone(&tool.spec.description),
-            effect: tool.effect(),
-            arguments,
-            caller: ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default(),
+        let proposal = self.plane.approvals.propose(tool, by, &|| request(ctx, tool, prepared)).map_err(invalid)?;
+        let answer = match proposal.state {
+            State::Ruled(answer) => answer,
+            // On the heap: most calls need nobody's approval.
+            State::Asked(question) => Box::pin(self.ask(ctx, question)).await?,
         };
-        let (ruling, judge) = self.decide(ctx, &request).await;
-        decided(ctx, judge, ruling.as_ref().err().cloned());
-        ruling.map_err(|reason| match judge {
-            Judge::Cancellation => CallError::Cancelled { tool: tool.name().to_owned() },
-            _ => CallError::Denied { tool: tool.name().to_owned(), reason },
-        })
-    }
-
-    /// Waits for the decision; an approver that panics has not approved.
-    async fn decide(&self, ctx: &CallContext, request: &ApprovalRequest) -> Ruling {
-        let decision = AssertUnwindSafe(self.plane.approvals.decide(request)).catch_unwind();
-        tokio::select! {
-            biased;
-            () = ctx.cancelled() => (Err("the run was cancelled".to_owned()), Judge::Cancellation),
-            ruling = decision => {
-                ruling.unwrap_or_else(|_| (Err("the approver panicked".to_owned()), Judge::Approver))
+        decided(ctx, proposal.source, &answer);
+        let name = || tool.name().to_owned();
+        match answer.verdict {
+            Verdict::Approved(None) => Ok(()),
+            Verdict::Approved(Some(edited)) => {
+                *prepared = Prepared::decode(tool, Ok(edited))?;
+                Ok(())
             }
+            Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: name() }),
+            Verdict::Denied(reason) => Err(CallError::Denied { tool: name(), reason }),
+            Verdict::Blocked(reason) => Err(CallError::Blocked { tool: name(), reason }),
         }
     }
 }
 
-fn decided(ctx: &CallContext, by: Judge, reason: Option<String>) {
-    ctx.emit(|| EventKind::ApprovalDecided { approved: reason.is_none(), by, reason });
+impl Run {
+    /// Reports the question, and waits for its answer, unless the journal has it.
+    async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Answer, CallError> {
+        let request = Arc::clone(&question.request);
+        ctx.emit(|| EventKind::ApprovalAsked {
+            summary: request.summary(),
+            arguments: request.arguments.clone(),
+            position: request.position,
+            total: if request.position == 0 { 0 } else { request.total() },
+        });
+        let step = ctx.frame().step.get().map(|step| step.within(StepKind::Approval, "approval"));
+        let answer = async {
+            let Some(step) = step else { return Ok(question.answer().await) };
+            let came = ctx.recorded(Way::Promise, step, async { Ok(question.answer().await) }).await?;
+            let answer: Answer = came.value;
+            if came.is_replayed && answer.remembered {
+                self.plane.approvals.remember(&request);
+            }
+            Ok(answer)
+        };
+        tokio::select! {
+            biased;
+            error = ctx.stopped() => match error {
+                CallError::Cancelled { .. } => Ok(Answer::denied("the run was cancelled", Judge::Cancellation)),
+                late => Err(late),
+            },
+            answer = answer => answer,
+        }
+    }
+}
+
+fn decided(ctx: &CallContext, rule: RuleSource, answer: &Answer) {
+    ctx.emit(|| {
+        let (approved, reason, edited) = match &answer.verdict {
+            Verdict::Approved(edited) => (true, None, edited.clone()),
+            Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
+        };
+        let (by, remembered) = (answer.by, answer.remembered);
+        EventKind::ApprovalDecided { approved, by, rule, reason, edited, remembered }
+    });
+}
+
+fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, String> {
+    let arguments = prepared.arguments()?.into_owned();
+    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), arguments);
+    request.description = Arc::clone(&tool.spec.description);
+    request.effect = tool.effect();
+    request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
+    // All callers but the user, whose frame is the last.
+    request.path = ctx.frames().skip(1).map(|frame| Arc::clone(&frame.name)).collect();
+    request.path.pop();
+    request.path.reverse();
+    request.template = tool.summary().map(Arc::from);
+    Ok(request)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_do_providers::{ResponsePart, Usage};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::usage::RunUsage;
@@ -54,8 +54,15 @@ pub enum EventKind {
     },
     /// The call needs approval.
     ApprovalAsked {
+        /// What it would do, in a line.
+        summary: String,
         /// The arguments.
         arguments: Value,
+        /// The place of the question among those that are open at once, from 1; 0 where nobody is asked, since the
+        /// mode or an earlier decision answers.
+        position: usize,
+        /// How many questions there are in that row so far.
+        total: usize,
     },
     /// It was decided whether the call may run.
     ApprovalDecided {
@@ -63,9 +70,16 @@ pub enum EventKind {
         approved: bool,
         /// Who or what decided.
         by: Judge,
+        /// Where the rule came from by which it ran, was refused or was asked about.
+        rule: RuleSource,
         /// Why not, if not.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// The arguments that the approver put in the place of those asked about.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        edited: Option<Value>,
+        /// Whether equal calls of this session will run without a question.
+        remembered: bool,
     },
     /// A guard changed or refused something of the call; none of it where a guard let everything pass.
     Guarded {
@@ -188,11 +202,11 @@ pub enum Caller {
 }
 
 /// Who or what decided whether a call may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Judge {
-    /// The tool's declared effect, or its kind: nobody was asked.
+    /// A rule, or the want of an approver: nobody was asked.
     Policy,
     /// The run's mode: `approve_all` or `reject_all`.
     Mode,
@@ -202,6 +216,31 @@ pub enum Judge {
     Memory,
     /// Nobody: the run was cancelled first.
     Cancellation,
+}
+
+/// Where the rule came from that says whether a call needs approval, the most telling first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RuleSource {
+    /// The user's own call, for which there is no rule.
+    User,
+    /// The policy's function.
+    Function,
+    /// The policy's rule for the tool.
+    PolicyTool,
+    /// The policy's rule for the worker.
+    PolicyWorker,
+    /// The policy's rule for this toolset, which holds the tool.
+    PolicyToolset(Arc<str>),
+    /// The policy's rule for all workers.
+    PolicyWorkers,
+    /// `approval = ..` of the tool.
+    Tool,
+    /// `approval = ..` of this toolset, which holds the tool.
+    Toolset(Arc<str>),
+    /// The tool's effect, or, of a worker, that it has none of its own.
+    Effect,
 }
 
 /// What a guard saw.

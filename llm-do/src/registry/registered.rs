@@ -12,7 +12,7 @@ use super::plan::{self, WorkerPlan};
 use crate::argument::Sample;
 use crate::context::StateKey;
 use crate::declared::Declared;
-use crate::definition::{Decode, Implementation, InstanceDef, Location, ToolDef};
+use crate::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
 use crate::event::Kind;
 use crate::prompt::Prompt;
 use crate::schema::{self, CheckedSchema};
@@ -177,6 +177,16 @@ impl Registered {
     #[must_use]
     pub fn hints(&self) -> Vec<&str> {
         self.plan().map_or_else(Vec::new, |plan| plan.hints.iter().map(AsRef::as_ref).collect())
+    }
+
+    /// Returns what its source says of approval, if anything.
+    pub(crate) fn approval(&self) -> Option<DeclaredRule> {
+        self.linked.as_ref()?.approval
+    }
+
+    /// Returns how it wants a call told in a line.
+    pub(crate) fn summary(&self) -> Option<&'static str> {
+        self.linked.as_ref()?.summary
     }
 
     /// Returns how its model implements it, if one does.

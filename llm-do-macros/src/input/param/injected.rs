@@ -63,6 +63,13 @@ impl Injected {
         self.segment().filter(|segment| segment.ident == "State").and_then(argument)
     }
 
+    /// Returns whether calls can be made through it.
+    ///
+    /// A type that is not known here makes itself from a context, and may keep it.
+    pub(crate) fn may_call(&self) -> bool {
+        !matches!(self.source, Source::Receiver(_)) && self.state().is_none()
+    }
+
     /// Returns the segment `CallContext<..>`, if this is one.
     fn call_context(&self) -> Option<&PathSegment> {
         self.segment().filter(|segment| segment.ident == "CallContext")

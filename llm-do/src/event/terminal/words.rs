@@ -24,7 +24,7 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             })
         }
         EventKind::CallRefused { error, .. } => Some(told(&format!("✗ {name}"), error, "")),
-        EventKind::ApprovalDecided { approved, by, reason } if *by != Judge::Policy || !approved => {
+        EventKind::ApprovalDecided { approved, by, reason, .. } if *by != Judge::Policy || !approved => {
             let decided = if *approved { "approved" } else { "denied" };
             Some(told(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
         }

@@ -1,12 +1,11 @@
-//! Who is asked before a call, and what is remembered.
-#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
-
-use std::sync::{Arc, Mutex};
+//! Who is asked before a call, and what the answer does.
 
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
 use llm_do::{ApprovalMode, ApprovalRequest, Approver, Decision, EventKind, Judge};
 use serde_json::json;
+
+use super::Scripted;
 
 /// Look.
 #[tool(effect = read_only)]
@@ -31,26 +30,11 @@ async fn writes(ctx: &CallContext<writes>) -> Result<usize> {
     Ok(sum)
 }
 
-#[derive(Clone, Debug)]
-struct Scripted {
-    answer: Decision,
-    asked: Arc<Mutex<Vec<ApprovalRequest>>>,
-}
-
-#[llm_do::async_trait]
-impl Approver for Scripted {
-    async fn review(&self, request: &ApprovalRequest) -> Decision {
-        self.asked.lock().unwrap().push(request.clone());
-        self.answer.clone()
-    }
-}
-
 async fn run(answer: Decision) -> (Result<usize, CallError>, Vec<ApprovalRequest>) {
-    let approver = Scripted { answer, asked: Arc::default() };
+    let approver = Scripted::new([answer]);
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     let result = runtime.run(writes {}).await;
-    let asked = approver.asked.lock().unwrap().clone();
-    (result, asked)
+    (result, approver.asked())
 }
 
 #[tokio::test]
@@ -59,13 +43,6 @@ async fn what_only_reads_is_not_asked_about_and_what_says_nothing_is() {
     assert_eq!(result.unwrap(), 4);
     assert_eq!(asked.len(), 3);
     assert_eq!((&*asked[0].tool, &*asked[0].caller, &asked[0].arguments), ("write", "writes", &json!({ "text": "a" })));
-}
-
-#[tokio::test]
-async fn a_decision_for_the_session_holds_for_the_same_arguments_only() {
-    let (result, asked) = run(Decision::ApprovedForSession).await;
-    assert_eq!(result.unwrap(), 4);
-    assert_eq!(asked.len(), 2);
 }
 
 #[tokio::test]
@@ -86,10 +63,10 @@ async fn with_nobody_to_ask_the_call_is_denied_and_the_reason_says_what_to_do() 
 #[tokio::test]
 async fn the_modes_decide_without_asking() {
     let run = |mode| async move {
-        let approver = Scripted { answer: Decision::Approved, asked: Arc::default() };
+        let approver = Scripted::approving();
         let runtime = Runtime::builder().approval_mode(mode).approver(approver.clone()).build().unwrap();
         let result = runtime.run(writes {}).await;
-        assert_eq!(approver.asked.lock().unwrap().len(), 0);
+        assert_eq!(approver.asked().len(), 0);
         result
     };
     assert_eq!(run(ApprovalMode::ApproveAll).await.unwrap(), 4);
@@ -117,13 +94,10 @@ async fn a_denied_call_never_starts() {
 
 #[tokio::test]
 async fn arguments_are_checked_before_anybody_is_asked() {
-    let (asked, approver) = {
-        let approver = Scripted { answer: Decision::Approved, asked: Arc::default() };
-        (Arc::clone(&approver.asked), approver)
-    };
-    let runtime = Runtime::builder().approver(approver).build().unwrap();
+    let approver = Scripted::approving();
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     runtime.run(by_name {}).await.unwrap_err();
-    assert_eq!(asked.lock().unwrap().len(), 0);
+    assert_eq!(approver.asked().len(), 0);
 }
 
 /// Calls with arguments that do not fit.
@@ -148,9 +122,9 @@ async fn removes(ctx: &CallContext) -> Result<()> {
 
 #[tokio::test]
 async fn what_is_approved_is_what_runs_defaults_included() {
-    let approver = Scripted { answer: Decision::ApprovedForSession, asked: Arc::default() };
+    let approver = Scripted::new([Decision::approve_for_session()]);
     Runtime::builder().approver(approver.clone()).build().unwrap().run(removes {}).await.unwrap();
-    let asked = approver.asked.lock().unwrap();
+    let asked = approver.asked();
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].arguments, json!({ "path": "p", "recursive": true }));
 }
@@ -170,4 +144,28 @@ impl Approver for Panicking {
 async fn an_approver_that_panics_has_not_approved() {
     let runtime = Runtime::builder().approver(Panicking).build().unwrap();
     assert!(runtime.run(writes {}).await.unwrap_err().is_denied());
+}
+
+/// Calls an entry that calls a tool.
+#[entry(toolsets = [writes])]
+async fn outermost(ctx: &CallContext<outermost>) -> Result<usize> {
+    Ok(ctx.call(writes {}).await?)
+}
+
+#[tokio::test]
+async fn a_request_tells_the_calls_that_led_to_it_from_the_root() {
+    let approver = Scripted::approving();
+    Runtime::builder().approver(approver.clone()).build().unwrap().run(outermost {}).await.unwrap();
+    let paths: Vec<_> = approver.asked().iter().map(|request| request.path.join("/")).collect();
+    assert_eq!(paths[..2], ["outermost", "outermost/writes"]);
+}
+
+#[tokio::test]
+async fn a_function_may_approve() {
+    let runtime = Runtime::builder().approve_with(|request| async move {
+        tokio::task::yield_now().await;
+        if request.arguments["text"] == "bb" { Decision::deny("too long") } else { Decision::approve() }
+    });
+    let error = runtime.build().unwrap().run(writes {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).ends_with("denied: too long"), "{error}");
 }

@@ -1,0 +1,48 @@
+//! What an approver answers.
+
+use serde_json::Value;
+
+/// Whether a call may run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[must_use]
+pub enum Decision {
+    /// This once.
+    Approved,
+    /// Now, and whenever the same tool is called with the same arguments in this session.
+    ApprovedForSession,
+    /// This once, with other arguments, which are checked as a caller's are.
+    ///
+    /// If they do not fit, the approver is asked again and told of the [`problem`](super::ApprovalRequest::problem).
+    ApprovedWith {
+        /// What the call runs with.
+        arguments: Value,
+    },
+    /// Not. Nothing is remembered of it: an equal call is asked about again.
+    Denied {
+        /// Why, in words fit to show to a model.
+        reason: String,
+    },
+}
+
+impl Decision {
+    /// Lets the call run this once.
+    pub fn approve() -> Self {
+        Self::Approved
+    }
+
+    /// Lets the call run, and all equal ones of this session.
+    pub fn approve_for_session() -> Self {
+        Self::ApprovedForSession
+    }
+
+    /// Lets the call run this once, with these arguments.
+    pub fn approve_with(arguments: Value) -> Self {
+        Self::ApprovedWith { arguments }
+    }
+
+    /// Refuses the call; `reason` is what the caller is told.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::Denied { reason: reason.into() }
+    }
+}

@@ -1,0 +1,159 @@
+//! What an approver is asked, in a line and in full.
+
+mod summary;
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::Value;
+
+use crate::tool::Effect;
+
+/// A call that needs approval.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ApprovalRequest {
+    /// The tool's registered name.
+    pub tool: Arc<str>,
+    /// What the tool does.
+    pub description: Arc<str>,
+    /// What a call may change.
+    pub effect: Effect,
+    /// The arguments, decoded already: they follow the schema, and defaults are filled in.
+    pub arguments: Value,
+    /// Who asks: the name of the calling tool, worker or entry.
+    pub caller: Arc<str>,
+    /// The names of the calls that led to it, from the root to the caller.
+    pub path: Vec<Arc<str>>,
+    /// How the tool wants a call told in a line: a text with `{argument}` in the place of a value.
+    pub template: Option<Arc<str>>,
+    /// Its place among the questions that are open at once, from 1. The count begins anew when all are answered.
+    pub position: usize,
+    /// What was wrong with the arguments by which the approver wanted to replace those of the call.
+    pub problem: Option<String>,
+    pub(super) total: Total,
+}
+
+impl ApprovalRequest {
+    /// Returns a request as an approver may get it, for its tests: of no description, from no caller, the only one open.
+    #[must_use]
+    pub fn new(tool: impl Into<Arc<str>>, arguments: Value) -> Self {
+        Self {
+            tool: tool.into(),
+            description: Arc::default(),
+            effect: Effect::default(),
+            arguments,
+            caller: Arc::default(),
+            path: Vec::new(),
+            template: None,
+            position: 1,
+            problem: None,
+            total: Total::of(1),
+        }
+    }
+
+    /// Returns how many questions there are in its row by now; the number grows while it is open.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.total.get()
+    }
+
+    /// Returns one line that says what the call would do.
+    ///
+    /// It is what the tool's `summary` says, or else `tool(argument="..", ..)`. A value of more than 80 characters is
+    /// cut, and the line says how much of it is missing. Line breaks and other characters that could steer a
+    /// terminal are written as in Rust, `\n`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::{ApprovalRequest, json};
+    ///
+    /// let mut request = ApprovalRequest::new("write", json!({ "path": "notes.txt", "text": "x".repeat(1080) }));
+    /// let summary = request.summary();
+    /// assert!(summary.starts_with(r#"write(path="notes.txt", text="xxx"#), "{summary}");
+    /// assert!(summary.ends_with(r#"xxx"… 1,000 characters more)"#), "{summary}");
+    ///
+    /// request.template = Some("write to {path}".into());
+    /// assert_eq!(request.summary(), "write to notes.txt");
+    /// ```
+    #[must_use]
+    pub fn summary(&self) -> String {
+        match &self.template {
+            Some(template) => summary::filled(template, &self.arguments),
+            None => summary::listed(&self.tool, &self.arguments),
+        }
+    }
+
+    /// Returns everything there is to know of the call, in lines: nothing is cut, and a text keeps its lines.
+    #[must_use]
+    pub fn details(&self) -> String {
+        let mut text = format!("tool: {} ({})\n", self.tool, told(self.effect));
+        for line in self.description.lines() {
+            let _ = writeln!(text, "    {line}");
+        }
+        if !self.path.is_empty() {
+            let _ = writeln!(text, "called by: {}", self.path.join(" > "));
+        }
+        match &self.arguments {
+            Value::Object(arguments) if arguments.is_empty() => text.push_str("no arguments\n"),
+            Value::Object(arguments) => {
+                arguments.iter().for_each(|(name, value)| text.push_str(&argument(name, value)));
+            }
+            other => text.push_str(&argument("arguments", other)),
+        }
+        text.truncate(text.trim_end().len());
+        text
+    }
+}
+
+/// How many questions there are in a row, shared by all of the row.
+#[derive(Clone, Debug)]
+pub(super) struct Total(Arc<AtomicUsize>);
+
+impl Total {
+    pub(super) fn of(questions: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(questions)))
+    }
+
+    /// Counts one more question, and returns how many there are.
+    pub(super) fn add(&self) -> usize {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl PartialEq for Total {
+    fn eq(&self, other: &Self) -> bool {
+        self.get() == other.get()
+    }
+}
+
+/// Says what a call may change.
+fn told(effect: Effect) -> &'static str {
+    match effect {
+        Effect::ReadOnly => "changes nothing",
+        Effect::Idempotent => "changes something; twice is like once",
+        Effect::Destructive => "changes something for good",
+        Effect::Undeclared => "may do anything",
+    }
+}
+
+/// Writes an argument: a short value behind its name, a text of several lines and a nested value below it.
+fn argument(name: &str, value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => format!("{other:#}"),
+    };
+    if text.contains('\n') {
+        return format!("{name}:\n    {}\n", text.replace('\n', "\n    "));
+    }
+    match value {
+        Value::String(text) => format!("{name}: {}\n", Value::from(text.as_str())),
+        _ => format!("{name}: {text}\n"),
+    }
+}

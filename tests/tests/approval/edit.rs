@@ -1,0 +1,93 @@
+//! An approver that changes the arguments.
+
+use llm_do::prelude::*;
+use llm_do::testing::Recorder;
+use llm_do::{Decision, EventKind, Policy, Rule, Runtime};
+use serde_json::{Value, json};
+
+use super::Scripted;
+
+/// Send a mail.
+#[tool(effect = destructive)]
+fn mail(to: String, #[arg(default = 1)] copies: u8) -> String {
+    format!("{copies} to {to}")
+}
+
+/// Sends a mail to Ann.
+#[entry(toolsets = [mail])]
+async fn post(ctx: &CallContext<post>) -> Result<String> {
+    Ok(ctx.call(mail { to: "Ann".into(), copies: 1 }).await?)
+}
+
+async fn run(answers: &[Decision], policy: Policy) -> (Result<String, CallError>, Scripted, Recorder) {
+    let (approver, recorder) = (Scripted::new(answers.to_vec()), Recorder::new());
+    let builder = Runtime::builder().approver(approver.clone()).policy(policy).sink(recorder.clone());
+    (builder.build().unwrap().run(post {}).await, approver, recorder)
+}
+
+/// What the events say that the approver put in the place of the arguments.
+fn edits(recorder: &Recorder) -> Vec<Option<Value>> {
+    let edit = |event: llm_do::Event| match event.kind {
+        EventKind::ApprovalDecided { edited, .. } if &*event.name == "mail" => Some(edited),
+        _ => None,
+    };
+    recorder.events().into_iter().filter_map(edit).collect()
+}
+
+#[tokio::test]
+async fn the_call_runs_with_the_approvers_arguments_defaults_filled_in_and_the_events_say_so() {
+    let (result, _, recorder) = run(&[Decision::approve_with(json!({ "to": "Bob" }))], Policy::new()).await;
+    assert_eq!(result.unwrap(), "1 to Bob");
+    assert_eq!(edits(&recorder), [Some(json!({ "to": "Bob", "copies": 1 }))]);
+    let started = recorder.events().into_iter().find_map(|event| match event.kind {
+        EventKind::CallStarted { arguments, .. } if &*event.name == "mail" => Some(arguments),
+        _ => None,
+    });
+    assert_eq!(started, Some(json!({ "to": "Bob", "copies": 1 })));
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_asked_about_again_with_the_problem() {
+    let wrong = Decision::approve_with(json!({ "to": 3, "copies": 300 }));
+    let (result, approver, _) = run(&[wrong, Decision::approve()], Policy::new()).await;
+    assert_eq!(result.unwrap(), "1 to Ann");
+    let [first, second] = approver.asked().try_into().unwrap();
+    assert_eq!(first.problem, None);
+    let problem = second.problem.unwrap();
+    assert!(problem.contains("/to") && problem.contains("/copies"), "{problem}");
+    assert_eq!((first.arguments, first.position), (second.arguments, second.position));
+}
+
+#[tokio::test]
+async fn an_edit_cannot_reach_what_is_blocked() {
+    let policy = Policy::new()
+        .decide_with(|call| (call.arguments["to"] == "everybody").then(|| Rule::blocked("they would mind")));
+    let everybody = Decision::approve_with(json!({ "to": "everybody" }));
+    let (result, approver, _) = run(&[everybody, Decision::deny("then not")], policy).await;
+    assert!(result.unwrap_err().is_denied());
+    assert_eq!(approver.asked()[1].problem.as_deref(), Some("blocked: they would mind"));
+}
+
+#[tokio::test]
+async fn the_same_arguments_are_no_edit() {
+    let same = json!({ "copies": 1, "to": "Ann" });
+    let (result, _, recorder) = run(&[Decision::approve_with(same)], Policy::new()).await;
+    assert_eq!(result.unwrap(), "1 to Ann");
+    assert_eq!(edits(&recorder), [None]);
+}
+
+#[tokio::test]
+async fn an_approver_that_never_looks_at_the_problem_comes_to_an_end() {
+    let (result, approver, _) = run(&[Decision::approve_with(json!(3))], Policy::new()).await;
+    let error = llm_do::chain(&result.unwrap_err());
+    assert!(error.contains("gave arguments 10 times"), "{error}");
+    assert_eq!(approver.asked().len(), 10);
+}
+
+#[tokio::test]
+async fn an_edit_is_for_once() {
+    let approver = Scripted::new([Decision::approve_with(json!({ "to": "Bob" })), Decision::approve()]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    assert_eq!(runtime.run(post {}).await.unwrap(), "1 to Bob");
+    assert_eq!(runtime.run(post {}).await.unwrap(), "1 to Ann");
+}

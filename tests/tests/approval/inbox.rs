@@ -1,0 +1,67 @@
+//! Questions that are answered later, from somewhere else.
+
+use llm_do::prelude::*;
+use llm_do::{ApprovalInbox, CancellationToken, Decision, PendingApproval, Runtime, json};
+
+/// Plant a tree.
+#[tool(effect = destructive)]
+fn plant(tree: String) -> String {
+    format!("planted {tree}")
+}
+
+/// Plants a tree.
+#[entry(toolsets = [plant])]
+async fn gardener(ctx: &CallContext<gardener>) -> Result<String> {
+    Ok(ctx.call(plant { tree: "oak".into() }).await?)
+}
+
+/// Answers the one question of a run.
+async fn answered(answer: impl FnOnce(PendingApproval)) -> Result<String, CallError> {
+    let (approver, mut inbox) = ApprovalInbox::new();
+    let runtime = Runtime::builder().approver(approver).build().unwrap();
+    let run = tokio::spawn(async move { runtime.run(gardener {}).await });
+    answer(inbox.next().await.unwrap());
+    let result = run.await.unwrap();
+    assert!(inbox.pending().is_empty());
+    assert!(inbox.next().await.is_none(), "the runtime is gone");
+    result
+}
+
+#[tokio::test]
+async fn a_question_is_approved_denied_or_answered_by_a_decision() {
+    assert_eq!(answered(PendingApproval::approve).await.unwrap(), "planted oak");
+    assert_eq!(answered(PendingApproval::approve_for_session).await.unwrap(), "planted oak");
+    let denied = answered(|question| question.deny("no room")).await.unwrap_err();
+    assert!(llm_do::chain(&denied).ends_with("denied: no room"), "{denied}");
+    let decision = Decision::approve_with(json!({ "tree": "elm" }));
+    assert_eq!(answered(|question| question.respond(decision)).await.unwrap(), "planted elm");
+}
+
+#[tokio::test]
+async fn a_question_that_is_dropped_denies_with_a_reason() {
+    let error = answered(drop).await.unwrap_err();
+    assert!(llm_do::chain(&error).ends_with("denied: the question was dropped without an answer"), "{error}");
+}
+
+#[tokio::test]
+async fn without_an_inbox_every_question_is_denied() {
+    let (approver, inbox) = ApprovalInbox::new();
+    drop(inbox);
+    let error = Runtime::builder().approver(approver).build().unwrap().run(gardener {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("the inbox was dropped"), "{error}");
+}
+
+#[tokio::test]
+async fn questions_that_nobody_waits_for_are_not_handed_out() {
+    let (approver, mut inbox) = ApprovalInbox::new();
+    let token = CancellationToken::new();
+    let runtime = Runtime::builder().approver(approver).cancellation(token.clone()).build().unwrap();
+    let run = tokio::spawn(async move { runtime.run(gardener {}).await });
+    while inbox.pending().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    token.cancel();
+    assert!(run.await.unwrap().unwrap_err().is_cancelled());
+    assert!(inbox.pending().is_empty());
+    assert!(inbox.next().await.is_none());
+}

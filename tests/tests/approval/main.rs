@@ -1,0 +1,76 @@
+//! Which calls need approval, who is asked, and what is remembered.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod asked;
+mod edit;
+mod inbox;
+mod memory;
+mod queue;
+mod request;
+mod rules;
+mod workers;
+
+use std::sync::{Arc, Mutex};
+
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalRequest, Approver, Decision, Event, EventKind, Judge, Message, Request, Response, ResponsePart, RuleSource,
+    ToolCall, Usage,
+};
+use serde_json::Value;
+
+/// An approver that gives these decisions in turn, the last one for ever, and keeps what it was asked.
+#[derive(Clone, Debug)]
+struct Scripted {
+    answers: Arc<[Decision]>,
+    asked: Arc<Mutex<Vec<ApprovalRequest>>>,
+}
+
+impl Scripted {
+    fn new(answers: impl Into<Arc<[Decision]>>) -> Self {
+        Self { answers: answers.into(), asked: Arc::default() }
+    }
+
+    fn approving() -> Self {
+        Self::new([Decision::approve()])
+    }
+
+    fn asked(&self) -> Vec<ApprovalRequest> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    fn tools(&self) -> Vec<String> {
+        self.asked().iter().map(|request| request.tool.to_string()).collect()
+    }
+}
+
+#[llm_do::async_trait]
+impl Approver for Scripted {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        let mut asked = self.asked.lock().unwrap();
+        asked.push(request.clone());
+        self.answers[asked.len().min(self.answers.len()) - 1].clone()
+    }
+}
+
+/// What was decided about the calls of `name`: whether they may run, who decided, by which rule.
+fn decisions(recorder: &Recorder, name: &str) -> Vec<(bool, Judge, RuleSource)> {
+    let decision = |event: Event| match event.kind {
+        EventKind::ApprovalDecided { approved, by, rule, .. } if &*event.name == name => Some((approved, by, rule)),
+        _ => None,
+    };
+    recorder.events().into_iter().filter_map(decision).collect()
+}
+
+/// A model that calls `tool` once, and then says what came of it.
+fn calling(tool: &'static str, arguments: Value) -> FunctionModel {
+    FunctionModel::new(move |request: Request<'_>| {
+        let part = if let Some(Message::Tool { results }) = request.messages.last() {
+            ResponsePart::Text { text: results[0].content.clone() }
+        } else {
+            let arguments = arguments.to_string();
+            ResponsePart::ToolCall(ToolCall { id: "1".into(), name: tool.into(), arguments })
+        };
+        Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
+    })
+}

@@ -1,0 +1,81 @@
+//! What is remembered of a decision, and for how long.
+
+use llm_do::prelude::*;
+use llm_do::testing::Recorder;
+use llm_do::{Decision, EventKind, Judge};
+
+use super::{Scripted, decisions};
+
+/// Paint something.
+#[tool(effect = destructive)]
+fn paint(colour: String, #[arg(default = 1)] layers: u8) -> usize {
+    colour.len() * usize::from(layers)
+}
+
+/// Paints in these colours.
+#[entry(toolsets = [paint])]
+async fn painter(ctx: &CallContext<painter>, colours: Vec<String>) -> Result<usize> {
+    let mut sum = 0;
+    for colour in colours {
+        sum += ctx.call(paint { colour, layers: 1 }).await.unwrap_or(100);
+    }
+    Ok(sum)
+}
+
+fn call(colours: &[&str]) -> painter {
+    painter { colours: colours.iter().map(ToString::to_string).collect() }
+}
+
+#[tokio::test]
+async fn a_decision_for_the_session_holds_for_the_same_arguments_only() {
+    let (approver, recorder) = (Scripted::new([Decision::approve_for_session()]), Recorder::new());
+    let runtime = Runtime::builder().approver(approver.clone()).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(call(&["red", "red", "blue"])).await.unwrap(), 10);
+    assert_eq!(approver.asked().len(), 2);
+    let judges: Vec<_> = decisions(&recorder, "paint").into_iter().map(|(_, by, _)| by).collect();
+    assert_eq!(judges, [Judge::Approver, Judge::Memory, Judge::Approver]);
+}
+
+#[tokio::test]
+async fn the_events_say_what_is_remembered_and_that_nobody_was_asked_then() {
+    let recorder = Recorder::new();
+    let approver = Scripted::new([Decision::approve(), Decision::approve_for_session()]);
+    let runtime = Runtime::builder().approver(approver).sink(recorder.clone()).build().unwrap();
+    runtime.run(call(&["red", "red", "red"])).await.unwrap();
+    let mut facts = Vec::new();
+    for event in recorder.events().into_iter().filter(|event| &*event.name == "paint") {
+        match event.kind {
+            EventKind::ApprovalAsked { position, total, .. } => facts.push(format!("{position}/{total}")),
+            EventKind::ApprovalDecided { remembered, .. } => facts.push(remembered.to_string()),
+            _ => {}
+        }
+    }
+    assert_eq!(facts, ["1/1", "false", "1/1", "true", "0/0", "false"]);
+}
+
+#[tokio::test]
+async fn the_memory_lives_with_the_runtime_over_its_runs_and_not_beyond() {
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    for runs in [1, 2] {
+        let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+        runtime.run(call(&["red"])).await.unwrap();
+        runtime.run(call(&["red"])).await.unwrap();
+        assert_eq!(approver.asked().len(), runs);
+    }
+}
+
+#[tokio::test]
+async fn a_denial_is_never_remembered() {
+    let approver = Scripted::new([Decision::deny("no"), Decision::approve()]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    assert_eq!(runtime.run(call(&["red", "red"])).await.unwrap(), 103);
+    assert_eq!(approver.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn an_approval_for_once_is_for_once() {
+    let approver = Scripted::approving();
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    runtime.run(call(&["red", "red"])).await.unwrap();
+    assert_eq!(approver.asked().len(), 2);
+}

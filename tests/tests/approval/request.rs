@@ -1,0 +1,90 @@
+//! What an approver reads of a call.
+
+use llm_do::prelude::*;
+use llm_do::testing::Recorder;
+use llm_do::{ApprovalRequest, EventKind, Runtime};
+use serde_json::json;
+
+use super::Scripted;
+
+/// Move money.
+///
+/// It cannot be taken back.
+#[tool(effect = destructive, summary = "pay {amount} to {to}: {{{note}}}")]
+fn pay(#[arg(rename = "cents")] amount: u32, to: Vec<String>, note: Option<String>) -> u32 {
+    let _ = (to, note);
+    amount
+}
+
+/// Pays.
+#[entry(toolsets = [pay])]
+async fn payer(ctx: &CallContext<payer>, note: Option<String>) -> Result<u32> {
+    Ok(ctx.call(pay { amount: 3, to: vec!["Ann".into()], note }).await?)
+}
+
+#[tokio::test]
+async fn the_tools_summary_tells_its_arguments_to_the_approver_and_in_the_events() {
+    let (approver, recorder) = (Scripted::approving(), Recorder::new());
+    let runtime = Runtime::builder().approver(approver.clone()).sink(recorder.clone()).build().unwrap();
+    runtime.run(payer { note: Some("thanks\n{to}".into()) }).await.unwrap();
+    let expected = r#"pay 3 to ["Ann"]: {thanks\n{to}}"#;
+    assert_eq!(approver.asked()[0].summary(), expected);
+    let told = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::ApprovalAsked { summary, .. } => Some(summary),
+        _ => None,
+    });
+    assert_eq!(told.as_deref(), Some(expected));
+}
+
+#[test]
+fn without_a_summary_a_call_is_told_as_in_rust() {
+    let arguments = json!({ "path": "a \"b\"\\c", "lines": [1, 2], "from": null });
+    assert_eq!(ApprovalRequest::new("read", arguments).summary(), r#"read(path="a \"b\"\\c", lines=[1,2], from=null)"#);
+    assert_eq!(ApprovalRequest::new("read", json!({})).summary(), "read()");
+}
+
+#[test]
+fn a_long_value_is_cut_and_the_line_says_by_how_much() {
+    let text = |length| ApprovalRequest::new("say", json!({ "text": "ä".repeat(length) })).summary();
+    assert_eq!(text(80), format!("say(text=\"{}\")", "ä".repeat(80)));
+    assert_eq!(text(81), format!("say(text=\"{}\"… 1 character more)", "ä".repeat(80)));
+    assert_eq!(text(1_234_647), format!("say(text=\"{}\"… 1,234,567 characters more)", "ä".repeat(80)));
+    let many: serde_json::Map<_, _> = (0..14).map(|place| (format!("a{place}"), json!(place))).collect();
+    let summary = ApprovalRequest::new("say", many.into()).summary();
+    assert!(summary.ends_with("a11=11, … 2 arguments more)"), "{summary}");
+}
+
+#[test]
+fn a_summary_cannot_steer_the_terminal_or_break_its_line() {
+    let mut request = ApprovalRequest::new("say", json!({ "text": "a\r\n\u{1b}[2J\u{202e}b\u{200b}" }));
+    let escaped = r"a\r\n\u{1b}[2J\u{202e}b\u{200b}";
+    assert_eq!(request.summary(), format!("say(text=\"{escaped}\")"));
+    request.template = Some("say {text}".into());
+    assert_eq!(request.summary(), format!("say {escaped}"));
+}
+
+#[test]
+fn a_template_keeps_what_is_no_argument() {
+    let mut request = ApprovalRequest::new("say", json!({ "a": 1 }));
+    let mut summary = |template: &str| {
+        request.template = Some(template.into());
+        request.summary()
+    };
+    assert_eq!(summary("{a}{{a}}{b} } {"), "1{a}{b} } {");
+    assert_eq!(summary("ä{a}ä"), "ä1ä");
+}
+
+#[test]
+fn details_are_whole_and_keep_the_lines_of_texts() {
+    let arguments = json!({ "path": "a.txt", "text": "one\n  two\n", "lines": { "from": 1 }, "long": "x".repeat(500) });
+    let mut request = ApprovalRequest::new("write", arguments);
+    request.description = "Write a file.\n\nIt is overwritten.".into();
+    request.path = vec!["main".into(), "editor".into()];
+    let details = request.details();
+    let expected = "tool: write (may do anything)\n    Write a file.\n    \n    It is overwritten.\n\
+                    called by: main > editor\npath: \"a.txt\"\ntext:\n    one\n      two\n    \n\
+                    lines:\n    {\n      \"from\": 1\n    }\nlong: \"xxx";
+    assert!(details.starts_with(expected), "{details}");
+    assert!(details.ends_with("xxx\""), "{details}");
+    assert!(ApprovalRequest::new("write", json!({})).details().ends_with("no arguments"));
+}

@@ -1,0 +1,269 @@
+//! Where the rule for a call comes from.
+
+use llm_do::prelude::*;
+use llm_do::testing::Recorder;
+use llm_do::{ApprovalMode, BuildError, Judge, Policy, Rule, RuleSource, RuntimeBuilder, WorkerRule};
+use serde_json::{Value, json};
+
+use super::{Scripted, calling, decisions};
+
+/// Asks, though it changes nothing.
+#[tool(effect = read_only, approval = ask)]
+fn asks() -> u8 {
+    1
+}
+
+/// Runs, though it changes something for good.
+#[tool(effect = destructive, approval = pre_approved)]
+fn runs() -> u8 {
+    2
+}
+
+/// Never runs.
+#[tool(effect = read_only, approval = blocked("it is broken"))]
+fn broken() -> u8 {
+    3
+}
+
+/// Says nothing, and is in toolsets.
+#[tool]
+fn plain(number: u8) -> u8 {
+    number
+}
+
+/// Says nothing, and is in one more toolset.
+#[tool(effect = read_only)]
+fn contested() -> u8 {
+    5
+}
+
+/// Says nothing, and is in a toolset under another name.
+#[tool]
+fn hidden() -> u8 {
+    6
+}
+
+toolset! {
+    /// Runs.
+    lenient(approval = pre_approved) = [plain, asks, contested, prefixed("a_", hidden)];
+
+    /// Asks.
+    strict(approval = ask) = [contested];
+
+    /// Says nothing.
+    silent = [lenient];
+}
+
+#[derive(Default)]
+struct Machine;
+
+/// A machine that is off.
+#[tool(name = "machine", approval = blocked("the machine is off"))]
+impl Machine {
+    /// Start it.
+    #[tool(approval = pre_approved)]
+    fn start(&self) -> u8 {
+        let Self = self;
+        7
+    }
+}
+
+/// Calls a tool by name.
+#[entry]
+async fn calls(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
+    Ok(ctx.call_tool(&tool, arguments).await?)
+}
+
+/// Calls what it is told to.
+#[worker(toolsets = [asks, runs, broken, refused_by_the_system])]
+async fn agent(input: String) -> String;
+
+/// Open a file that may not be opened.
+#[tool(effect = read_only)]
+fn refused_by_the_system() -> std::io::Result<()> {
+    Err(std::io::ErrorKind::PermissionDenied.into())
+}
+
+/// The result of calling `tool`, what was asked, and the rule.
+async fn call(
+    builder: RuntimeBuilder,
+    tool: &str,
+    arguments: Value,
+) -> (Result<Value, CallError>, usize, (bool, Judge, RuleSource)) {
+    let (approver, recorder) = (Scripted::approving(), Recorder::new());
+    let runtime = builder.approver(approver.clone()).sink(recorder.clone()).build().unwrap();
+    let result = runtime.run(calls { tool: tool.to_owned(), arguments }).await;
+    let [decision] = decisions(&recorder, tool).try_into().unwrap();
+    (result, approver.asked().len(), decision)
+}
+
+/// How many were asked about a call of `tool` under a policy, and by which rule.
+async fn ruled(policy: Policy, tool: &str) -> (usize, RuleSource) {
+    let arguments = if tool == "plain" { json!({ "number": 4 }) } else { json!({}) };
+    let (result, asked, (approved, _, source)) = call(Runtime::builder().policy(policy), tool, arguments).await;
+    assert_eq!(result.is_ok(), approved);
+    (asked, source)
+}
+
+#[tokio::test]
+async fn a_tools_own_rule_counts_more_than_its_effect_and_its_toolset() {
+    assert_eq!(ruled(Policy::new(), "asks").await, (1, RuleSource::Tool));
+    assert_eq!(ruled(Policy::new(), "runs").await, (0, RuleSource::Tool));
+}
+
+#[tokio::test]
+async fn a_toolsets_rule_counts_for_its_members_under_any_name_and_the_strictest_wins() {
+    assert_eq!(ruled(Policy::new(), "plain").await, (0, RuleSource::Toolset("lenient".into())));
+    assert_eq!(ruled(Policy::new(), "hidden").await, (0, RuleSource::Toolset("lenient".into())));
+    assert_eq!(ruled(Policy::new(), "contested").await, (1, RuleSource::Toolset("strict".into())));
+}
+
+#[tokio::test]
+async fn the_policy_counts_more_the_more_telling_it_is() {
+    let (set, silent) = (RuleSource::PolicyToolset("lenient".into()), RuleSource::PolicyToolset("silent".into()));
+    let of_set = Policy::new().toolset("lenient", Rule::Ask);
+    assert_eq!(ruled(of_set.clone(), "plain").await, (1, set));
+    // Of two toolsets that hold it, the strictest.
+    let of_sets = Policy::new().toolset("lenient", Rule::PreApproved).toolset("silent", Rule::Ask);
+    assert_eq!(ruled(of_sets, "plain").await, (1, silent));
+    let of_tool = of_set.tool("plain", Rule::PreApproved);
+    assert_eq!(ruled(of_tool.clone(), "plain").await, (0, RuleSource::PolicyTool));
+    let of_function = of_tool.decide_with(|call| (call.arguments["number"] == 4).then_some(Rule::Ask));
+    assert_eq!(ruled(of_function.clone(), "plain").await, (1, RuleSource::Function));
+    let silent_function = of_function.decide_with(|_| None);
+    assert_eq!(ruled(silent_function, "plain").await, (0, RuleSource::PolicyTool));
+}
+
+#[tokio::test]
+async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
+    for mode in [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll] {
+        let (result, asked, decision) = call(Runtime::builder().approval_mode(mode), "broken", json!({})).await;
+        let error = result.unwrap_err();
+        assert!(error.is_denied() && error.is_blocked() && !error.is_mendable());
+        assert_eq!(llm_do::chain(&error), "`calls` failed: `broken` is blocked: it is broken");
+        assert_eq!((asked, decision), (0, (false, Judge::Policy, RuleSource::Tool)));
+    }
+}
+
+#[tokio::test]
+async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
+    let lenient = || Policy::new().tool("start", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
+    assert_eq!(ruled(lenient(), "start").await, (0, RuleSource::Toolset("machine".into())));
+    let free = || Policy::new().tool("broken", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
+    assert_eq!(ruled(free(), "broken").await, (0, RuleSource::Tool));
+    let night = Policy::new().toolset("silent", Rule::blocked("it is night")).tool("plain", Rule::PreApproved);
+    assert_eq!(ruled(night, "plain").await, (0, RuleSource::PolicyToolset("silent".into())));
+    let none = Policy::new().tool("runs", Rule::PreApproved).decide_with(|_| Some(Rule::blocked("no")));
+    assert_eq!(ruled(none, "runs").await, (0, RuleSource::Function));
+}
+
+#[tokio::test]
+async fn a_function_that_panics_has_blocked_the_call() {
+    let policy = Policy::new().decide_with(|_| panic!("no idea"));
+    let (result, asked, (approved, ..)) = call(Runtime::builder().policy(policy), "runs", json!({})).await;
+    assert!(llm_do::chain(&result.unwrap_err()).contains("the function of the approval policy panicked"));
+    assert_eq!((asked, approved), (0, false));
+}
+
+#[tokio::test]
+async fn a_function_sees_who_calls_whom_with_what() {
+    let policy = Policy::new().decide_with(|call| {
+        assert_eq!((call.tool, call.caller, call.by), ("plain", "calls", llm_do::Caller::Code));
+        assert_eq!((call.kind, call.effect), (llm_do::Kind::Tool, llm_do::Effect::Undeclared));
+        (*call.arguments == json!({ "number": 4 })).then_some(Rule::PreApproved)
+    });
+    assert_eq!(ruled(policy, "plain").await, (0, RuleSource::Function));
+}
+
+#[tokio::test]
+async fn what_is_pre_approved_runs_though_all_is_rejected() {
+    let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
+    let (result, _, decision) = call(builder, "runs", json!({})).await;
+    assert_eq!(result.unwrap(), 2);
+    assert_eq!(decision, (true, Judge::Policy, RuleSource::Tool));
+}
+
+#[tokio::test]
+async fn the_users_own_call_is_not_gated_even_of_what_is_blocked() {
+    let policy = Policy::new().decide_with(|_| Some(Rule::blocked("never")));
+    let recorder = Recorder::new();
+    let runtime = Runtime::builder().policy(policy).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(broken {}).await.unwrap(), 3);
+    assert_eq!(decisions(&recorder, "broken"), [(true, Judge::Policy, RuleSource::User)]);
+}
+
+/// What a model's call of `tool` comes to, and its decision.
+async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>, (bool, Judge, RuleSource)) {
+    let (approver, recorder) = (Scripted::approving(), Recorder::new());
+    let builder = Runtime::builder().force_model(calling(tool, json!({}))).return_permission_errors(tells);
+    let runtime = builder.approver(approver).sink(recorder.clone()).build().unwrap();
+    let result = runtime.run(agent { input: "Go.".into() }).await;
+    let [decision] = decisions(&recorder, tool).try_into().unwrap();
+    (result, decision)
+}
+
+#[tokio::test]
+async fn a_models_call_has_the_rule_of_the_codes() {
+    for tool in ["asks", "runs", "broken"] {
+        let (.., by_code) = call(Runtime::builder(), tool, json!({})).await;
+        assert_eq!(by_model(tool, false).await.1, by_code);
+    }
+}
+
+#[tokio::test]
+async fn a_block_ends_the_run_or_is_told_to_the_model_as_any_denial() {
+    assert!(by_model("broken", false).await.0.unwrap_err().is_blocked());
+    let told: Value = serde_json::from_str(&by_model("broken", true).await.0.unwrap()).unwrap();
+    let expected = json!({
+        "error": "`broken` is blocked: it is broken", "tool_name": "broken", "error_type": "permission",
+    });
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn the_systems_own_refusals_are_failures_of_the_tool_and_no_denials() {
+    let (told, (approved, ..)) = by_model("refused_by_the_system", true).await;
+    assert!(approved);
+    assert_eq!(told.unwrap(), "`refused_by_the_system` failed: permission denied");
+}
+
+#[test]
+fn names_that_are_not_registered_are_told_all_at_once_with_what_may_be_meant() {
+    let policy = Policy::new()
+        .tool("plainn", Rule::Ask)
+        .tool("strict", Rule::Ask)
+        .tool("agent", Rule::Ask)
+        .toolset("lenint", Rule::Ask)
+        .toolset("plain", Rule::Ask)
+        .worker("agents", WorkerRule::new().calls(true))
+        .worker("plain", WorkerRule::new());
+    let error = Runtime::builder().policy(policy).build().unwrap_err();
+    let BuildError::Policy(faults) = &error else { panic!("{error}") };
+    assert_eq!(
+        *faults,
+        [
+            "there is no tool `plainn`; did you mean `plain`?",
+            "there is no tool `strict`, but a toolset: give its rule by `toolset`",
+            "there is no toolset `lenint`; did you mean `lenient`?",
+            "there is no toolset `plain`, but a tool: give its rule by `tool`",
+            "there is no worker `agents`; did you mean `agent`?",
+            "there is no worker `plain`, but a tool: give its rule by `tool`",
+        ]
+    );
+    assert!(error.to_string().starts_with("the approval policy has rules for what is not registered:\n  "));
+}
+
+#[test]
+fn a_policy_of_data_refuses_keys_that_it_does_not_know() {
+    let read = |policy: Value| serde_json::from_value::<Policy>(policy).map(|policy| json!(policy));
+    let whole = json!({
+        "tools": { "a": "ask", "b": { "blocked": { "reason": "no" } } },
+        "toolsets": { "c": "pre_approved" },
+        "workers": { "calls": null, "attachments": true },
+        "worker_overrides": { "d": { "calls": false, "attachments": null } },
+    });
+    assert_eq!(read(whole.clone()).unwrap(), whole);
+    assert!(read(json!({ "tool": {} })).is_err());
+    assert!(read(json!({ "workers": { "call": true } })).is_err());
+    assert!(read(json!({ "tools": { "a": "blocked" } })).is_err(), "a block says why");
+}

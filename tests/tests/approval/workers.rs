@@ -1,0 +1,92 @@
+//! Calls of workers, which are not asked about unless a policy says so.
+
+use llm_do::prelude::*;
+use llm_do::testing::{Recorder, TestModel};
+use llm_do::{Attachment, Policy, Rule, RuleSource, Runtime, WorkerRule};
+
+use super::{Scripted, decisions};
+
+/// Read what is attached.
+#[worker]
+async fn reader(prompt: Prompt) -> String;
+
+/// Think about a question.
+#[worker]
+async fn thinker(question: String) -> String;
+
+/// Compare what is attached to a text.
+#[worker]
+async fn comparer(text: String, with: Prompt) -> String {
+    with.attach(Attachment::new("text/plain", text))
+}
+
+/// Asks all workers, some with files.
+#[entry(toolsets = [reader, thinker, comparer])]
+async fn asker(ctx: &CallContext<asker>) -> Result<()> {
+    let file = Attachment::new("text/plain", "bees");
+    ctx.call(reader { prompt: "What?".into() }).await?;
+    ctx.call(reader { prompt: Prompt::new("This?").attach(file.clone()) }).await?;
+    ctx.call(thinker { question: "Why?".into() }).await?;
+    ctx.call(comparer { text: "bees".into(), with: "wasps".into() }).await?;
+    ctx.call(comparer { text: "bees".into(), with: Prompt::new("this").attach(file) }).await?;
+    Ok(())
+}
+
+/// The workers that were asked about, in order.
+async fn asked(policy: Policy) -> Vec<String> {
+    let approver = Scripted::approving();
+    let builder = Runtime::builder().policy(policy).approver(approver.clone()).force_model(TestModel::new().text("x"));
+    builder.build().unwrap().run(asker {}).await.unwrap();
+    approver.tools()
+}
+
+fn rule() -> WorkerRule {
+    WorkerRule::new()
+}
+
+const ALL: [&str; 5] = ["reader", "reader", "thinker", "comparer", "comparer"];
+
+#[tokio::test]
+async fn workers_are_not_asked_about_by_themselves() {
+    assert!(asked(Policy::new()).await.is_empty());
+}
+
+#[tokio::test]
+async fn all_of_them_may_be_or_those_with_files() {
+    assert_eq!(asked(Policy::new().workers(rule().calls(true))).await, ALL);
+    assert_eq!(asked(Policy::new().workers(rule().attachments(true))).await, ["reader", "comparer"]);
+    assert_eq!(asked(Policy::new().workers(rule().calls(true).attachments(false))).await, ALL);
+    assert!(asked(Policy::new().workers(rule().calls(false))).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_worker_may_be_an_exception_and_inherits_what_it_does_not_say() {
+    let thinker_free = Policy::new().workers(rule().calls(true)).worker("thinker", rule().calls(false));
+    assert_eq!(asked(thinker_free).await, ["reader", "reader", "comparer", "comparer"]);
+    let reader_asks = Policy::new().worker("reader", rule().calls(true));
+    assert_eq!(asked(reader_asks).await, ["reader", "reader"]);
+    let all_but_files = Policy::new().workers(rule().attachments(true)).worker("reader", rule().attachments(false));
+    assert_eq!(asked(all_but_files).await, ["comparer"]);
+    let inherits = Policy::new().workers(rule().calls(true)).worker("reader", rule().attachments(false));
+    assert_eq!(asked(inherits).await, ALL, "`calls` is inherited");
+    let silent = Policy::new().workers(rule().calls(true)).worker("reader", rule());
+    assert_eq!(asked(silent).await, ALL, "an exception that says nothing is none");
+}
+
+#[tokio::test]
+async fn a_rule_by_name_counts_more_than_those_of_workers() {
+    let policy = Policy::new().workers(rule().calls(true).attachments(true)).tool("reader", Rule::PreApproved);
+    assert_eq!(asked(policy).await, ["thinker", "comparer", "comparer"]);
+    assert_eq!(asked(Policy::new().tool("thinker", Rule::Ask)).await, ["thinker"]);
+}
+
+#[tokio::test]
+async fn the_events_say_by_which_rule() {
+    let recorder = Recorder::new();
+    let policy = Policy::new().workers(rule().attachments(true)).worker("thinker", rule().calls(true));
+    let builder = Runtime::builder().policy(policy).approver(Scripted::approving()).sink(recorder.clone());
+    builder.force_model(TestModel::new().text("x")).build().unwrap().run(asker {}).await.unwrap();
+    let sources = |name| decisions(&recorder, name).into_iter().map(|(.., rule)| rule).collect::<Vec<_>>();
+    assert_eq!(sources("reader"), [RuleSource::Effect, RuleSource::PolicyWorkers]);
+    assert_eq!(sources("thinker"), [RuleSource::PolicyWorker]);
+}

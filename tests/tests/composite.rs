@@ -1,0 +1,94 @@
+//! Which tools make calls of their own: a journal keeps those call by call, and any other as one step.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::collections::BTreeMap;
+
+use llm_do::prelude::*;
+use llm_do::{FromContext, MemoryJournal, StepKind, Value, json};
+
+/// Who the application works for.
+struct User;
+
+impl FromContext for User {
+    fn from_context(_: &CallContext) -> Result<Self, CallError> {
+        Ok(Self)
+    }
+}
+
+/// Take arguments alone.
+#[tool(effect = read_only, inline)]
+fn leaf(of: u8) -> u8 {
+    of
+}
+
+/// Take the application's state.
+#[tool(effect = read_only, inline)]
+fn with_state(_names: &State<Vec<String>>) -> u8 {
+    1
+}
+
+/// Take a context.
+#[tool(effect = read_only)]
+async fn with_context(ctx: &CallContext) -> Result<u8> {
+    Ok(ctx.call(leaf { of: 2 }).await?)
+}
+
+/// Take a context as a trait.
+#[tool(effect = read_only)]
+async fn with_any_context(ctx: &dyn ToolContext) -> Result<Value> {
+    Ok(ctx.call_tool("leaf", json!({ "of": 3 })).await?)
+}
+
+/// Take what makes itself from a context, and might keep it.
+#[tool(effect = read_only, inline)]
+fn with_other(#[ctx] _user: User) -> u8 {
+    4
+}
+
+/// A desk.
+struct Desk;
+
+/// Work at a desk.
+#[tool]
+impl Desk {
+    fn open() -> Self {
+        Self
+    }
+
+    /// Use the instance alone.
+    #[tool(effect = read_only, inline)]
+    fn method(&self) -> u8 {
+        5
+    }
+
+    /// Use the instance and a context.
+    #[tool(effect = read_only)]
+    async fn method_with_context(&self, ctx: &CallContext) -> Result<u8> {
+        Ok(ctx.call(leaf { of: 6 }).await?)
+    }
+}
+
+/// Call all of them.
+#[entry]
+async fn call_all(ctx: &CallContext) -> Result<()> {
+    for name in ["with_state", "with_context", "with_any_context", "with_other", "method", "method_with_context"] {
+        ctx.call_tool(name, Value::Null).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tool_is_kept_call_by_call_if_it_takes_what_can_call() {
+    let journal = MemoryJournal::new();
+    let runtime = Runtime::builder().state(Vec::<String>::new()).journal(journal.clone());
+    runtime.build().unwrap().run(call_all {}).await.unwrap();
+    let records = journal.records();
+    let kinds: BTreeMap<_, _> = records.iter().map(|record| (&*record.name, record.kind)).collect();
+    let is_composite = |name| kinds[name] == StepKind::Call;
+    for name in ["with_context", "with_any_context", "with_other", "method_with_context"] {
+        assert!(is_composite(name), "{kinds:?}");
+    }
+    for name in ["leaf", "with_state", "method"] {
+        assert!(!is_composite(name) && kinds[name] == StepKind::Tool, "{kinds:?}");
+    }
+}

@@ -1,0 +1,52 @@
+//! What may be said of approval, by tools, groups and types with methods, under hostile names.
+
+#![deny(warnings, missing_docs, clippy::pedantic)]
+
+use llm_do::{tool, toolset};
+
+/// Ask.
+#[tool(approval = ask, summary = "ask {type}, {{literally}}, for {number} of {words}")]
+fn ask(r#type: &str, #[arg(rename = "no.")] number: u8, words: Vec<String>) {
+    let _ = (r#type, number, words);
+}
+
+/// Run.
+#[tool(approval = pre_approved, effect = destructive, summary = "just run")]
+async fn pre_approved() {}
+
+/// Stop.
+#[tool(approval = blocked("not on this machine"), inline)]
+fn blocked() {}
+
+toolset! {
+    /// With a rule.
+    pub(crate) ruled(approval = ask) = [ask, blocked];
+
+    /// With a rule for a form, and a comma.
+    #[allow(dead_code)]
+    formed(approval = blocked("it is night"),) = [prefixed("a_", ruled.only([ask]))];
+
+    /// With nothing to say.
+    silent() = [pre_approved];
+}
+
+struct Database;
+
+/// A database.
+#[tool(approval = pre_approved, name = "database")]
+impl Database {
+    fn open() -> Self {
+        Self
+    }
+
+    /// Query.
+    #[tool(approval = ask, summary = "query {table}")]
+    fn query(&self, table: &str) -> usize {
+        let Self = self;
+        table.len()
+    }
+}
+
+fn main() {
+    let _ = Database::open().query("a");
+}
