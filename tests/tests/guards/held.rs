@@ -22,7 +22,7 @@ struct Judged;
 
 #[async_trait]
 impl Guard for Judged {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "judged"
     }
 
@@ -46,7 +46,7 @@ struct Waiting;
 
 #[async_trait]
 impl Guard for Waiting {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "waiting"
     }
 
@@ -114,7 +114,7 @@ struct OnWorker(serde_json::Value);
 
 #[async_trait]
 impl Guard for OnWorker {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "on_worker"
     }
 
