@@ -87,6 +87,14 @@ pub(crate) enum Verdict {
     Blocked(String),
 }
 
+/// Returns the arguments that an approver put in the place of those asked about, of a recorded decision that did.
+pub(crate) fn edited(recorded: &Value) -> Option<Value> {
+    match Answer::deserialize(recorded).ok()?.verdict {
+        Verdict::Approved(edited) => edited,
+        Verdict::Denied(_) | Verdict::Blocked(_) => None,
+    }
+}
+
 /// A call whose rule is known.
 pub(crate) struct Proposal {
     pub(crate) source: RuleSource,

@@ -334,13 +334,19 @@ impl<S> CallContext<S> {
         self.frame().declared.as_deref().filter(|_| !self.is_guards)
     }
 
+    /// Returns when the call must have ended: its own time begins when it runs, its callers' have begun already.
+    pub(crate) fn deadline(&self) -> Option<&Deadline> {
+        // A call's is never later than its caller's, so that the nearest is the earliest.
+        self.frames().find_map(|frame| frame.deadline.get())
+    }
+
     /// Waits until the call is cancelled, or has taken too long; returns which it is.
     pub(crate) async fn stopped(&self) -> CallError {
         let cancelled = async {
             self.cancelled().await;
             CallError::Cancelled { tool: self.name().to_owned() }
         };
-        let Some(deadline) = self.frame().deadline.get() else { return cancelled.await };
+        let Some(deadline) = self.deadline() else { return cancelled.await };
         tokio::select! {
             error = cancelled => error,
             () = tokio::time::sleep_until(deadline.at) => deadline.error(),

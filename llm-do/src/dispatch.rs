@@ -28,6 +28,7 @@ use self::admit::Admitted;
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{panicked, perform};
+pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 use crate::approval::Approvals;
 use crate::clock::Clock;

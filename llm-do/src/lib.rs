@@ -55,6 +55,7 @@ extern crate self as llm_do;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod agreement;
 mod approval;
 mod argument;
 mod cancellation;
@@ -69,6 +70,7 @@ mod dispatch;
 mod error;
 mod event;
 mod guard;
+pub mod harden;
 mod history;
 mod instance;
 mod journal;

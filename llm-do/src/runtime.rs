@@ -434,6 +434,28 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks `handler` what tools ask the user, unless another was given.
+    #[cfg(feature = "cli")]
+    pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+        self.input_handler.get_or_insert_with(|| Arc::new(handler));
+        self
+    }
+
+    /// Leaves out the journal: for runs that are none of the application's own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn apart(mut self) -> Self {
+        self.journal = None;
+        self
+    }
+
+    /// Changes what a run may use.
+    #[cfg(feature = "cli")]
+    pub(crate) fn limited(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+        let limits = change(self.limits.take().unwrap_or_default());
+        self.limits = Some(limits).filter(|limits| *limits != Limits::default());
+        self
+    }
+
     /// Returns the token that cancels all runs.
     #[cfg(feature = "cli")]
     pub(crate) fn cancellation_token(&self) -> CancellationToken {

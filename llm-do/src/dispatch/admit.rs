@@ -120,7 +120,7 @@ impl Run {
 
     /// Begins the time of a call that starts; it ends no later than its caller's.
     pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
-        let callers = ctx.caller().and_then(|caller| caller.frame().deadline.get());
+        let callers = ctx.caller().and_then(CallContext::deadline);
         if let Some(deadline) = deadline(callers, &tool.spec.name, self.timeout(tool)) {
             drop(ctx.frame().deadline.set(deadline));
         }
@@ -146,7 +146,7 @@ impl Run {
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
         }
-        if let Some(over) = ctx.caller().and_then(|caller| caller.frame().deadline.get()).filter(|own| own.is_over()) {
+        if let Some(over) = ctx.caller().and_then(CallContext::deadline).filter(|own| own.is_over()) {
             return Err(over.error());
         }
         if tool.kind() != Kind::Worker {

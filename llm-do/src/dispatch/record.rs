@@ -1,18 +1,20 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{Prepared, perform};
+use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, chain};
-use crate::event::Caller;
+use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
 use crate::tool::ToolReturn;
@@ -73,6 +75,15 @@ impl Outcome {
     }
 }
 
+/// Returns how a recorded call of `tool` ended: a value of a step [`Call`](StepKind::Call) or [`Result`](StepKind::Result).
+pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
+    let Ok(Ended { outcome, .. }) = serde_json::from_value(value) else {
+        return event::Outcome::Error(format!("what is recorded is no result of `{tool}`"));
+    };
+    let result = outcome.into_result(tool).map(|returned| returned.value);
+    result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result)
+}
+
 impl Run {
     /// Finds the place of a call in the journal, if there is one.
     pub(super) fn place(
@@ -107,7 +118,10 @@ impl Run {
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
         let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
         let local = async move {
-            let result = owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()).await;
+            // A panic is an end as well, and what the call did before it is not to be repeated.
+            let body = AssertUnwindSafe(owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()))
+                .catch_unwind();
+            let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
             let outcome = Outcome::of(result)?;
             inner.all_used()?;
             let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());

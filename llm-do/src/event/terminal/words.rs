@@ -29,9 +29,11 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             Some(told(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
         }
         EventKind::Guarded { guard, hook, action, reason } => {
-            let did = if *action == GuardAction::Changed { "changed" } else { "refused" };
-            let what = format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
-            Some(told(&what, reason.as_deref().unwrap_or_default(), ""))
+            let what = |did| format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
+            Some(match action {
+                GuardAction::Changed => what("changed"),
+                GuardAction::Refused => told(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
+            })
         }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
