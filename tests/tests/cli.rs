@@ -133,6 +133,48 @@ fn check_says_what_there_is() {
     assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 10 tools\n");
 }
 
+/// Writes worker files into a folder; returns it with its path.
+fn folder_of_workers(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn worker_files_of_a_folder_are_listed_checked_and_run() {
+    let (_folder, path) = folder_of_workers(&[("a.worker", "---\nname: helper\ndescription: Help.\n---\n")]);
+    let (_other, second) = folder_of_workers(&[("b.agent", "---\nname: more\ntoolsets: [helper]\n---\nMore.\n")]);
+    let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
+    let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(rows.contains(&"helper worker Help.".into()) && rows.contains(&"more worker More.".into()), "{text}");
+    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 10 tools\n");
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
+    fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
+    fails(&["tools", "--worker-dir", &second], 1, "declares the toolset `helper`, which is not registered");
+}
+
+#[test]
+fn a_worker_named_main_runs_where_nothing_is_named() {
+    let (_folder, path) = folder_of_workers(&[("main.worker", "---\nname: main\n---\nGreet.\n")]);
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "Ann"])), "Hello!\n");
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "main", "Ann"])), "Hello!\n");
+    // The entry is still there, by its name.
+    let entry = app(&["run", "--worker-dir", &path, "--approve-all", "main_entry", "Ann"]);
+    assert_eq!(stdout(&entry), "wrote Hello!\n");
+}
+
+#[test]
+fn an_entry_and_a_worker_file_of_one_name_are_an_error_that_names_both() {
+    let (_folder, path) = folder_of_workers(&[("main.worker", "---\nname: main_entry\n---\nGreet.\n")]);
+    let output = app(&["run", "--worker-dir", &path, "Ann"]);
+    let text = stderr(&output);
+    assert!(text.contains("`main_entry` is registered 2 times: entry at ") && text.contains("app.rs:"), "{text}");
+    assert!(text.contains(&format!("worker at {path}/main.worker")), "{text}");
+}
+
 #[test]
 fn verbose_shows_calls_on_standard_error_and_events_go_to_a_file() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,8 @@
 //! Tools by which a model makes workers, and calls them.
 
+#![expect(clippy::missing_errors_doc, reason = "the docs of a tool are what models read")]
+#![expect(clippy::too_many_arguments, reason = "what a worker is made of")]
+
 use std::path::PathBuf;
 
 use llm_do_macros::{tool, toolset};
@@ -13,52 +16,6 @@ use crate::worker_spec::WorkerSpec;
 
 toolset! {
     /// Make workers, and call those that were made.
-    ///
-    /// A worker that a model made lives as long as the [`Runtime`](crate::Runtime), or longer as a file, with
-    /// [`worker_store`](crate::RuntimeBuilder::worker_store). It is in no registry: only [`worker_call`] reaches it, and it
-    /// reaches nothing else. It may call at most what the worker, tool or entry may that made it, and a call of it has
-    /// depth, limits, approvals, events and the journal as any worker's.
-    ///
-    /// # Examples
-    ///
-    /// ```standalone_crate
-    /// use llm_do::prelude::*;
-    /// use llm_do::toolsets::{worker_call, worker_create, workers};
-    /// use llm_do::{ApprovalMode, json};
-    ///
-    /// /// Do what needs more than one pair of eyes.
-    /// #[worker(toolsets = [workers])]
-    /// async fn lead(task: String) -> String;
-    ///
-    /// /// Does by code what a model of `lead` may do.
-    /// #[entry(toolsets = [workers])]
-    /// async fn translate(ctx: &CallContext<translate>, text: String) -> Result<String> {
-    ///     let made = worker_create {
-    ///         name: "translator".into(),
-    ///         instructions: "Translate into French.".into(),
-    ///         description: "Translates a text.".into(),
-    ///         model: None,
-    ///         toolsets: Vec::new(),
-    ///         output_schema: None,
-    ///         input_schema: None,
-    ///     };
-    ///     ctx.call(made).await?;
-    ///     let call = worker_call { worker: "translator".into(), input: text.into(), attachments: Vec::new() };
-    ///     Ok(ctx.call(call).await?.to_string())
-    /// }
-    ///
-    /// # #[cfg(feature = "testing")]
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> Result<()> {
-    /// let model = llm_do::testing::TestModel::new().text("Bonjour !");
-    /// // Without this, somebody would be asked whether the worker may be made.
-    /// let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build()?;
-    /// assert_eq!(runtime.run(translate { text: "Hello!".into() }).await?, json!("Bonjour !").to_string());
-    /// # Ok(())
-    /// # }
-    /// # #[cfg(not(feature = "testing"))]
-    /// # fn main() {}
-    /// ```
     pub workers = [worker_create, worker_call];
 }
 
