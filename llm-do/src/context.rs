@@ -76,6 +76,8 @@ pub(crate) struct CallFrame {
     /// Who used what; made for those that use something.
     pub(crate) recorder: OnceLock<UsageRecorder>,
     pub(crate) is_worker: bool,
+    /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
+    pub(crate) is_shadow: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
     /// What the user said meanwhile, for a worker's conversation.

@@ -19,7 +19,7 @@ pub use self::chat::Chat;
 pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
-use crate::dispatch::{Plane, Root};
+use crate::dispatch::{Plane, Root, Shadow, Shadows};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
 use crate::history::HistoryProcessor;
@@ -153,6 +153,7 @@ pub struct RuntimeBuilder {
     input_handler: Option<Arc<dyn InputHandler>>,
     processors: Vec<Arc<dyn HistoryProcessor>>,
     journal: Option<Arc<dyn Journal>>,
+    shadows: Vec<Shadow>,
     cancellation: CancellationToken,
 }
 
@@ -354,6 +355,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks a worker alongside a tool, in the background, and reports whether they agree. Default: none.
+    pub fn shadow(mut self, shadow: Shadow) -> Self {
+        self.shadows.push(shadow);
+        self
+    }
+
     /// Asks models to stream their answers. Default: false. Events are the same, in smaller pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
@@ -380,10 +387,11 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Leaves out the journal: for runs that are none of the application's own.
+    /// Leaves out the journal and the shadows: for runs that are none of the application's own.
     #[cfg(feature = "cli")]
     pub(crate) fn apart(mut self) -> Self {
         self.journal = None;
+        self.shadows.clear();
         self
     }
 
@@ -406,7 +414,7 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, state that a
-    /// registered tool takes and that was not given, names in the policy that are not registered.
+    /// registered tool takes and that was not given, names in the policy or of shadows that are not registered.
     pub fn build(self) -> Result<Runtime, BuildError> {
         self.build_on(Registry::collect()?)
     }
@@ -421,6 +429,7 @@ impl RuntimeBuilder {
         let model = self.model.or_else(variable).or(self.default_model);
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
         let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
+        let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let plane = Plane {
             registry,
             approvals,
@@ -439,6 +448,7 @@ impl RuntimeBuilder {
             processors: self.processors.into(),
             journal: self.journal,
             places: Places::default(),
+            shadows,
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
         };
@@ -456,6 +466,8 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
     Policy(Vec<String>),
+    /// Shadows are of what is not registered: each name, with the one that may be meant.
+    Shadow(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -474,6 +486,10 @@ impl fmt::Display for BuildError {
             }
             Self::Policy(faults) => {
                 write!(f, "the approval policy has rules for what is not registered:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Shadow(faults) => {
+                write!(f, "there are shadows of what is not registered:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

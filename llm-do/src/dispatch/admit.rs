@@ -82,6 +82,7 @@ impl Run {
             deadline: deadline(from.deadline.as_ref(), &name, tool.and_then(|tool| self.timeout(tool))),
             limits: tool.and_then(|tool| self.limits(tool)),
             recorder: OnceLock::new(),
+            is_shadow: from.is_shadow,
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
             arguments: OnceLock::new(),
             heard: Heard::default(),
