@@ -6,6 +6,8 @@ pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
 pub(crate) mod stateful;
+pub(crate) mod time;
+pub(crate) mod timeout;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;

@@ -6,6 +6,7 @@ mod entry;
 mod function;
 mod stateful;
 mod stub;
+mod timeout;
 mod tool;
 mod toolset;
 mod worker;

@@ -87,6 +87,8 @@ pub(crate) struct Callable {
     /// Whether the return type holds an `impl Trait`, so that nothing else can name it.
     pub(crate) is_opaque: bool,
     pub(crate) toolsets: Option<Toolsets>,
+    /// How long a call may take: a constant expression.
+    pub(crate) timeout: Option<Expr>,
 }
 
 impl Callable {
@@ -118,6 +120,7 @@ impl Callable {
             is_opaque: output.as_ref().is_some_and(owned::is_opaque),
             has_struct,
             toolsets: heading.toolsets,
+            timeout: heading.timeout,
             arguments,
             parameters,
             output,
@@ -151,6 +154,9 @@ impl Tool {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
             errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
+        }
+        if let (Some(inline), Some(_)) = (&tool.inline, &tool.heading.timeout) {
+            errors.push(inline, "what runs in place cannot be stopped: take `inline` or `timeout` away");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
         // A parameter at fault is missing among those that were read.

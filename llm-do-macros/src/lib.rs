@@ -36,6 +36,7 @@ use proc_macro::TokenStream;
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: a toolset says so, or the effect |
 /// | `summary = "write to {path}"` | How a call is told to who approves it, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `inline` | Runs a quick sync tool in place. Default: a sync tool runs off the async threads |
+/// | `timeout = "30s"` | How long a call may take, also a constant `Duration`, see [below](#timeout). Default: as long as its caller |
 /// | `toolsets = [path, "name"]` | What it may call, as [members](#members). Default: whatever is registered |
 /// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
 ///
@@ -62,6 +63,15 @@ use proc_macro::TokenStream;
 ///
 /// In a `summary`, `{argument}` stands for the value of the parameter of that name, cut if it is long; `{{` and `}}` are
 /// braces. It takes no formats and no expressions, and what is flattened is no argument.
+///
+/// # Timeout
+///
+/// It is a text of numbers with units, `30s`, `1h 30m` or `500ms`, or an expression that is a constant `Duration`, such
+/// as `Duration::from_secs(30)`; never 0. It counts from the start of the call, after approval. A call that takes longer is
+/// dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model is told. A call ends at the
+/// latest when its caller must, whatever its own timeout. The thread of a sync tool cannot be stopped: its result is no
+/// longer waited for, and `ctx.is_cancelled()` tells it so. What runs `inline` has no timeout.
+/// `Runtime::builder().timeout("name", ..)` wins.
 ///
 /// # The struct's name
 ///
@@ -196,9 +206,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `output = auto` | How the model gives the output, see below. Also `native`, `tool`, `prompted`. Default: `auto` |
 /// | `max_turns = N` | How many requests one call may make, 1 or more. Default: 20 |
 /// | `retries = N` | How often in a row the model may mend the same fault. Default: 2 |
+/// | `limits = expr` | `Limits` of what a call, and all below it, may use together. Default: what the run may |
+/// | `timeout = "30s"` | How long a call may take, [as a tool](macro@tool#timeout). Default: as long as its caller |
 /// | `description = ".."` | What callers' models read instead of the doc comment |
 ///
-/// `settings` is evaluated once, when the registry is built. `max_turns` and `retries` are constants of `u32`.
+/// `settings` and `limits` are evaluated once, when the registry is built. `max_turns` and `retries` are constants of `u32`.
 /// Parameters are as those of [`macro@tool`], and `#[arg]` too.
 ///
 /// # Prompt
@@ -245,6 +257,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// toolsets: [read_file, crate::fs::list_files]
 /// server_side_tools: [web_fetch, { tool_type: web_search, max_uses: 3 }]
 /// settings: { temperature: 0.2 }
+/// limits: { requests: 10, cost: 0.25 }
+/// timeout: 2m
 /// output_schema:
 ///   type: object
 ///   properties: { score: { type: integer } }
@@ -261,6 +275,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `server_side_tools` | A list of names, or of maps with `tool_type` and the settings of `web_search` |
 /// | `settings` | A map with `temperature`, `top_p`, `max_tokens` and `seed` |
 /// | `output`, `max_turns`, `retries` | As in the attribute |
+/// | `limits` | A map with `requests`, `tool_calls`, `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens`, `total_tokens`, `cost` in dollars, `allow_unpriced`, and `wall_time` as `timeout` |
+/// | `timeout` | A text such as `1h 30m`, or a number of seconds |
 /// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |
 /// | `output_schema` | A JSON schema; what it says of names, `required` and simple types must hold for the return type, which is checked when the registry is built |
 ///
@@ -279,6 +295,7 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 /// |---|---|
 /// | `name = ".."` | The registered name, as of [`macro@tool`]. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
+/// | `timeout = "30s"` | How long a run may take, [as a tool](macro@tool#timeout). Default: as long as the session allows |
 /// | `toolsets = [path, "name"]` | What it may call, as [members](macro@tool#members). Default: whatever is registered |
 /// | `description = ".."` | What users read instead of the doc comment: any `&'static str`. Default: the comment |
 ///

@@ -14,7 +14,7 @@ fn check(code: TokenStream, expected: &ExpectFile) {
 #[test]
 fn a_tool_with_every_form_of_argument() {
     let code = expand::tool(
-        quote!(effect = read_only),
+        quote!(effect = read_only, timeout = "1m 500ms"),
         &quote! {
             /// Read a text file.
             ///
@@ -116,7 +116,9 @@ fn a_worker_with_everything_about_its_model() {
             settings = Settings::new().temperature(0.2),
             hints = ["code review", "Rust"],
             output = prompted,
-            max_turns = LIMIT
+            max_turns = LIMIT,
+            limits = Limits::new().requests(10),
+            timeout = Duration::from_secs(90)
         ),
         &quote! {
             /// Review one file.

@@ -2,11 +2,13 @@
 
 mod front_matter;
 mod keys;
+mod limits;
 mod locate;
 mod value;
 mod yaml;
 
 pub(crate) use self::keys::{At, Keys, Sampling, ServerSide};
+pub(crate) use self::limits::Limits;
 pub(crate) use self::locate::find;
 pub(crate) use self::yaml::{Content, Node};
 
@@ -53,6 +55,8 @@ pub(crate) fn read(text: &str, faults: &mut Vec<Fault>) -> WorkerFile {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn faults(text: &str) -> Vec<String> {
@@ -114,6 +118,53 @@ mod tests {
         assert_eq!(told.len(), expected.len(), "{told:#?}");
         for (told, expected) in told.iter().zip(expected) {
             assert!(told.starts_with(expected), "{told}");
+        }
+    }
+
+    #[test]
+    fn limits_and_times_are_read_as_the_runtime_reads_them() {
+        let read_limits = |limits: &str| {
+            let mut faults = Vec::new();
+            let file = read(&format!("---\nlimits: {limits}\n---\n"), &mut faults);
+            assert_eq!(faults, [], "{limits}");
+            file.keys.limits.unwrap().value
+        };
+        for (cost, picodollars) in [("2", 2_000_000_000_000), ("0.25", 250_000_000_000), ("1e-7", 100_000)] {
+            assert_eq!(read_limits(&format!("{{ cost: {cost} }}")).cost, Some(picodollars), "{cost}");
+        }
+        assert_eq!(read_limits("{ cost: \"$0.000000000001\" }").cost, Some(1));
+        for (time, millis) in [("90", 90_000), ("0.5", 500), ("1h 30m", 5_400_000)] {
+            assert_eq!(read_limits(&format!("{{ wall_time: {time} }}")).wall_time, Some(Duration::from_millis(millis)));
+        }
+        assert_eq!(read_limits("{ requests: 3, tool_calls: 0 }").counts, [("requests", 3), ("tool_calls", 0)]);
+        assert_eq!(read_limits("{ allow_unpriced: false }").allow_unpriced, Some(false));
+    }
+
+    #[test]
+    fn what_is_no_limit_and_no_time_is_told_at_its_line() {
+        let told = faults(
+            "---\nlimits:\n  request: 3\n  requests: -1\n  cost: much\n  allow_unpriced: 1\n  wall_time: soon\n  \
+             total_tokens: 1.5\ntimeout: 0\n---\n",
+        );
+        let expected = [
+            "3: unknown key `request` of `limits`; did you mean `requests`?",
+            "4: `requests` takes a whole number from 0, not a number such as -1",
+            "5: `cost` takes an amount of dollars such as 0.25",
+            "6: `allow_unpriced` takes `true` or `false`, not a number",
+            "7: `wall_time`: `soon` is no time: write a time such as `30s`",
+            "8: `total_tokens` takes a whole number from 0, not a number",
+            "9: a timeout of 0 lets no call end",
+        ];
+        assert_eq!(told.len(), expected.len(), "{told:#?}");
+        for (told, expected) in told.iter().zip(expected) {
+            assert!(told.starts_with(expected), "{told}");
+        }
+        assert_eq!(faults("---\nlimits: 3\n---\n"), ["2: `limits` takes a map, not a number"]);
+        let times =
+            [("-1", "a number of seconds from 0"), ("[1s]", "a time such as `30s`, or a number of seconds, not a")];
+        for (time, expected) in times {
+            let told = faults(&format!("---\ntimeout: {time}\n---\n"));
+            assert!(told[0].contains(expected), "{told:?}");
         }
     }
 

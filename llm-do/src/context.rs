@@ -9,14 +9,13 @@ mod requests;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::{Money, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -26,7 +25,7 @@ pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::Way;
 use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
-use crate::error::CallError;
+use crate::error::{BoxError, CallError};
 use crate::event::{Caller, EventKind};
 use crate::instance::Instances;
 use crate::journal::{Journal, Places, StepSpec};
@@ -35,6 +34,7 @@ use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Limits, Meter, RunUsage, UsageRecorder};
 use crate::user_input::InputHandler;
+use crate::worker_spec::WorkerSpec;
 
 /// The context of one call: how tools, workers and entries call others.
 ///
@@ -43,6 +43,8 @@ use crate::user_input::InputHandler;
 /// Cloning is cheap.
 pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
+    /// Whether a guard holds it: then it may call everything, and guards see none of that.
+    is_guards: bool,
     declaration: PhantomData<fn() -> S>,
 }
 
@@ -69,8 +71,8 @@ pub(crate) struct CallFrame {
     /// What it opened, and what it was opened for.
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
-    /// When it must have ended.
-    pub(crate) deadline: Option<Deadline>,
+    /// When it must have ended; known once it starts, since its time does not run while somebody decides about it.
+    pub(crate) deadline: OnceLock<Deadline>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Who used what; made for those that use something.
@@ -78,6 +80,8 @@ pub(crate) struct CallFrame {
     pub(crate) is_worker: bool,
     /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
     pub(crate) is_shadow: bool,
+    /// Whether a guard made it, or a call that it is below of.
+    pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
     /// What the user said meanwhile, for a worker's conversation.
@@ -153,6 +157,20 @@ pub(crate) trait Host: Send + Sync {
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<Value, CallError>>;
 
+    /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+    /// Calls a worker that was made.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
+    fn call_made<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> BoxFuture<'a, Result<Value, CallError>>;
+
     /// Returns the id of the run.
     fn run(&self) -> &str;
 
@@ -161,12 +179,6 @@ pub(crate) trait Host: Send + Sync {
 
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
-
-    /// Returns what a request cost, if the price of its model is known.
-    fn cost(&self, model: &str, usage: &Usage) -> Option<Money>;
-
-    /// Returns whether the price of a model is known.
-    fn is_priced(&self, model: &str) -> bool;
 
     /// Returns whether what the caller sees by this name changes nothing.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
@@ -184,13 +196,13 @@ pub(crate) trait Host: Send + Sync {
 impl CallContext {
     /// Returns the context of the user, who makes the root call.
     pub(crate) fn root(host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        Self { scope: Arc::new(Scope { host, frame, parent: None }), declaration: PhantomData }
+        Self { scope: Arc::new(Scope { host, frame, parent: None }), is_guards: false, declaration: PhantomData }
     }
 
     /// Returns the context of a call that this one makes.
     pub(crate) fn child(&self, frame: CallFrame) -> Self {
         let (host, parent) = (Arc::clone(&self.scope.host), Some(self.clone()));
-        Self { scope: Arc::new(Scope { host, frame, parent }), declaration: PhantomData }
+        Self { scope: Arc::new(Scope { host, frame, parent }), is_guards: false, declaration: PhantomData }
     }
 }
 
@@ -309,6 +321,40 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
+    /// Returns the same context, for a guard to call by.
+    pub(crate) fn for_guard(&self) -> CallContext {
+        CallContext { is_guards: true, ..self.declaring() }
+    }
+
+    /// Returns whether guards see nothing of what is called by this context.
+    pub(crate) fn is_unguarded(&self) -> bool {
+        self.is_guards || self.frame().is_unguarded
+    }
+
+    /// Returns what may be called by this context; none for whatever is registered.
+    pub(crate) fn declared(&self) -> Option<&Declared> {
+        self.frame().declared.as_deref().filter(|_| !self.is_guards)
+    }
+
+    /// Returns when the call must have ended: its own time begins when it runs, its callers' have begun already.
+    pub(crate) fn deadline(&self) -> Option<&Deadline> {
+        // A call's is never later than its caller's, so that the nearest is the earliest.
+        self.frames().find_map(|frame| frame.deadline.get())
+    }
+
+    /// Waits until the call is cancelled, or has taken too long; returns which it is.
+    pub(crate) async fn stopped(&self) -> CallError {
+        let cancelled = async {
+            self.cancelled().await;
+            CallError::Cancelled { tool: self.name().to_owned() }
+        };
+        let Some(deadline) = self.deadline() else { return cancelled.await };
+        tokio::select! {
+            error = cancelled => error,
+            () = tokio::time::sleep_until(deadline.at) => deadline.error(),
+        }
+    }
+
     /// Reports what happened in the call, if anybody listens.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if self.scope.host.is_observed() {
@@ -318,7 +364,7 @@ impl<S> CallContext<S> {
 
     /// Returns the same context under another declaration.
     fn declaring<D>(&self) -> CallContext<D> {
-        CallContext { scope: Arc::clone(&self.scope), declaration: PhantomData }
+        CallContext { scope: Arc::clone(&self.scope), is_guards: self.is_guards, declaration: PhantomData }
     }
 }
 

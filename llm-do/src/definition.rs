@@ -15,7 +15,7 @@ pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
-pub use self::worker::{SettingsValue, WorkerDef, assert_turns};
+pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns};
 use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::event::Kind;
@@ -248,6 +248,17 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, String> {
 /// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
 fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
     argument::read(arguments).map_err(|fault| format!("cannot be decoded: {fault}"))
+}
+
+/// Refuses a timeout that lets no call end.
+///
+/// # Panics
+///
+/// Panics, at compile time, if it is 0.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_timeout(timeout: Duration) {
+    assert!(!timeout.is_zero(), "a timeout of 0 lets no call end: leave it out for none");
 }
 
 /// Where an item is written.

@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
@@ -68,6 +69,7 @@ mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod guard;
 pub mod harden;
 mod history;
 mod instance;
@@ -83,9 +85,12 @@ mod subtask;
 pub mod testing;
 mod tool;
 mod toolset;
+#[cfg(feature = "workers")]
+pub mod toolsets;
 mod usage;
 mod user_input;
 mod worker;
+mod worker_file;
 mod worker_spec;
 
 pub use self::approval::{
@@ -99,9 +104,10 @@ pub use self::error::{BoxError, CallError, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;
 pub use self::event::{
-    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
-    Outcome, RuleSource, Terminal, Verbosity, event_channel,
+    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, GuardAction, Hook,
+    JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity, event_channel,
 };
+pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
     FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
@@ -114,9 +120,10 @@ pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
+pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
-/// [`ToolContext`] and [`EventSink::flush`].
+/// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.

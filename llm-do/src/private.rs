@@ -4,7 +4,7 @@ pub use std::borrow::Cow;
 pub use std::string::String;
 
 pub use inventory;
-pub use llm_do_providers::{ServerSideTool, Settings, WebSearch};
+pub use llm_do_providers::{Money, ServerSideTool, Settings, WebSearch};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -16,8 +16,8 @@ pub use crate::argument::{
 pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{
-    Closing, Declaration, DeclaredRule, Function, Instance, Location, OpenByDefault, Opening, Rendering, Renders,
-    SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_turns,
+    Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
+    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
 };
 pub use crate::error::BoxError;
 pub use crate::prompt::{IntoPrompt, Prompt};
@@ -30,4 +30,5 @@ pub use crate::toolset::{
     HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked, assert_prefixed, assert_unique,
     concat, count, count_picked, picked, prefixed,
 };
+pub use crate::usage::Limits;
 pub use crate::worker_spec::OutputMode;

@@ -48,6 +48,7 @@ impl Registry {
         defs.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults: Vec<_> = defs.iter().flat_map(|def| plan::faults(def)).collect();
         faults.extend(defs.iter().flat_map(|def| unfit_arguments(def)));
+        faults.extend(workers.iter().flat_map(|(spec, origin)| unfit(spec, origin)));
         let linked = defs.iter().map(|def| (Registered::linked(def), def.declaration.map(Written::from)));
         let written = workers.into_iter().map(|(spec, origin)| {
             let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
@@ -114,6 +115,26 @@ impl Registry {
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
+    /// Puts the registered names of what `maker` may call in the place of the names that it sees; returns what it may not
+    /// give away.
+    pub(crate) fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
+        let mut faults = Vec::new();
+        let given = std::mem::take(&mut spec.toolsets);
+        for name in given {
+            let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| maker.shown(member.tool()).is_some());
+            let granted = match maker.tool(&name) {
+                Some(tool) => Some(tool.to_owned()),
+                None => self.toolsets.get(&*name).filter(|set| is_whole(set)).map(|_| name.clone()),
+            };
+            match granted {
+                Some(tool) if spec.toolsets.contains(&tool) => {}
+                Some(tool) => spec.toolsets.push(tool),
+                None => faults.push(format!("`{name}` cannot be given to it; {}", self.hint(&name, Some(maker)))),
+            }
+        }
+        faults
+    }
+
     /// Returns the item of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Registered>> {
@@ -173,6 +194,11 @@ impl Registry {
         let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));
         missing.into_iter().map(describe).collect()
     }
+}
+
+/// Says what makes a worker none that is written elsewhere.
+fn unfit(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
+    spec.faults().into_iter().map(|fault| format!("the worker `{}` ({origin}): {fault}", spec.name())).collect()
 }
 
 /// Says what makes the arguments of an item none that a model could give.

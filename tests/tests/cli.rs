@@ -130,7 +130,7 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 8 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 10 tools\n");
 }
 
 #[test]

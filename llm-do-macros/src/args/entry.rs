@@ -17,5 +17,6 @@ impl Headed for Entry {
 
 impl Grammar for Entry {
     const ATTRIBUTE: &'static str = "entry";
-    const KEYS: &'static [Key<Self>] = &[heading::name(), heading::args(), heading::toolsets(), heading::description()];
+    const KEYS: &'static [Key<Self>] =
+        &[heading::name(), heading::args(), heading::timeout(), heading::toolsets(), heading::description()];
 }

@@ -1,9 +1,9 @@
 //! The keys that all attributes on functions share.
 
-use syn::{Ident, LitStr};
+use syn::{Expr, Ident, LitStr};
 
 use super::toolset::Toolsets;
-use super::{Key, Text};
+use super::{Key, Text, timeout};
 
 /// What every callable may say of itself.
 #[derive(Default)]
@@ -14,6 +14,8 @@ pub(crate) struct Heading {
     pub(crate) args: Option<Ident>,
     /// What it may call.
     pub(crate) toolsets: Option<Toolsets>,
+    /// How long a call may take: a constant `Duration`.
+    pub(crate) timeout: Option<Expr>,
     /// What the model reads, if not the doc comment.
     pub(crate) description: Option<Text>,
 }
@@ -39,6 +41,11 @@ pub(crate) const fn toolsets<A: Headed>() -> Key<A> {
     Key::new("toolsets = [path, \"name\", ..]", |args, value| {
         value.fill_with(&mut args.heading().toolsets, Toolsets::parse)
     })
+}
+
+/// The key `timeout`.
+pub(crate) const fn timeout<A: Headed>() -> Key<A> {
+    Key::new("timeout = \"30s\" | Duration", |args, value| value.fill_with(&mut args.heading().timeout, timeout::parse))
 }
 
 /// The key `description`.

@@ -45,6 +45,7 @@ impl Grammar for Tool {
         approval::key(),
         Key::new("summary = \".. {argument} ..\"", |tool, value| value.fill(&mut tool.summary)),
         Key::new("inline", |tool, value| value.flag(&mut tool.inline)),
+        heading::timeout(),
         heading::toolsets(),
         heading::description(),
     ];

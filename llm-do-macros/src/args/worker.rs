@@ -33,6 +33,8 @@ pub(crate) struct Worker {
     pub(crate) max_turns: Option<Expr>,
     /// How often the model may mend one fault.
     pub(crate) retries: Option<Expr>,
+    /// What a call, and all below it, may use together.
+    pub(crate) limits: Option<Expr>,
 }
 
 impl Headed for Worker {
@@ -63,6 +65,8 @@ impl Grammar for Worker {
         }),
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
+        Key::new("limits = expr", |worker, value| value.fill(&mut worker.limits)),
+        heading::timeout(),
         heading::description(),
     ];
 }

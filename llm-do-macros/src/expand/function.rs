@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::{arguments, blaming, declaration, hidden};
+use super::{arguments, blaming, declaration, hidden, timeout};
 use crate::input::{Callable, Injected, Parameter, Source};
 
 /// How `Running` is to run the body.
@@ -21,6 +21,7 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
     let tool = implementation(callable);
     let start = start(callable, way);
     let declares = declaration::setter(callable);
+    let times_out = timeout::setter(callable);
     let state = state(callable);
     let output = output_schema(callable);
     let items = quote! {
@@ -32,6 +33,7 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
             )
             #setters
+            #times_out
             #state
             #declares
             #output
@@ -46,7 +48,8 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let tool = tool(callable);
     let itself = declaration::itself(callable);
     let declaration = declaration::items(callable);
-    quote!(#traits #tool #itself #declaration)
+    let timeout = timeout::item(callable);
+    quote!(#traits #tool #itself #declaration #timeout)
 }
 
 /// The name and the output; `Result` and its aliases are told from other types by the compiler.

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Type;
 
-use super::{blaming, declaration, function, hidden};
+use super::{blaming, declaration, function, hidden, timeout};
 use crate::args::server_side::{ServerSideKind, ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::worker::{Globs, Hints, Output};
 use crate::input::{Body, Callable, OutputSchema, Worker};
@@ -14,6 +14,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let Callable { arguments, description, cfgs, .. } = &worker.callable;
     let tool = function::implementation(&worker.callable);
     let declares = declaration::setter(&worker.callable);
+    let times_out = timeout::setter(&worker.callable);
     let values = values(worker);
     let model = model(worker);
     let output = function::yielded(&worker.callable);
@@ -30,6 +31,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
                 __llm_do::Location::new(::core::file!(), ::core::line!()),
                 #model,
             )
+            #times_out
             #state
             #declares
         }
@@ -74,6 +76,7 @@ fn model(worker: &Worker) -> TokenStream {
     let schema = file.as_ref().and_then(|file| file.output_schema.as_ref()).map(|schema| written(schema, worker));
     let max_turns = args.max_turns.as_ref().map(|_| quote!(.max_turns(__MAX_TURNS)));
     let retries = args.retries.iter();
+    let limits = args.limits.as_ref().map(|_| quote!(.limits(__limits)));
     quote! {
         __llm_do::WorkerDef::new(#instructions)
             #(.model(#model))*
@@ -85,6 +88,7 @@ fn model(worker: &Worker) -> TokenStream {
             #schema
             #max_turns
             #(.retries(#retries))*
+            #limits
     }
 }
 
@@ -99,13 +103,21 @@ fn values(worker: &Worker) -> TokenStream {
             }
         }
     });
+    let limits = worker.args.limits.as_ref().map(|limits| {
+        let value = quote_spanned!(blaming(limits)=> __llm_do::LimitsValue::into_limits(#limits));
+        quote! {
+            fn __limits() -> __llm_do::Limits {
+                #value
+            }
+        }
+    });
     let max_turns = worker.args.max_turns.as_ref().map(|turns| {
         let span = blaming(turns);
         let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
         quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
     });
     let tracked = worker.file.iter().map(|file| &file.path);
-    quote!(#settings #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
+    quote!(#settings #limits #max_turns #(const _: &::core::primitive::str = ::core::include_str!(#tracked);)*)
 }
 
 fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {

@@ -1,10 +1,14 @@
 //! The keys of the front matter.
 
+use std::time::Duration;
+
 use super::Fault;
+use super::limits::{self, Limits};
 use super::value::Reader;
 use super::yaml::{Content, Name, Node};
 use crate::args::did_you_mean;
 use crate::args::server_side::{EXPECTED, ServerSideKind};
+use crate::args::timeout::ZERO;
 use crate::args::worker::Output;
 
 /// A value and its line in the file.
@@ -28,6 +32,8 @@ pub(crate) struct Keys {
     pub(crate) output: Option<At<Output>>,
     pub(crate) max_turns: Option<At<u32>>,
     pub(crate) retries: Option<At<u32>>,
+    pub(crate) limits: Option<At<Limits>>,
+    pub(crate) timeout: Option<At<Duration>>,
     pub(crate) input_schema: Option<Node>,
     pub(crate) output_schema: Option<Node>,
 }
@@ -50,7 +56,7 @@ pub(crate) struct ServerSide {
     pub(crate) blocked_domains: Option<Vec<String>>,
 }
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 15] = [
     "name",
     "description",
     "model",
@@ -62,6 +68,8 @@ const KEYS: [&str; 13] = [
     "output",
     "max_turns",
     "retries",
+    "limits",
+    "timeout",
     "input_schema",
     "output_schema",
 ];
@@ -99,6 +107,8 @@ impl Keys {
             "output" => self.output = output(node, &mut reader),
             "max_turns" => self.max_turns = turns(&node, &mut reader),
             "retries" => self.retries = reader.count(&node),
+            "limits" => self.limits = limits::read(node, faults),
+            "timeout" => self.timeout = timeout(&node, &mut reader),
             "input_schema" => self.input_schema = reader.schema(node),
             "output_schema" => self.output_schema = reader.schema(node),
             _ => faults.push(unknown(name, "", &KEYS)),
@@ -106,7 +116,7 @@ impl Keys {
     }
 }
 
-fn unknown(name: &Name, of: &str, known: &'static [&'static str]) -> Fault {
+pub(super) fn unknown(name: &Name, of: &str, known: &'static [&'static str]) -> Fault {
     let hint = did_you_mean(&name.text, known.iter().copied());
     let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
     Fault::new(name.line, format!("unknown key `{}`{of}{hint}\nthe keys are {}", name.text, known.join(", ")))
@@ -126,6 +136,14 @@ fn turns(node: &Node, reader: &mut Reader<'_>) -> Option<At<u32>> {
         return reader.fault(turns.line, "`max_turns` is 0: a worker's model is asked once or more");
     }
     Some(turns)
+}
+
+fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<At<Duration>> {
+    let timeout = reader.time(node)?;
+    if timeout.value.is_zero() {
+        return reader.fault(timeout.line, ZERO);
+    }
+    Some(timeout)
 }
 
 fn sampling(node: Node, faults: &mut Vec<Fault>) -> Option<At<Sampling>> {
@@ -210,7 +228,7 @@ impl ServerSide {
     }
 }
 
-fn value<T>(at: Option<At<T>>) -> Option<T> {
+pub(super) fn value<T>(at: Option<At<T>>) -> Option<T> {
     at.map(|at| at.value)
 }
 

@@ -1,7 +1,10 @@
 //! Values of the kinds that keys take; a value of another kind is noted and left out.
 
+use std::time::Duration;
+
 use super::yaml::{Content, Node};
 use super::{At, Fault};
+use crate::args::time;
 
 /// The faults of a file, and the key whose value is being read.
 pub(super) struct Reader<'a> {
@@ -84,6 +87,31 @@ impl Reader<'_> {
             Content::Number(number) => Some(number),
             _ => self.wrong("a number", node),
         }
+    }
+
+    /// Reads yes or no.
+    pub(super) fn flag(&mut self, node: &Node) -> Option<bool> {
+        match node.content {
+            Content::Flag(flag) => Some(flag),
+            _ => self.wrong("`true` or `false`", node),
+        }
+    }
+
+    /// Reads a time: a number of seconds, or a text.
+    pub(super) fn time(&mut self, node: &Node) -> Option<At<Duration>> {
+        let time = match &node.content {
+            Content::Whole(seconds) => u64::try_from(*seconds).ok().map(Duration::from_secs),
+            Content::Number(seconds) => Duration::try_from_secs_f64(*seconds).ok(),
+            Content::Text(text) => match time::read(text) {
+                Ok(time) => Some(time),
+                Err(fault) => return self.fault(node.line, format!("`{}`: {fault}", self.key)),
+            },
+            _ => return self.wrong("a time such as `30s`, or a number of seconds", node),
+        };
+        if time.is_none() {
+            self.fault::<()>(node.line, format!("`{}` takes a number of seconds from 0", self.key));
+        }
+        time.map(|value| At { line: node.line, value })
     }
 
     /// Reads a map.

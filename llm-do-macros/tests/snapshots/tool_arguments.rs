@@ -187,6 +187,8 @@ const _: () = {
             >,
         >;
     }
+    const __TIMEOUT: ::core::time::Duration = ::core::time::Duration::new(60, 500000000);
+    const _: () = __llm_do::assert_timeout(__TIMEOUT);
     impl __llm_do::Function for read_file {
         fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
             __llm_do::Running::blocking(move || {
@@ -214,8 +216,8 @@ const _: () = {
         __llm_do::ToolDef::tool:: < read_file >
         ("Read a text file.\n\nLines are numbered.",
         __llm_do::Location::new(::core::file!(), ::core::line!()),)
-        .effect(__llm_do::Effect::ReadOnly).output({ #[allow(unused_imports)] use
-        __llm_do::NoSchema as _; < __llm_do::SchemaProbe << read_file as __llm_do::Tool >
-        ::Output >> ::SCHEMA })
+        .effect(__llm_do::Effect::ReadOnly).timeout(__TIMEOUT).output({
+        #[allow(unused_imports)] use __llm_do::NoSchema as _; < __llm_do::SchemaProbe <<
+        read_file as __llm_do::Tool > ::Output >> ::SCHEMA })
     }
 };

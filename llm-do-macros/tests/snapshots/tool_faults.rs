@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "unknown key `effects`; did you mean `effect`?\nexpected `#[tool(name = \"..\", args = Ident, effect = read_only | idempotent | destructive, approval = ask | pre_approved | blocked(\"reason\"), summary = \".. {argument} ..\", inline, toolsets = [path, \"name\", ..], description = \"..\")]`"
+    "unknown key `effects`; did you mean `effect`?\nexpected `#[tool(name = \"..\", args = Ident, effect = read_only | idempotent | destructive, approval = ask | pre_approved | blocked(\"reason\"), summary = \".. {argument} ..\", inline, timeout = \"30s\" | Duration, toolsets = [path, \"name\", ..], description = \"..\")]`"
 }
 ::core::compile_error! {
     "a tool needs a name for each parameter: it is the argument's name"

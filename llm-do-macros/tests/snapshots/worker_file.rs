@@ -135,9 +135,21 @@ const _: () = {
         __MEMBERS,
         &[],
     );
+    const __TIMEOUT: ::core::time::Duration = ::core::time::Duration::new(90, 0);
+    const _: () = __llm_do::assert_timeout(__TIMEOUT);
     fn __settings() -> __llm_do::Settings {
         __llm_do::SettingsValue::into_settings(
             __llm_do::Settings::new().temperature(0.2).max_tokens(900).seed(7),
+        )
+    }
+    fn __limits() -> __llm_do::Limits {
+        __llm_do::LimitsValue::into_limits(
+            __llm_do::Limits::new()
+                .requests(10)
+                .total_tokens(50000)
+                .cost(__llm_do::Money::from_picodollars(250000000000))
+                .allow_unpriced(true)
+                .wall_time(::core::time::Duration::new(120, 0)),
         )
     }
     const __MAX_TURNS: ::core::primitive::u32 = 6;
@@ -155,8 +167,9 @@ const _: () = {
         .max_uses({ let __uses : ::core::primitive::u32 = 2; __uses })
         .blocked_domains(["example.org"])), __llm_do::ServerSideTool::WebFetch])
         .settings(__settings).hints(& ["code review"]).output(__llm_do::OutputMode::Tool)
-        .output_schema("../tests/files/reviewer.worker:25",
+        .output_schema("../tests/files/reviewer.worker:27",
         "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
-        "Result<Review>").max_turns(__MAX_TURNS).retries(1),).declares(& __DECLARATION)
+        "Result<Review>").max_turns(__MAX_TURNS).retries(1).limits(__limits),)
+        .timeout(__TIMEOUT).declares(& __DECLARATION)
     }
 };

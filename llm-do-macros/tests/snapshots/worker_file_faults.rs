@@ -11,7 +11,7 @@
     "../tests/files/faulty.worker:4: `fs::` is no path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nthe keys are `name`, `description`, `model`, `compatible_models`, `toolsets`, `server_side_tools`, `settings`, `hints`, `output`, `max_turns`, `retries`, `input_schema`, `output_schema`"
+    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nthe keys are `name`, `description`, `model`, `compatible_models`, `toolsets`, `server_side_tools`, `settings`, `hints`, `output`, `max_turns`, `retries`, `limits`, `timeout`, `input_schema`, `output_schema`"
 }
 ::core::compile_error! {
     "../tests/files/faulty.worker:6: `input_schema` and the parameters of `reviewer` differ: its properties are `file`, those of the signature `path`"

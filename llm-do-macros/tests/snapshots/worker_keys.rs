@@ -104,8 +104,13 @@ const _: () = {
             >,
         >;
     }
+    const __TIMEOUT: ::core::time::Duration = Duration::from_secs(90);
+    const _: () = __llm_do::assert_timeout(__TIMEOUT);
     fn __settings() -> __llm_do::Settings {
         __llm_do::SettingsValue::into_settings(Settings::new().temperature(0.2))
+    }
+    fn __limits() -> __llm_do::Limits {
+        __llm_do::LimitsValue::into_limits(Limits::new().requests(10))
     }
     const __MAX_TURNS: ::core::primitive::u32 = LIMIT;
     const _: () = __llm_do::assert_turns(__MAX_TURNS);
@@ -119,6 +124,6 @@ const _: () = {
         .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),
         __llm_do::ServerSideTool::CodeExecution]).settings(__settings).hints(&
         ["code review", "Rust"]).output(__llm_do::OutputMode::Prompted)
-        .max_turns(__MAX_TURNS),)
+        .max_turns(__MAX_TURNS).limits(__limits),).timeout(__TIMEOUT)
     }
 };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand};
 
 use crate::Money;
+use crate::runtime::RuntimeBuilder;
 use crate::usage::Limits;
 
 /// Runs tools, workers and entries of this program.
@@ -23,11 +24,26 @@ pub(super) enum Command {
     /// List tools, workers and entries.
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state.
-    Check,
+    Check(Workers),
     /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
     ///
     /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
     Harden(HardenOptions),
+}
+
+/// Workers besides those that are linked.
+#[derive(Args, Debug)]
+pub(super) struct Workers {
+    /// Add the worker files, `*.worker` and `*.agent`, of this folder; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    worker_dir: Vec<PathBuf>,
+}
+
+impl Workers {
+    /// Returns the builder with the workers added.
+    pub(super) fn added(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -66,6 +82,8 @@ pub(super) struct RunOptions {
     /// Write every event to this file, as JSON Lines.
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) workers: Workers,
     /// Record every effect in this file; if it has records of this run, resume it: nothing that is recorded is done again.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
@@ -134,6 +152,8 @@ pub(super) struct ToolsOptions {
     /// Print JSON, with schemas.
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) workers: Workers,
 }
 
 #[cfg(test)]

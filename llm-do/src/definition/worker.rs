@@ -144,6 +144,25 @@ impl SettingsValue for Settings {
     }
 }
 
+/// What `limits` of a worker may be.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`limits` of a worker takes `llm_do::Limits`, not `{Self}`",
+    label = "no limits",
+    note = "such as `Limits::new().requests(10)`"
+)]
+pub trait LimitsValue {
+    /// Returns them.
+    fn into_limits(self) -> Limits;
+}
+
+#[diagnostic::do_not_recommend]
+impl LimitsValue for Limits {
+    fn into_limits(self) -> Limits {
+        self
+    }
+}
+
 /// Refuses a limit on turns that allows none.
 ///
 /// # Panics

@@ -1,14 +1,16 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{Prepared, perform};
+use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, chain};
@@ -26,6 +28,9 @@ struct Ended {
     /// What it used, so that a replay counts it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<UsageTree>,
+    /// The files of the workers that were made in it, so that they are there after a replay too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -113,17 +118,24 @@ impl Run {
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
         let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
         let local = async move {
-            let result = owned(plane, Arc::clone(&callee), prepared, inner.clone()).await;
+            // A panic is an end as well, and what the call did before it is not to be repeated.
+            let body = AssertUnwindSafe(owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()))
+                .catch_unwind();
+            let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
             let outcome = Outcome::of(result)?;
             inner.all_used()?;
             let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());
-            Ok(Ended { outcome, usage })
+            let made = plane.made.below(&inner.key());
+            Ok(Ended { outcome, usage, made })
         };
         let came = ctx.recorded(way, step, local).await?;
-        let Ended { outcome, usage } = came.value;
+        let Ended { outcome, usage, made } = came.value;
         open.is_replayed = came.is_replayed;
         if let Some(used) = usage.filter(|_| came.is_replayed) {
             ctx.add_recorded(&used);
+        }
+        if came.is_replayed {
+            self.recreate(ctx, made)?;
         }
         outcome.into_result(tool.name())
     }

@@ -7,8 +7,8 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::Run;
 use super::perform::Prepared;
-use super::{Run, stopped};
 use crate::agreement::Agreement;
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Heard};
@@ -173,7 +173,7 @@ impl Asked {
         let places = Arc::clone(&self.watch.places);
         let _place = tokio::select! {
             biased;
-            _ = stopped(&shade) => return,
+            _ = shade.stopped() => return,
             place = places.acquire_owned() => place,
         };
         let Shadow { worker, agreement, .. } = &self.watch.shadow;
@@ -210,11 +210,12 @@ impl CallContext {
             meter: Meter::default(),
             instances: Instances::default(),
             cancellation: Cancellation::default(),
-            deadline: user.frame().deadline.clone(),
+            deadline: OnceLock::new(),
             limits: None,
             recorder: OnceLock::new(),
             is_worker: false,
             is_shadow: true,
+            is_unguarded: own.is_unguarded,
             arguments: OnceLock::new(),
             heard: Heard::default(),
             step: OnceLock::new(),

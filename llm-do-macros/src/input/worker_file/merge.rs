@@ -6,12 +6,12 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Expr, LitStr, Path, Token, parse_quote_spanned};
 
-use crate::args::Text;
 use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
 use crate::args::toolset::{Member, Toolsets};
 use crate::args::worker::{Globs, Hints, Worker};
+use crate::args::{Text, timeout};
 use crate::input::name;
-use crate::worker_file::{At, Fault, Keys, Sampling, ServerSide, WorkerFile};
+use crate::worker_file::{At, Fault, Keys, Limits, Sampling, ServerSide, WorkerFile};
 
 /// Puts what a file says where the attribute says nothing.
 pub(super) struct Merge<'a> {
@@ -53,6 +53,9 @@ impl<'a> Merge<'a> {
         self.fill("retries", &mut args.retries, keys.retries, |merge, retries| {
             merge.number(Literal::u32_unsuffixed(retries))
         });
+        self.fill("limits", &mut args.limits, keys.limits, |merge, limits| merge.limits(&limits));
+        let timeout = &mut args.heading.timeout;
+        self.fill("timeout", timeout, keys.timeout, |merge, time| timeout::expression(time, merge.span()));
     }
 
     /// Fills an empty slot; of what is said twice, the attribute's counts and the file's is a fault.
@@ -146,6 +149,23 @@ impl<'a> Merge<'a> {
         })
         .collect();
         parse_quote_spanned!(Span::call_site().located_at(span)=> __llm_do::Settings::new()#setters)
+    }
+
+    /// The expression that the attribute would have; it stands where the runtime has its private name.
+    fn limits(&mut self, limits: &Limits) -> Expr {
+        let span = self.span();
+        let counts = limits.counts.iter().map(|(name, count)| {
+            let (setter, count) = (Ident::new(name, span), Literal::u64_unsuffixed(*count));
+            quote!(.#setter(#count))
+        });
+        let cost = limits.cost.map(|picodollars| {
+            let amount = Literal::u128_unsuffixed(picodollars);
+            quote!(.cost(__llm_do::Money::from_picodollars(#amount)))
+        });
+        let allow = limits.allow_unpriced.map(|allow| quote!(.allow_unpriced(#allow)));
+        let time = limits.wall_time.map(|time| timeout::expression(time, span)).map(|time| quote!(.wall_time(#time)));
+        let setters = quote!(#(#counts)* #cost #allow #time);
+        parse_quote_spanned!(Span::call_site().located_at(span)=> __llm_do::Limits::new()#setters)
     }
 }
 

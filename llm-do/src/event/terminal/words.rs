@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Verbosity;
 use super::lines::{flat, told};
-use crate::event::{Event, EventKind, Judge, Outcome};
+use crate::event::{Event, EventKind, GuardAction, Judge, Outcome};
 use crate::usage::RunUsage;
 
 /// Says what happened, if it is worth a line.
@@ -30,6 +30,13 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         }
         EventKind::Shadowed { worker, agrees: true, .. } => Some(format!("= {name} agrees with {}", flat(worker))),
         EventKind::Shadowed { worker, answer, other, .. } => Some(differing(&name, answer, worker, other)),
+        EventKind::Guarded { guard, hook, action, reason } => {
+            let what = |did| format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
+            Some(match action {
+                GuardAction::Changed => what("changed"),
+                GuardAction::Refused => told(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
+            })
+        }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
         EventKind::ModelResponse { parts, usage, .. } => Some(answer(&name, parts, usage, verbosity)),

@@ -2,10 +2,10 @@
 
 #![allow(unused)]
 
-use llm_do::{Settings, entry, tool, worker};
+use llm_do::{Limits, Settings, entry, tool, worker};
 
 /// Ping.
-#[tool(args = Ping, effect = read_only, toolsets = [], args = Pong, effect = idempotent, toolsets = [], description = "a", description = "b")]
+#[tool(args = Ping, effect = read_only, toolsets = [], timeout = "1s", timeout = "2s", args = Pong, effect = idempotent, toolsets = [], description = "a", description = "b")]
 fn ping(
     #[arg(rename = "a", rename = "b", description = "a", description = "b", example = 1, example = 2)] number: u8,
 ) {
@@ -19,6 +19,7 @@ fn start() {}
     compatible_models = ["a"], compatible_models = ["b"], instructions = "a", instructions = "b",
     server_side_tools = [], server_side_tools = [], settings = Settings::new(), settings = Settings::new(),
     output = auto, output = tool, max_turns = 1, max_turns = 2, retries = 1, retries = 2,
+    limits = Limits::new(), limits = Limits::new(), timeout = "1s", timeout = "2s",
 )]
 async fn judge() -> u8;
 

@@ -22,6 +22,10 @@ async fn judge_never(input: String) -> u8;
 #[worker(max_turns = "many", retries = -1)]
 async fn judge_often(input: String) -> u8;
 
+/// Judge with a number for limits.
+#[worker(limits = 3, timeout = "2m")]
+async fn judge_little(input: String) -> u8;
+
 /// Judge with so many searches.
 #[worker(server_side_tools = [web_search(max_uses = "many")])]
 async fn judge_informed(input: String) -> u8;

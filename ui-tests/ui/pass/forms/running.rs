@@ -2,10 +2,12 @@
 
 #![deny(warnings)]
 
+use std::time::Duration;
+
 use llm_do::{CallContext, CallError, entry, tool};
 
 /// Blocks.
-#[tool]
+#[tool(timeout = "30s")]
 fn blocking(seconds: u64) {
     let _ = seconds;
 }
@@ -16,8 +18,10 @@ fn quick(number: u64) -> u64 {
     number + 1
 }
 
+const LATER: Duration = Duration::from_millis(10);
+
 /// Later.
-#[tool]
+#[tool(timeout = LATER)]
 async fn later(number: u64) -> u64 {
     std::future::ready(number).await
 }
@@ -28,7 +32,7 @@ fn depth(ctx: &CallContext) -> u32 {
     ctx.depth()
 }
 
-#[entry]
+#[entry(timeout = Duration::from_secs(3600))]
 fn sync_entry(ctx: &CallContext) -> u32 {
     ctx.depth()
 }

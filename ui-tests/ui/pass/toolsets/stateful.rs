@@ -25,7 +25,7 @@ impl Database {
     }
 
     /// Add a row.
-    #[tool(effect = idempotent)]
+    #[tool(effect = idempotent, timeout = "10s")]
     pub async fn insert_row(&self, row: String, ctx: &CallContext) -> Result<(), String> {
         let _ = ctx;
         self.rows().push(row);

@@ -3,9 +3,17 @@
 #![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
 #![forbid(unsafe_code)]
 
-use llm_do::{Settings, tool, worker};
+use std::time::Duration;
+
+use llm_do::{Limits, Settings, tool, worker};
 
 const TURNS: u32 = 4;
+
+const SHORT: Duration = Duration::from_millis(1);
+
+fn few() -> Limits {
+    Limits::new().requests(u64::from(TURNS))
+}
 
 fn cold() -> Settings {
     Settings::new().temperature(0.0)
@@ -40,12 +48,14 @@ mod more {
     output = tool,
     max_turns = TURNS,
     retries = 0,
+    limits = few().tool_calls(3),
+    timeout = SHORT.saturating_mul(TURNS),
     description = "Answer any question.",
 )]
 pub async fn answer(input: String) -> Vec<u8>;
 
 /// Search.
-#[worker(server_side_tools = [], output = native, settings = Settings::default())]
+#[worker(server_side_tools = [], output = native, settings = Settings::default(), timeout = "1h 5s")]
 async fn search(input: String) -> Vec<u8>;
 
 #[worker(file = "keys.worker")]

@@ -1,0 +1,43 @@
+//! `timeout = ..`: how long a call may take.
+
+use std::time::Duration;
+
+use proc_macro2::{Literal, Span};
+use syn::parse::ParseStream;
+use syn::{Expr, ExprLit, Lit, parse_quote_spanned};
+
+use super::time;
+use crate::errors::Errors;
+
+/// What a timeout of nothing is told.
+pub(crate) const ZERO: &str = "a timeout of 0 lets no call end: leave it out for none";
+
+const EXPECTED: &str = "expected a text such as `\"30s\"`, or a constant `Duration`";
+
+/// Reads a text, or an expression whose type the compiler checks.
+pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr> {
+    let value: Expr = input.parse().map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
+    let Expr::Lit(ExprLit { lit, .. }) = &value else { return Ok(value) };
+    match lit {
+        Lit::Str(text) => {
+            let time = time::read(&text.value()).map_err(|fault| syn::Error::new_spanned(text, fault))?;
+            if time.is_zero() {
+                errors.push(text, ZERO);
+            }
+            Ok(expression(time, text.span()))
+        }
+        Lit::Int(number) => {
+            let seconds = number.base10_digits();
+            let way_out = format!("write `\"{seconds}s\"` or `Duration::from_secs({seconds})`");
+            Err(syn::Error::new_spanned(number, format!("a time has a unit: {way_out}")))
+        }
+        _ => Err(syn::Error::new_spanned(lit, EXPECTED)),
+    }
+}
+
+/// Returns the expression of a time.
+pub(crate) fn expression(time: Duration, span: Span) -> Expr {
+    let seconds = Literal::u64_unsuffixed(time.as_secs());
+    let nanos = Literal::u32_unsuffixed(time.subsec_nanos());
+    parse_quote_spanned!(span=> ::core::time::Duration::new(#seconds, #nanos))
+}

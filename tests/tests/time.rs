@@ -1,0 +1,340 @@
+//! How long calls may take: what is stopped, whose time counts, and who is told. No clock runs here but tokio's, paused.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::future::pending;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalMode, ApprovalRequest, Decision, EventKind, Limits, Message, Request, Response, ResponsePart,
+    RuntimeBuilder, ToolCall, Usage, Value, json,
+};
+use tokio::time::Instant;
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// What happened, in order.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<&'static str>>>);
+
+impl Log {
+    fn note(&self, what: &'static str) {
+        self.0.lock().unwrap().push(what);
+    }
+
+    fn all(&self) -> Vec<&'static str> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+/// Notes when it is dropped.
+struct Dropped(Log);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.note("dropped");
+    }
+}
+
+/// Wait for ever.
+#[tool(effect = read_only, timeout = "30s")]
+async fn dawdle(log: State<Log>) {
+    let _dropped = Dropped(Log::clone(&log));
+    pending().await
+}
+
+/// Wait for ever, without a timeout.
+#[tool(effect = read_only)]
+async fn hang() {
+    pending().await
+}
+
+/// Wait for ever, for an hour.
+#[tool(effect = read_only, timeout = HOUR)]
+async fn hang_for_an_hour() {
+    pending().await
+}
+
+/// Come to an end, just in time.
+#[tool(effect = destructive, timeout = Duration::from_secs(2))]
+async fn be_quick() -> String {
+    tokio::time::sleep(SECOND).await;
+    "done".to_owned()
+}
+
+/// What blocks, and is told that it may end.
+struct Blocked {
+    began: mpsc::Sender<()>,
+    ended: mpsc::Sender<()>,
+}
+
+/// Block a thread until nobody waits any more.
+#[tool(effect = read_only, timeout = "5s")]
+fn block(ctx: &CallContext, blocked: State<Mutex<Blocked>>) -> Result<()> {
+    let blocked = blocked.lock().map_err(|error| error.to_string())?;
+    blocked.began.send(())?;
+    while !ctx.is_cancelled() {
+        std::thread::yield_now();
+    }
+    Ok(blocked.ended.send(())?)
+}
+
+struct Desk(Log);
+
+/// A desk.
+#[tool]
+impl Desk {
+    fn open(log: State<Log>) -> Self {
+        log.note("open");
+        Self(Log::clone(&log))
+    }
+
+    /// Fall asleep at the desk.
+    #[tool(effect = read_only, timeout = "1s")]
+    async fn sleep_at_desk(&self) {
+        let _dropped = Dropped(self.0.clone());
+        pending().await
+    }
+
+    async fn close(self) {
+        self.0.note("close");
+    }
+}
+
+/// Waits for what never comes, in no more than ten seconds.
+#[entry(timeout = "10s", toolsets = [hang, hang_for_an_hour, answer, answer_for_an_hour, render, be_quick])]
+async fn ten_seconds(ctx: &CallContext<ten_seconds>, what: String) -> Result<Value> {
+    Ok(ctx.call_tool(&what, json!({})).await?)
+}
+
+/// Waits at a desk.
+#[entry(toolsets = [Desk], timeout = Duration::from_millis(500))]
+async fn wait_at_desk(ctx: &CallContext<wait_at_desk>) -> Result<()> {
+    Ok(ctx.call(sleep_at_desk {}).await?)
+}
+
+/// Sleeps at a desk.
+#[entry(toolsets = [Desk])]
+async fn desk_work(ctx: &CallContext<desk_work>) -> Result<()> {
+    Ok(ctx.call(sleep_at_desk {}).await?)
+}
+
+/// Answer with the help of tools that take too long.
+#[worker(toolsets = [dawdle, hang])]
+async fn answer() -> String;
+
+/// Answer in an hour, at most.
+#[worker(toolsets = [hang_for_an_hour], timeout = "1h")]
+async fn answer_for_an_hour() -> String;
+
+/// Answer soon, as its limits say.
+#[worker(toolsets = [hang_for_an_hour], limits = Limits::new().wall_time(SECOND), timeout = HOUR)]
+async fn answer_soon() -> String;
+
+/// Be asked nothing for a minute.
+#[worker(timeout = "1m")]
+async fn render() -> String {
+    pending::<String>().await
+}
+
+/// Calls a model's first tool, and answers with what it is told.
+fn calls_a_tool(request: Request<'_>) -> Response {
+    let parts = match request.messages.last() {
+        Some(Message::Tool { results }) => vec![ResponsePart::Text { text: results[0].content.clone() }],
+        _ => {
+            let name = request.tools[0].name.to_string();
+            vec![ResponsePart::ToolCall(ToolCall { id: "1".into(), name, arguments: "{}".into() })]
+        }
+    };
+    Response::new("test:function", parts, Usage::default())
+}
+
+fn builder() -> RuntimeBuilder {
+    let model = FunctionModel::new(|request| Ok(calls_a_tool(request)));
+    let (began, ended) = (mpsc::channel().0, mpsc::channel().0);
+    let blocked = Mutex::new(Blocked { began, ended });
+    Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).state(Log::default()).state(blocked)
+}
+
+/// Runs an item for as long as it takes, and returns who took too long, and after how long it was stopped.
+async fn stopped(runtime: &Runtime, name: &str, arguments: Value) -> (String, Duration, Duration) {
+    let begun = Instant::now();
+    let error = runtime.run_named(name, arguments).await.unwrap_err();
+    assert!(error.is_timeout(), "{error:?}");
+    let (tool, after) = timeout_in(&error).unwrap();
+    (tool, after, begun.elapsed())
+}
+
+/// Finds the timeout that is the cause of an error.
+fn timeout_in(error: &(dyn std::error::Error + 'static)) -> Option<(String, Duration)> {
+    match error.downcast_ref() {
+        Some(CallError::Timeout { tool, after }) => Some((tool.clone(), *after)),
+        _ => timeout_in(error.source()?),
+    }
+}
+
+/// Rounds up what a timer of milliseconds may add.
+fn whole(time: Duration) -> Duration {
+    Duration::from_secs(time.as_secs())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_that_takes_too_long_is_stopped_and_dropped() {
+    let log = Log::default();
+    let runtime = builder().state(log.clone()).build().unwrap();
+    let (tool, after, took) = stopped(&runtime, "dawdle", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(took)), ("dawdle", SECOND * 30, SECOND * 30));
+    assert_eq!(log.all(), ["dropped"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_ends_in_time_is_not_stopped() {
+    assert_eq!(builder().build().unwrap().run(be_quick {}).await.unwrap(), "done");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_is_told_of_a_tool_that_took_too_long_and_goes_on() {
+    let begun = Instant::now();
+    let told = builder().build().unwrap().run(answer {}).await.unwrap();
+    assert!(told.starts_with("`dawdle` took longer than 30s"), "{told}");
+    assert_eq!(whole(begun.elapsed()), SECOND * 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_call_is_below_of_stops_it_whatever_its_own_timeout() {
+    let recorder = Recorder::new();
+    let runtime = builder().sink(recorder.clone()).build().unwrap();
+    for what in ["hang", "hang_for_an_hour", "answer", "answer_for_an_hour", "render"] {
+        let (tool, after, took) = stopped(&runtime, "ten_seconds", json!({ "what": what })).await;
+        assert_eq!((tool.as_str(), after, whole(took)), ("ten_seconds", SECOND * 10, SECOND * 10), "{what}");
+    }
+    let kinds = recorder.kinds();
+    let started = kinds.iter().filter(|kind| matches!(kind, EventKind::CallStarted { .. })).count();
+    let finished = kinds.iter().filter(|kind| matches!(kind, EventKind::CallFinished { .. })).count();
+    assert_eq!((started, finished), (12, 12), "each that started is reported as finished");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_has_no_time_left_to_mend_what_took_all_of_its_own() {
+    let requests = Arc::new(Mutex::new(0));
+    let counted = Arc::clone(&requests);
+    let model = FunctionModel::new(move |request| {
+        *counted.lock().unwrap() += 1;
+        Ok(calls_a_tool(request))
+    });
+    let runtime = builder().force_model(model).build().unwrap();
+    let (tool, after, took) = stopped(&runtime, "answer_for_an_hour", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(took)), ("answer_for_an_hour", HOUR, HOUR));
+    assert_eq!(*requests.lock().unwrap(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_body_of_a_worker_counts_too() {
+    let (tool, _, took) = stopped(&builder().build().unwrap(), "render", json!({})).await;
+    assert_eq!((tool.as_str(), whole(took)), ("render", SECOND * 60));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shorter_of_a_workers_timeout_and_its_limit_on_time_counts() {
+    let (tool, after, took) = stopped(&builder().build().unwrap(), "answer_soon", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(took)), ("answer_soon", SECOND, SECOND));
+    let limited = builder().worker_limits("answer_soon", Limits::new().wall_time(SECOND * 3)).build().unwrap();
+    assert_eq!(stopped(&limited, "answer_soon", json!({})).await.1, SECOND * 3, "the session's limits win");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_when_the_time_of_the_session_has_passed() {
+    let runtime = builder().limits(Limits::new().wall_time(SECOND * 4)).build().unwrap();
+    for name in ["hang", "dawdle", "answer", "answer_for_an_hour"] {
+        let (tool, after, took) = stopped(&runtime, name, json!({})).await;
+        assert_eq!((tool.as_str(), after, whole(took)), (name, SECOND * 4, SECOND * 4), "each run has its own");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_session_says_of_a_timeout_wins() {
+    for (seconds, name) in [(2, "dawdle"), (90, "dawdle"), (3, "hang"), (4, "render")] {
+        let runtime = builder().timeout(name, SECOND * seconds).build().unwrap();
+        let (tool, after, took) = stopped(&runtime, name, json!({})).await;
+        assert_eq!((tool.as_str(), after, whole(took)), (name, SECOND * seconds, SECOND * seconds));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_are_closed_when_a_call_takes_too_long() {
+    for (entry, by, after) in [("desk_work", "sleep_at_desk", 1000), ("wait_at_desk", "wait_at_desk", 500)] {
+        let log = Log::default();
+        let runtime = builder().state(log.clone()).build().unwrap();
+        let (tool, own, _) = stopped(&runtime, entry, json!({})).await;
+        assert_eq!((tool.as_str(), own), (by, Duration::from_millis(after)));
+        assert_eq!(log.all(), ["open", "dropped", "close"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_a_thread_that_takes_too_long_and_it_is_told_so() {
+    let ((began, has_begun), (ended, has_ended)) = (mpsc::channel(), mpsc::channel());
+    let runtime = builder().state(Mutex::new(Blocked { began, ended })).build().unwrap();
+    let call = stopped(&runtime, "block", json!({}));
+    let time = async {
+        // While a thread works, the clock does not go on by itself.
+        while has_begun.try_recv().is_err() {
+            tokio::task::yield_now().await;
+        }
+        tokio::time::advance(SECOND * 6).await;
+    };
+    let ((tool, after, _), ()) = tokio::join!(call, time);
+    assert_eq!((tool.as_str(), after), ("block", SECOND * 5));
+    has_ended.recv_timeout(HOUR).unwrap();
+}
+
+/// Takes an hour to decide.
+async fn in_an_hour(_: ApprovalRequest) -> Decision {
+    tokio::time::sleep(HOUR).await;
+    Decision::approve()
+}
+
+/// Does what is asked about.
+#[entry(toolsets = [be_quick])]
+async fn patient(ctx: &CallContext<patient>) -> Result<String> {
+    Ok(ctx.call(be_quick {}).await?)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_calls_time_does_not_run_while_somebody_decides_about_it_but_its_callers_does() {
+    let runtime = builder().approval_mode(ApprovalMode::Prompt).approve_with(in_an_hour).build().unwrap();
+    let begun = Instant::now();
+    assert_eq!(runtime.run(patient {}).await.unwrap(), "done");
+    assert!(begun.elapsed() > HOUR);
+    let (tool, after, _) = stopped(&runtime, "ten_seconds", json!({ "what": "be_quick" })).await;
+    assert_eq!((tool.as_str(), after), ("ten_seconds", SECOND * 10));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_that_a_worker_file_gives_counts() {
+    let (tool, after, took) = stopped(&builder().build().unwrap(), "timed", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(took)), ("timed", SECOND * 90, SECOND * 90));
+}
+
+/// Its file says for how long.
+#[worker(file = "timed.worker")]
+async fn timed() -> String;
+
+/// Its file limits its time otherwise.
+#[worker(file = "limited.worker")]
+async fn limited() -> String;
+
+#[tokio::test(start_paused = true)]
+async fn the_limits_that_a_worker_file_gives_count() {
+    let (tool, after, _) = stopped(&builder().build().unwrap(), "limited", json!({})).await;
+    assert_eq!((tool.as_str(), after), ("limited", SECOND * 20));
+
+    let quick = FunctionModel::new(|request| Ok(calls_a_tool(request)));
+    let runtime = builder().force_model(quick).timeout("hang", SECOND).build().unwrap();
+    let error = runtime.run(limited {}).await.unwrap_err();
+    let CallError::Limit { tool, exceeded } = &error else { panic!("{error:?}") };
+    assert!(tool == "limited" && exceeded.to_string().starts_with("`requests` is limited to 1"), "{exceeded}");
+}
