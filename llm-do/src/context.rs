@@ -78,6 +78,8 @@ pub(crate) struct CallFrame {
     /// Who used what; made for those that use something.
     pub(crate) recorder: OnceLock<UsageRecorder>,
     pub(crate) is_worker: bool,
+    /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
+    pub(crate) is_shadow: bool,
     /// Whether a guard made it, or a call that it is below of.
     pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.

@@ -20,7 +20,7 @@ pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
 use crate::definition::Location;
-use crate::dispatch::{Made, Plane, Root};
+use crate::dispatch::{Made, Plane, Root, Shadow, Shadows};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
 use crate::guard::{Guard, Guards};
@@ -158,6 +158,7 @@ pub struct RuntimeBuilder {
     processors: Vec<Arc<dyn HistoryProcessor>>,
     guards: Vec<Arc<dyn Guard>>,
     journal: Option<Arc<dyn Journal>>,
+    shadows: Vec<Shadow>,
     workers: Vec<(WorkerSpec, Origin)>,
     worker_dirs: Vec<PathBuf>,
     worker_store: Option<PathBuf>,
@@ -370,6 +371,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks a worker alongside a tool, in the background, and reports whether they agree. Default: none.
+    pub fn shadow(mut self, shadow: Shadow) -> Self {
+        self.shadows.push(shadow);
+        self
+    }
+
     /// Adds a worker to those that are linked: models, code and toolsets find it by its name. Default: none.
     ///
     /// # Examples
@@ -441,10 +448,11 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Leaves out the journal: for runs that are none of the application's own.
+    /// Leaves out the journal and the shadows: for runs that are none of the application's own.
     #[cfg(feature = "cli")]
     pub(crate) fn apart(mut self) -> Self {
         self.journal = None;
+        self.shadows.clear();
         self
     }
 
@@ -467,8 +475,8 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, workers that are none,
-    /// state that a registered tool takes and that was not given, names in the policy that are not registered. Faults of
-    /// worker files come before all others.
+    /// state that a registered tool takes and that was not given, names in the policy or of shadows that are not
+    /// registered. Faults of worker files come before all others.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;
         self.build_on(registry)
@@ -492,6 +500,7 @@ impl RuntimeBuilder {
         let model = self.model.or_else(variable).or(self.default_model);
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
         let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
+        let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let plane = Plane {
             registry,
             approvals,
@@ -511,6 +520,7 @@ impl RuntimeBuilder {
             guards: Guards::new(self.guards),
             journal: self.journal,
             places: Places::default(),
+            shadows,
             made: Made::new(self.worker_store),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
@@ -531,6 +541,8 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
     Policy(Vec<String>),
+    /// Shadows are of what is not registered: each name, with the one that may be meant.
+    Shadow(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -550,6 +562,10 @@ impl fmt::Display for BuildError {
             }
             Self::Policy(faults) => {
                 write!(f, "the approval policy has rules for what is not registered:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Shadow(faults) => {
+                write!(f, "there are shadows of what is not registered:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

@@ -14,8 +14,8 @@ use crate::runtime::{Runtime, RuntimeBuilder};
 use crate::tool::Effect;
 
 /// Runs the candidate over each case, and prints how it did.
-pub(super) fn harden(builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), Failure> {
-    let registry = Registry::collect().map_err(Failure::error)?;
+pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Result<(), Failure> {
+    let registry = builder.collect().map_err(Failure::error)?;
     check(&registry, options)?;
     let cases = cases(options)?;
     let token = builder.cancellation_token();

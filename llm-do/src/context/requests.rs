@@ -102,7 +102,7 @@ impl<S> CallContext<S> {
     /// [`input_handler`](crate::RuntimeBuilder::input_handler), and the handler's error as [`CallError::Failed`].
     pub async fn request_user_input(&self, prompt: impl Into<String>) -> Result<String, CallError> {
         let prompt = prompt.into();
-        let Some(handler) = self.scope.host.input_handler().cloned() else {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
             return Err(CallError::NoInput { tool: self.name().to_owned() });
         };
         self.emit(|| EventKind::InputAsked { prompt: prompt.clone() });

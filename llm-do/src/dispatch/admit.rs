@@ -86,6 +86,7 @@ impl Run {
             deadline: OnceLock::new(),
             limits: tool.and_then(|tool| self.limits(tool)),
             recorder: OnceLock::new(),
+            is_shadow: from.is_shadow,
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
             is_unguarded: caller.is_unguarded(),
             arguments: OnceLock::new(),

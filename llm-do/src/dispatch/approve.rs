@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::Run;
 use super::perform::Prepared;
-use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
+use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
 use crate::context::{CallContext, Way};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind, Judge, RuleSource};
@@ -25,7 +25,7 @@ impl Run {
             return Ok(());
         }
         let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-        let proposal = self.plane.approvals.propose(tool, by, &|| request(ctx, tool, prepared)).map_err(invalid)?;
+        let proposal = self.propose(ctx, tool, prepared).map_err(invalid)?;
         let answer = match proposal.state {
             State::Ruled(answer) => answer,
             // On the heap: most calls need nobody's approval.
@@ -47,6 +47,16 @@ impl Run {
 }
 
 impl Run {
+    /// Finds what the rules say of a call; of a shadow's, nobody is asked.
+    fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, String> {
+        let (approvals, by) = (&self.plane.approvals, ctx.frame().by);
+        let request = || request(ctx, tool, prepared);
+        if ctx.frame().is_shadow {
+            return approvals.propose_unasked(tool, by, &request);
+        }
+        approvals.propose(tool, by, &request)
+    }
+
     /// Reports the question, and waits for its answer, unless the journal has it.
     ///
     /// A denial is kept only where a model is told of it and goes on: one that ends the run may be decided anew when the

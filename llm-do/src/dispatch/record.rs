@@ -92,7 +92,7 @@ impl Run {
         tool: &Registered,
         prepared: &Prepared,
     ) -> Result<Option<Visit>, CallError> {
-        let (Some(_), Some(caller)) = (&self.plane.journal, ctx.caller()) else { return Ok(None) };
+        let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
         if ctx.frame().by == Caller::User {
             // The user's call is the run, which has its place already.
             caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
