@@ -63,7 +63,7 @@ impl SubtaskRequest {
         }
         let mut input = self.description.clone();
         if !self.inputs.is_empty() {
-            input.push_str(&format!("\n\n{inputs:#}"));
+            input = format!("{input}\n\n{inputs:#}");
         }
         Some(serde_json::json!({ "input": input })).filter(takes)
     }

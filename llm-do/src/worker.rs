@@ -101,7 +101,7 @@ impl WorkerRun {
                 Step::Call(calls) => {
                     let results = run.call_all(calls).await?;
                     talk.turns.called(results);
-                    talk.turns.heard(run.ctx.frame().heard.take());
+                    talk.turns.heard(&run.ctx.frame().heard.take());
                 }
                 Step::Done(value) => return Ok(value.clone()),
                 Step::Failed(message) => {

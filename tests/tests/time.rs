@@ -43,19 +43,19 @@ impl Drop for Dropped {
 #[tool(effect = read_only, timeout = "30s")]
 async fn dawdle(log: State<Log>) {
     let _dropped = Dropped(Log::clone(&log));
-    pending().await
+    pending::<()>().await;
 }
 
 /// Wait for ever, without a timeout.
 #[tool(effect = read_only)]
 async fn hang() {
-    pending().await
+    pending::<()>().await;
 }
 
 /// Wait for ever, for an hour.
 #[tool(effect = read_only, timeout = HOUR)]
 async fn hang_for_an_hour() {
-    pending().await
+    pending::<()>().await;
 }
 
 /// Come to an end, just in time.
@@ -96,7 +96,7 @@ impl Desk {
     #[tool(effect = read_only, timeout = "1s")]
     async fn sleep_at_desk(&self) {
         let _dropped = Dropped(self.0.clone());
-        pending().await
+        pending::<()>().await;
     }
 
     async fn close(self) {
@@ -142,12 +142,11 @@ async fn render() -> String {
 
 /// Calls a model's first tool, and answers with what it is told.
 fn calls_a_tool(request: Request<'_>) -> Response {
-    let parts = match request.messages.last() {
-        Some(Message::Tool { results }) => vec![ResponsePart::Text { text: results[0].content.clone() }],
-        _ => {
-            let name = request.tools[0].name.to_string();
-            vec![ResponsePart::ToolCall(ToolCall { id: "1".into(), name, arguments: "{}".into() })]
-        }
+    let parts = if let Some(Message::Tool { results }) = request.messages.last() {
+        vec![ResponsePart::Text { text: results[0].content.clone() }]
+    } else {
+        let name = request.tools[0].name.to_string();
+        vec![ResponsePart::ToolCall(ToolCall { id: "1".into(), name, arguments: "{}".into() })]
     };
     Response::new("test:function", parts, Usage::default())
 }
@@ -159,7 +158,7 @@ fn builder() -> RuntimeBuilder {
     Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).state(Log::default()).state(blocked)
 }
 
-/// Runs an item for as long as it takes, and returns who took too long, and after how long it was stopped.
+/// Runs an item for as long as it takes, and returns who elapsed too long, and after how long it was stopped.
 async fn stopped(runtime: &Runtime, name: &str, arguments: Value) -> (String, Duration, Duration) {
     let begun = Instant::now();
     let error = runtime.run_named(name, arguments).await.unwrap_err();
@@ -185,8 +184,8 @@ fn whole(time: Duration) -> Duration {
 async fn a_tool_that_takes_too_long_is_stopped_and_dropped() {
     let log = Log::default();
     let runtime = builder().state(log.clone()).build().unwrap();
-    let (tool, after, took) = stopped(&runtime, "dawdle", json!({})).await;
-    assert_eq!((tool.as_str(), after, whole(took)), ("dawdle", SECOND * 30, SECOND * 30));
+    let (tool, after, elapsed) = stopped(&runtime, "dawdle", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(elapsed)), ("dawdle", SECOND * 30, SECOND * 30));
     assert_eq!(log.all(), ["dropped"]);
 }
 
@@ -199,7 +198,7 @@ async fn a_call_that_ends_in_time_is_not_stopped() {
 async fn a_model_is_told_of_a_tool_that_took_too_long_and_goes_on() {
     let begun = Instant::now();
     let told = builder().build().unwrap().run(answer {}).await.unwrap();
-    assert!(told.starts_with("`dawdle` took longer than 30s"), "{told}");
+    assert!(told.starts_with("`dawdle` elapsed longer than 30s"), "{told}");
     assert_eq!(whole(begun.elapsed()), SECOND * 30);
 }
 
@@ -208,8 +207,8 @@ async fn what_a_call_is_below_of_stops_it_whatever_its_own_timeout() {
     let recorder = Recorder::new();
     let runtime = builder().sink(recorder.clone()).build().unwrap();
     for what in ["hang", "hang_for_an_hour", "answer", "answer_for_an_hour", "render"] {
-        let (tool, after, took) = stopped(&runtime, "ten_seconds", json!({ "what": what })).await;
-        assert_eq!((tool.as_str(), after, whole(took)), ("ten_seconds", SECOND * 10, SECOND * 10), "{what}");
+        let (tool, after, elapsed) = stopped(&runtime, "ten_seconds", json!({ "what": what })).await;
+        assert_eq!((tool.as_str(), after, whole(elapsed)), ("ten_seconds", SECOND * 10, SECOND * 10), "{what}");
     }
     let kinds = recorder.kinds();
     let started = kinds.iter().filter(|kind| matches!(kind, EventKind::CallStarted { .. })).count();
@@ -226,21 +225,21 @@ async fn a_worker_has_no_time_left_to_mend_what_took_all_of_its_own() {
         Ok(calls_a_tool(request))
     });
     let runtime = builder().force_model(model).build().unwrap();
-    let (tool, after, took) = stopped(&runtime, "answer_for_an_hour", json!({})).await;
-    assert_eq!((tool.as_str(), after, whole(took)), ("answer_for_an_hour", HOUR, HOUR));
+    let (tool, after, elapsed) = stopped(&runtime, "answer_for_an_hour", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(elapsed)), ("answer_for_an_hour", HOUR, HOUR));
     assert_eq!(*requests.lock().unwrap(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_body_of_a_worker_counts_too() {
-    let (tool, _, took) = stopped(&builder().build().unwrap(), "render", json!({})).await;
-    assert_eq!((tool.as_str(), whole(took)), ("render", SECOND * 60));
+    let (tool, _, elapsed) = stopped(&builder().build().unwrap(), "render", json!({})).await;
+    assert_eq!((tool.as_str(), whole(elapsed)), ("render", SECOND * 60));
 }
 
 #[tokio::test(start_paused = true)]
 async fn the_shorter_of_a_workers_timeout_and_its_limit_on_time_counts() {
-    let (tool, after, took) = stopped(&builder().build().unwrap(), "answer_soon", json!({})).await;
-    assert_eq!((tool.as_str(), after, whole(took)), ("answer_soon", SECOND, SECOND));
+    let (tool, after, elapsed) = stopped(&builder().build().unwrap(), "answer_soon", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(elapsed)), ("answer_soon", SECOND, SECOND));
     let limited = builder().worker_limits("answer_soon", Limits::new().wall_time(SECOND * 3)).build().unwrap();
     assert_eq!(stopped(&limited, "answer_soon", json!({})).await.1, SECOND * 3, "the session's limits win");
 }
@@ -249,8 +248,8 @@ async fn the_shorter_of_a_workers_timeout_and_its_limit_on_time_counts() {
 async fn a_run_ends_when_the_time_of_the_session_has_passed() {
     let runtime = builder().limits(Limits::new().wall_time(SECOND * 4)).build().unwrap();
     for name in ["hang", "dawdle", "answer", "answer_for_an_hour"] {
-        let (tool, after, took) = stopped(&runtime, name, json!({})).await;
-        assert_eq!((tool.as_str(), after, whole(took)), (name, SECOND * 4, SECOND * 4), "each run has its own");
+        let (tool, after, elapsed) = stopped(&runtime, name, json!({})).await;
+        assert_eq!((tool.as_str(), after, whole(elapsed)), (name, SECOND * 4, SECOND * 4), "each run has its own");
     }
 }
 
@@ -258,8 +257,8 @@ async fn a_run_ends_when_the_time_of_the_session_has_passed() {
 async fn what_the_session_says_of_a_timeout_wins() {
     for (seconds, name) in [(2, "dawdle"), (90, "dawdle"), (3, "hang"), (4, "render")] {
         let runtime = builder().timeout(name, SECOND * seconds).build().unwrap();
-        let (tool, after, took) = stopped(&runtime, name, json!({})).await;
-        assert_eq!((tool.as_str(), after, whole(took)), (name, SECOND * seconds, SECOND * seconds));
+        let (tool, after, elapsed) = stopped(&runtime, name, json!({})).await;
+        assert_eq!((tool.as_str(), after, whole(elapsed)), (name, SECOND * seconds, SECOND * seconds));
     }
 }
 
@@ -315,8 +314,8 @@ async fn a_calls_time_does_not_run_while_somebody_decides_about_it_but_its_calle
 
 #[tokio::test(start_paused = true)]
 async fn the_time_that_a_worker_file_gives_counts() {
-    let (tool, after, took) = stopped(&builder().build().unwrap(), "timed", json!({})).await;
-    assert_eq!((tool.as_str(), after, whole(took)), ("timed", SECOND * 90, SECOND * 90));
+    let (tool, after, elapsed) = stopped(&builder().build().unwrap(), "timed", json!({})).await;
+    assert_eq!((tool.as_str(), after, whole(elapsed)), ("timed", SECOND * 90, SECOND * 90));
 }
 
 /// Its file says for how long.

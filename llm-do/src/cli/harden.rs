@@ -91,10 +91,14 @@ fn describe(compared: &Compared) -> String {
     };
     if *verdict != Verdict::Agrees {
         add("worker", worker);
-        candidate.iter().for_each(|candidate| add("candidate", candidate));
+        if let Some(candidate) = candidate {
+            add("candidate", candidate);
+        }
     }
     if *answers > 1 {
-        text.push_str(&format!("\n    of the worker's {answers} different answers, the most frequent is compared"));
+        text.push_str("\n    of the worker's ");
+        text.push_str(&answers.to_string());
+        text.push_str(" different answers, the most frequent is compared");
     }
     text
 }

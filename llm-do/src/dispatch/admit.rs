@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::Run;
 use super::perform::Prepared;
+use super::record::place;
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Given, Heard};
 use crate::declared::Callee;
@@ -110,7 +111,7 @@ impl Run {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.descend(ctx, &tool, &prepared)?;
-        let visit = self.place(ctx, &tool, &prepared)?;
+        let visit = place(ctx, &tool, &prepared)?;
         self.approve(ctx, &tool, &mut prepared).await?;
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Run;
 use super::perform::Prepared;
+use super::record::place;
 use crate::context::CallContext;
 use crate::error::CallError;
 use crate::event::{Caller, Hook};
@@ -24,7 +25,7 @@ impl Run {
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
-            self.place(ctx, tool, &prepared)?;
+            place(ctx, tool, &prepared)?;
         }
         let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
         for guard in guards.iter() {

@@ -84,28 +84,23 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
     result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result)
 }
 
-impl Run {
-    /// Finds the place of a call in the journal, if there is one.
-    pub(super) fn place(
-        &self,
-        ctx: &CallContext,
-        tool: &Registered,
-        prepared: &Prepared,
-    ) -> Result<Option<Visit>, CallError> {
-        let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
-        if ctx.frame().by == Caller::User {
-            // The user's call is the run, which has its place already.
-            caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
-            return Ok(None);
-        }
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-        let arguments = prepared.arguments().map_err(invalid)?.into_owned();
-        let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-        let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
-        drop(ctx.frame().step.set(step));
-        Ok(Some(visit))
+/// Finds the place of a call in the journal, if there is one.
+pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<Option<Visit>, CallError> {
+    let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
+    if ctx.frame().by == Caller::User {
+        // The user's call is the run, which has its place already.
+        caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
+        return Ok(None);
     }
+    let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+    let arguments = prepared.arguments().map_err(invalid)?.into_owned();
+    let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
+    let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
+    drop(ctx.frame().step.set(step));
+    Ok(Some(visit))
+}
 
+impl Run {
     /// Runs a call, unless the journal has its result.
     pub(super) async fn record(
         &self,

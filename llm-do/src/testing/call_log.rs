@@ -111,7 +111,7 @@ fn what(kind: &EventKind) -> String {
     let Ok(Value::Object(fields)) = serde_json::to_value(kind) else { return format!("{kind:?}") };
     let word = fields["kind"].as_str().unwrap_or_default().to_owned();
     let is_call = matches!(kind, EventKind::CallStarted { .. } | EventKind::CallRefused { .. });
-    let is_kept = |field: &str| !matches!(field, "kind" | "elapsed_ms" | "replayed") && !(is_call && field == "by");
+    let is_kept = |field: &str| !(matches!(field, "kind" | "elapsed_ms" | "replayed") || is_call && field == "by");
     let fields: Map<_, _> = fields.into_iter().filter(|(field, _)| is_kept(field)).collect();
     format!("{word} {}", Value::Object(fields))
 }

@@ -121,7 +121,7 @@ impl Turns {
     }
 
     /// Takes what the user said to a tool meanwhile.
-    pub(crate) fn heard(&mut self, said: Vec<String>) {
+    pub(crate) fn heard(&mut self, said: &[String]) {
         if !said.is_empty() {
             self.push(Message::user(said.join("\n\n")));
         }
