@@ -259,7 +259,7 @@ impl Run {
         let is_replayed = open.is_replayed;
         open.finish(&result);
         if let Some(shadowing) = shadowing.filter(|_| !is_replayed) {
-            self.shadow(shadowing, ctx, &result);
+            self.shadow(&shadowing, ctx, &result);
         }
         result
     }

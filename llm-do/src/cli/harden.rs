@@ -91,10 +91,13 @@ fn describe(compared: &Compared) -> String {
     };
     if *verdict != Verdict::Agrees {
         add("worker", worker);
-        candidate.iter().for_each(|candidate| add("candidate", candidate));
+        if let Some(candidate) = candidate {
+            add("candidate", candidate);
+        }
     }
     if *answers > 1 {
-        text.push_str(&format!("\n    of the worker's {answers} different answers, the most frequent is compared"));
+        let note = format!("\n    of the worker's {answers} different answers, the most frequent is compared");
+        text.push_str(&note);
     }
     text
 }

@@ -110,7 +110,7 @@ impl Run {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.descend(ctx, &tool, &prepared)?;
-        let visit = self.place(ctx, &tool, &prepared)?;
+        let visit = Self::place(ctx, &tool, &prepared)?;
         self.approve(ctx, &tool, &mut prepared).await?;
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {

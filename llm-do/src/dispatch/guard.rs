@@ -24,7 +24,7 @@ impl Run {
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
-            self.place(ctx, tool, &prepared)?;
+            Self::place(ctx, tool, &prepared)?;
         }
         let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
         for guard in guards.iter() {

@@ -86,12 +86,7 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
 
 impl Run {
     /// Finds the place of a call in the journal, if there is one.
-    pub(super) fn place(
-        &self,
-        ctx: &CallContext,
-        tool: &Registered,
-        prepared: &Prepared,
-    ) -> Result<Option<Visit>, CallError> {
+    pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<Option<Visit>, CallError> {
         let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
         if ctx.frame().by == Caller::User {
             // The user's call is the run, which has its place already.

@@ -141,7 +141,7 @@ impl Watch {
 
 impl Run {
     /// Has the worker asked at an ended call, if it is its turn.
-    pub(super) fn shadow(&self, of: Shadowing<'_>, ctx: &CallContext, result: &Result<ToolReturn, CallError>) {
+    pub(super) fn shadow(&self, of: &Shadowing<'_>, ctx: &CallContext, result: &Result<ToolReturn, CallError>) {
         let answer = match result {
             Ok(returned) => Outcome::Result(returned.value.clone()),
             Err(error) if error.is_mendable() && !error.is_timeout() => Outcome::Error(chain(error)),

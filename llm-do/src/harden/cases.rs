@@ -20,7 +20,7 @@ use crate::journal::{FileJournal, JournalError, Record, StepKind, digest};
 #[derive(Debug)]
 pub struct Cases {
     worker: Arc<str>,
-    cases: Vec<Case>,
+    all: Vec<Case>,
     /// Where the cases are whose input has a digest.
     by_digest: HashMap<String, Vec<usize>>,
     others: BTreeSet<Arc<str>>,
@@ -51,7 +51,7 @@ impl Cases {
     /// Returns no cases yet of the worker of this registered name; it need not be linked any more.
     #[must_use]
     pub fn of(worker: impl Into<Arc<str>>) -> Self {
-        Self { worker: worker.into(), cases: Vec::new(), by_digest: HashMap::new(), others: BTreeSet::new() }
+        Self { worker: worker.into(), all: Vec::new(), by_digest: HashMap::new(), others: BTreeSet::new() }
     }
 
     /// Adds the calls of one journal, given from its first record on: see [`MemoryJournal::records`](crate::MemoryJournal::records).
@@ -79,18 +79,18 @@ impl Cases {
     /// Returns how many different inputs there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.cases.len()
+        self.all.len()
     }
 
     /// Returns whether there is no case.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.cases.is_empty()
+        self.all.is_empty()
     }
 
     /// Goes through the cases in the order in which they first ended.
     pub fn iter(&self) -> std::slice::Iter<'_, Case> {
-        self.cases.iter()
+        self.all.iter()
     }
 
     /// Returns the names of other calls in the journals: one of them may be meant.
@@ -118,13 +118,13 @@ impl Cases {
 
     fn answered(&mut self, input: Value, outcome: Outcome) {
         let places = self.by_digest.entry(digest(&input)).or_default();
-        let known = places.iter().copied().find(|&place| self.cases[place].input == input);
+        let known = places.iter().copied().find(|&place| self.all[place].input == input);
         let place = known.unwrap_or_else(|| {
-            places.push(self.cases.len());
-            self.cases.push(Case { input, answers: Vec::new() });
-            self.cases.len() - 1
+            places.push(self.all.len());
+            self.all.push(Case { input, answers: Vec::new() });
+            self.all.len() - 1
         });
-        let answers = &mut self.cases[place].answers;
+        let answers = &mut self.all[place].answers;
         match answers.iter_mut().find(|answer| answer.outcome == outcome) {
             Some(answer) => answer.times += 1,
             None => answers.push(Answer { outcome, times: 1 }),

@@ -50,6 +50,7 @@ impl Runtime {
     /// # Ok(())
     /// # }
     /// ```
+    #[expect(clippy::needless_pass_by_value, reason = "a call is made once, and written `start(tool { .. })`")]
     pub fn start<T>(&self, call: T) -> Start<T::Output>
     where
         T: Tool<Output: FromReturn>,
@@ -104,6 +105,7 @@ impl<T> Start<T> {
     }
 
     /// Returns what can be known of the run while it goes on and afterwards.
+    #[must_use]
     pub fn handle(&self) -> RunHandle {
         self.handle.clone()
     }
