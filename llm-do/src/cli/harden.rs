@@ -96,9 +96,8 @@ fn describe(compared: &Compared) -> String {
         }
     }
     if *answers > 1 {
-        text.push_str("\n    of the worker's ");
-        text.push_str(&answers.to_string());
-        text.push_str(" different answers, the most frequent is compared");
+        let note = format!("\n    of the worker's {answers} different answers, the most frequent is compared");
+        text.push_str(&note);
     }
     text
 }
