@@ -20,7 +20,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Run an entry, or any tool or worker, and print its result.
-    Run(RunOptions),
+    Run(Box<RunOptions>),
     /// List tools, workers and entries.
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state.
