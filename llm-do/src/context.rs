@@ -84,7 +84,7 @@ pub(crate) struct CallFrame {
     pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
-    /// What the user said meanwhile, for a worker's conversation.
+    /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
     pub(crate) heard: Heard,
     /// Where a journal keeps it.
     pub(crate) step: OnceLock<StepSpec>,
@@ -342,13 +342,35 @@ impl<S> CallContext<S> {
         self.frames().find_map(|frame| frame.deadline.get())
     }
 
+    /// Returns the call's own deadline, if it has one that is earlier than its caller's.
+    fn own_deadline(&self) -> Option<&Deadline> {
+        let callers = self.caller().and_then(CallContext::deadline);
+        self.frame().deadline.get().filter(|own| callers.is_none_or(|callers| own.at < callers.at))
+    }
+
+    /// Waits until the call has taken longer than it may itself: for ever, if it has no time of its own.
+    pub(crate) async fn out_of_own_time(&self) -> CallError {
+        let Some(deadline) = self.own_deadline() else { return std::future::pending().await };
+        tokio::time::sleep_until(deadline.at).await;
+        deadline.error()
+    }
+
     /// Waits until the call is cancelled, or has taken too long; returns which it is.
     pub(crate) async fn stopped(&self) -> CallError {
+        self.stopped_by(self.deadline()).await
+    }
+
+    /// Waits until the call is cancelled, or its caller has taken too long.
+    pub(crate) async fn stopped_from_above(&self) -> CallError {
+        self.stopped_by(self.caller().and_then(CallContext::deadline)).await
+    }
+
+    async fn stopped_by(&self, deadline: Option<&Deadline>) -> CallError {
         let cancelled = async {
             self.cancelled().await;
             CallError::Cancelled { tool: self.name().to_owned() }
         };
-        let Some(deadline) = self.deadline() else { return cancelled.await };
+        let Some(deadline) = deadline else { return cancelled.await };
         tokio::select! {
             error = cancelled => error,
             () = tokio::time::sleep_until(deadline.at) => deadline.error(),

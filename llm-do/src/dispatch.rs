@@ -237,18 +237,21 @@ impl Run {
         let shadowing = self.plane.shadows.of(&tool, ctx, &prepared);
         let guarded = self.plane.guards(ctx).map(|guards| (guards, guard::written(&prepared)));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
+        let is_recorded = visit.is_some();
         let body = async {
-            if visit.is_some() {
+            if is_recorded {
                 return Box::pin(self.record(&tool, prepared, ctx, &mut open)).await;
             }
             perform(&self.plane, &tool, prepared, ctx, self.conversation.as_ref()).await
         };
         let body = AssertUnwindSafe(body).catch_unwind();
+        // That a call had no time left is recorded as its end, so that no replay takes that time again.
+        let stopped = async { if is_recorded { ctx.stopped_from_above().await } else { ctx.stopped().await } };
         // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.
         let result = tokio::select! {
             biased;
             result = body => result.unwrap_or_else(|payload| Err(panicked(&tool, payload.as_ref()))),
-            error = ctx.stopped() => Err(error),
+            error = stopped => Err(error),
         };
         let closed = ctx.frame().instances.close().await;
         let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(&tool, &error)));

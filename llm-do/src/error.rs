@@ -305,6 +305,14 @@ impl CallError {
         self
     }
 
+    /// Returns which call took too long, and how long it might have taken, if that is the cause.
+    pub(crate) fn timeout(&self) -> Option<(&str, Duration)> {
+        match self.innermost() {
+            Self::Timeout { tool, after } => Some((tool, *after)),
+            _ => None,
+        }
+    }
+
     /// Follows the failures of calls to the one that failed first.
     fn innermost(&self) -> &Self {
         match self {
@@ -314,12 +322,23 @@ impl CallError {
     }
 }
 
+/// A failure as it was recorded: its words, and the call that took too long, if that was the cause.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub(crate) struct Recorded {
+    pub(crate) text: String,
+    pub(crate) cause: CallError,
+}
+
 /// Finds the call error that `error` is, or that caused it.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallError> {
     let mut next = Some(error);
     while let Some(error) = next {
         if let Some(found) = error.downcast_ref() {
             return Some(found);
+        }
+        if let Some(Recorded { cause, .. }) = error.downcast_ref() {
+            return Some(cause);
         }
         next = error.source();
     }

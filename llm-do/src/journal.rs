@@ -129,16 +129,16 @@ pub trait Journal: Debug + Send + Sync + 'static {
         self.step(step, Box::pin(local)).await.map(drop)
     }
 
-    /// Returns the time, as it was when it was first asked for.
+    /// Returns the time, as it was when it was first asked for: `now`, unless one is recorded.
     ///
     /// Default: a [`step`](Self::step).
     ///
     /// # Errors
     ///
     /// As [`step`](Self::step), and [`JournalError::Unfit`] if what is recorded is no time.
-    async fn now(&self, step: StepSpec) -> Result<Timestamp, JournalError> {
+    async fn now(&self, step: StepSpec, now: Timestamp) -> Result<Timestamp, JournalError> {
         let what = step.to_string();
-        let value = self.step(step, Box::pin(async { Ok(json!(Timestamp::now())) })).await?;
+        let value = self.step(step, Box::pin(async move { Ok(json!(now)) })).await?;
         serde_json::from_value(value).map_err(|error| JournalError::Unfit {
             step: what,
             message: format!("what is recorded is no time: {error}"),
@@ -152,7 +152,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Finds a recorded call below `parent` that this process never made: asked when `parent` has run to its end.
     ///
-    /// This is how concurrent calls, which may come in any order, are seen to diverge. Default: none.
+    /// This is how concurrent calls, which may come in any order, are seen to diverge. One that was under way with others
+    /// may have been given up for them, so the journals here miss it only where another was made that they had not
+    /// recorded. Default: none.
     fn unused(&self, parent: &str) -> Option<JournalError> {
         let _ = parent;
         None

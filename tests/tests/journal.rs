@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::{
-    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, StepKind, StepSpec, Value,
-    async_trait, json,
+    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, StepKind, StepSpec, Timestamp,
+    Value, async_trait, json,
 };
 use proptest::prelude::*;
 
@@ -119,12 +119,12 @@ async fn a_wait_is_waited_once() {
 async fn the_time_is_the_one_of_the_first_run_to_the_last_digit() {
     let (_folder, path) = folder();
     let now = StepSpec::new("main", 0, StepKind::Now, "now", Value::Null);
-    let first = FileJournal::open(&path).unwrap().now(now.clone()).await.unwrap();
-    assert_eq!(FileJournal::open(&path).unwrap().now(now.clone()).await.unwrap(), first);
+    let first = FileJournal::open(&path).unwrap().now(now.clone(), Timestamp::now()).await.unwrap();
+    assert_eq!(FileJournal::open(&path).unwrap().now(now.clone(), Timestamp::now()).await.unwrap(), first);
 
     let journal = MemoryJournal::new();
     journal.step(now.clone(), gives(json!("noon"))).await.unwrap();
-    let error = journal.now(now).await.unwrap_err();
+    let error = journal.now(now, Timestamp::now()).await.unwrap_err();
     assert!(error.to_string().contains("now `now`") && error.to_string().contains("no time"), "{error}");
 }
 
@@ -729,7 +729,7 @@ async fn a_journal_of_ones_own_needs_two_methods() {
     journal.call(step(), gives(json!(1))).await.unwrap();
     journal.promise(step(), gives(json!(1))).await.unwrap();
     journal.sleep(step(), Duration::ZERO).await.unwrap();
-    journal.now(step()).await.unwrap();
+    journal.now(step(), Timestamp::now()).await.unwrap();
     assert_eq!(journal.0.load(Ordering::Relaxed), 4);
     assert!(journal.unused("main").is_none());
 }

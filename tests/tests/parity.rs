@@ -119,12 +119,11 @@ fn model() -> FunctionModel {
             other => panic!("{other:?}"),
         };
         let made = request.messages.iter().map(results).sum::<usize>();
-        let (calls, at_once) = match prompt.strip_prefix("helper ") {
-            Some(task) => (task_calls(task), false),
-            None => {
-                let planned: Value = serde_json::from_str(&prompt).unwrap();
-                (serde_json::from_value(planned["calls"].clone()).unwrap(), planned["at_once"] == true)
-            }
+        let (calls, at_once) = if let Some(task) = prompt.strip_prefix("helper ") {
+            (task_calls(task), false)
+        } else {
+            let planned: Value = serde_json::from_str(&prompt).unwrap();
+            (serde_json::from_value(planned["calls"].clone()).unwrap(), planned["at_once"] == true)
         };
         let left = calls.iter().enumerate().skip(made).take(if at_once { usize::MAX } else { 1 });
         let mut parts: Vec<_> = left.map(|(n, call)| part(n, call)).collect();

@@ -67,7 +67,7 @@ impl<S> CallContext<S> {
         self.step(StepKind::Effect, name, || input, local).await
     }
 
-    /// Returns the time, as it was when the journal was first asked for it; now, without one.
+    /// Returns the time of the session's clock, as it was when the journal was first asked for it; now, without one.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl<S> CallContext<S> {
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
         let (step, _visit) = self.frame().places.next(&self.key(), StepKind::Now, "now", Value::Null);
-        journal.now(step).await.map_err(|source| self.unjournaled(source))
+        journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
     }
 
     /// Waits, once: a wait that the journal recorded is not waited again.

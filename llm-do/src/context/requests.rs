@@ -115,10 +115,15 @@ impl<S> CallContext<S> {
             answer = self.step(StepKind::Input, "user_input", || json!(prompt), local) => answer?,
         };
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
-        if let Some(worker) = self.frames().find(|frame| frame.is_worker) {
-            worker.heard.add(format!("The user was asked: {prompt}\nThe user answered: {answer}"));
-        }
+        self.hear(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));
         Ok(answer)
+    }
+
+    /// Keeps what was said for the conversation of the worker that the call is below of, and with each call on the way there.
+    pub(crate) fn hear(&self, said: &str) {
+        let below_worker = self.frames().position(|frame| frame.is_worker);
+        let up_to_worker = below_worker.map_or(0, |place| place + 1);
+        self.frames().take(up_to_worker).for_each(|frame| frame.heard.add(said.to_owned()));
     }
 
     /// Reads a file below the project's root, to be given to a model: at most 20 MiB, its media type by its content and name.

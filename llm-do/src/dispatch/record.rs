@@ -1,7 +1,9 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
+use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -13,7 +15,7 @@ use super::open_call::OpenCall;
 use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
-use crate::error::{CallError, chain};
+use crate::error::{CallError, Recorded, chain};
 use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
@@ -31,6 +33,9 @@ struct Ended {
     /// The files of the workers that were made in it, so that they are there after a replay too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     made: Vec<String>,
+    /// What the user said in it, so that the conversation that it is in is told of it after a replay too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heard: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -44,6 +49,13 @@ pub(super) enum Outcome {
         note: Option<String>,
     },
     Failed(String),
+    /// It took longer than `of` may, which is the call itself, or one below it whose error it passed on in words.
+    TimedOut {
+        of: String,
+        after: Duration,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
     Panicked(String),
     InvalidArguments(String),
     GaveUp(String),
@@ -54,12 +66,21 @@ impl Outcome {
     pub(super) fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
         match result {
             Ok(ToolReturn { value, attachments, note, .. }) => Ok(Self::Result { value, attachments, note }),
-            Err(error) if !error.is_mendable() || error.is_timeout() => Err(error),
-            Err(CallError::Failed { source, .. }) => Ok(Self::Failed(chain(source.as_ref()))),
+            Err(error) if !error.is_mendable() => Err(error),
+            Err(CallError::Timeout { tool, after }) => Ok(Self::TimedOut { of: tool, after, text: None }),
+            Err(error @ CallError::Failed { .. }) => Ok(Self::failed(&error)),
             Err(CallError::Panicked { message, .. }) => Ok(Self::Panicked(message)),
             Err(CallError::InvalidArguments { message, .. }) => Ok(Self::InvalidArguments(message)),
             Err(CallError::GaveUp { message, .. }) => Ok(Self::GaveUp(message)),
             Err(error) => Err(error),
+        }
+    }
+
+    fn failed(error: &CallError) -> Self {
+        let text = error.source().map(chain).unwrap_or_default();
+        match error.timeout() {
+            Some((of, after)) => Self::TimedOut { of: of.to_owned(), after, text: Some(text) },
+            None => Self::Failed(text),
         }
     }
 
@@ -68,6 +89,11 @@ impl Outcome {
         match self {
             Self::Result { value, attachments, note } => Ok(ToolReturn { value, attachments, note, subtask: None }),
             Self::Failed(text) => Err(CallError::Failed { tool, source: text.into() }),
+            Self::TimedOut { of, after, text: None } => Err(CallError::Timeout { tool: of, after }),
+            Self::TimedOut { of, after, text: Some(text) } => {
+                let cause = CallError::Timeout { tool: of, after };
+                Err(CallError::Failed { tool, source: Recorded { text, cause }.into() })
+            }
             Self::Panicked(message) => Err(CallError::Panicked { tool, message }),
             Self::InvalidArguments(message) => Err(CallError::InvalidArguments { tool, message }),
             Self::GaveUp(message) => Err(CallError::GaveUp { worker: tool, message }),
@@ -111,37 +137,58 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a call with a visit has its step") };
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
-        let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
-        let local = async move {
-            // A panic is an end as well, and what the call did before it is not to be repeated.
-            let body = AssertUnwindSafe(owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()))
-                .catch_unwind();
-            let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
-            let outcome = Outcome::of(result)?;
-            inner.all_used()?;
-            let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());
-            let made = plane.made.below(&inner.key());
-            Ok(Ended { outcome, usage, made })
-        };
+        let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
         let came = ctx.recorded(way, step, local).await?;
-        let Ended { outcome, usage, made } = came.value;
+        let Ended { outcome, usage, made, heard } = came.value;
         open.is_replayed = came.is_replayed;
         if let Some(used) = usage.filter(|_| came.is_replayed) {
             ctx.add_recorded(&used);
         }
         if came.is_replayed {
             self.recreate(ctx, made)?;
+            for said in &heard {
+                ctx.hear(said);
+            }
         }
         outcome.into_result(tool.name())
     }
 }
 
-/// Performs a call with what it needs in its own hands, so that a journal may run it wherever it wants.
-fn owned(
+/// Runs a call to an end worth recording, with what it needs in its own hands, so that a journal may run it wherever it
+/// wants.
+async fn end(
     plane: Arc<Plane>,
     tool: Arc<Registered>,
     prepared: Prepared,
     ctx: CallContext,
-) -> BoxFuture<'static, Result<ToolReturn, CallError>> {
-    Box::pin(async move { perform(&plane, &tool, prepared, &ctx, None).await })
+) -> Result<Ended, CallError> {
+    let outcome = match perform_in_time(&plane, &tool, prepared, &ctx).await {
+        // What its caller had no time left for is to be tried again.
+        Err(error) if error.is_timeout() && ctx.caller().is_some_and(|caller| caller.in_time().is_err()) => {
+            return Err(error);
+        }
+        result => Outcome::of(result)?,
+    };
+    ctx.all_used()?;
+    let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
+    Ok(Ended { outcome, usage, made: plane.made.below(&ctx.key()), heard: ctx.frame().heard.take() })
+}
+
+/// Performs a call until it returns, panics or has no time of its own left: ends as well, so that what the call did before
+/// is not repeated.
+async fn perform_in_time(
+    plane: &Plane,
+    tool: &Registered,
+    prepared: Prepared,
+    ctx: &CallContext,
+) -> Result<ToolReturn, CallError> {
+    // On the heap: calls nest.
+    let body: BoxFuture<'_, _> = Box::pin(perform(plane, tool, prepared, ctx, None));
+    tokio::select! {
+        biased;
+        result = AssertUnwindSafe(body).catch_unwind() => {
+            result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref())))
+        }
+        error = ctx.out_of_own_time() => Err(error),
+    }
 }

@@ -101,7 +101,11 @@ impl CallContext {
         step: StepSpec,
         result: Result<ToolReturn, CallError>,
     ) -> Result<ToolReturn, CallError> {
-        let outcome = Outcome::of(result)?;
+        // What there was no time for is to be tried again.
+        let outcome = match result {
+            Err(error) if error.is_timeout() => return Err(error),
+            result => Outcome::of(result)?,
+        };
         self.all_used()?;
         let tool = step.name.to_string();
         let came = self.recorded(Way::Step, step.within(StepKind::Result, "result"), async { Ok(outcome) }).await?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{JournalError, Record, StepSpec, place};
+use super::{JournalError, Record, StepKind, StepSpec, place};
 
 /// What is recorded, by key and by place.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ struct Slot {
 #[derive(Debug, Default)]
 struct Family {
     overlapped: bool,
+    /// Whether this process recorded any.
+    is_added_to: bool,
     places: BTreeMap<u32, Vec<usize>>,
 }
 
@@ -64,7 +66,12 @@ impl Replay {
             return Err(diverged(record, step.to_string()));
         }
         let value = record.value.clone();
-        self.pass(&step.key);
+        // A run is recorded when it begins: what is inside it is yet to come.
+        if record.kind == StepKind::Run {
+            self.pass_slot(slot);
+        } else {
+            self.pass(&step.key);
+        }
         Ok(Some(value))
     }
 
@@ -75,13 +82,19 @@ impl Replay {
 
     /// Adds what this process recorded; the caller has seen that its key is not recorded.
     pub(super) fn add(&mut self, record: Record) {
+        let parent = Arc::clone(&record.parent);
         self.insert(record, true);
+        self.families.entry(parent).or_default().is_added_to = true;
     }
 
     /// Finds the first recorded call in `parent` that this process never made.
+    ///
+    /// Of calls that were under way at once, one may be given up when another ends, which comes sooner in a replay. So
+    /// such a call is missed only where another was made that is not recorded.
     pub(super) fn unused(&self, parent: &str) -> Option<JournalError> {
-        let places = &self.families.get(parent)?.places;
-        let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(|slot| !slot.passed)?;
+        let Family { is_added_to, places, .. } = self.families.get(parent)?;
+        let is_missed = |slot: &&Slot| !slot.passed && (!slot.record.overlapped || *is_added_to);
+        let unused = places.values().flatten().map(|&slot| &self.slots[slot]).find(is_missed)?;
         Some(diverged(&unused.record, format!("the end of `{}`", place::name(parent))))
     }
 
@@ -119,11 +132,16 @@ impl Replay {
         let inside = format!("{key}/");
         let range = (Bound::Included(inside.as_str()), Bound::Unbounded);
         let inside = self.by_key.range::<str, _>(range).take_while(|(key, _)| key.starts_with(&inside));
-        for (_, &slot) in inside.chain(self.by_key.get_key_value(key)) {
-            let passed = &mut self.slots[slot].passed;
-            self.left -= usize::from(!*passed);
-            *passed = true;
+        let slots: Vec<_> = inside.chain(self.by_key.get_key_value(key)).map(|(_, &slot)| slot).collect();
+        for slot in slots {
+            self.pass_slot(slot);
         }
+    }
+
+    fn pass_slot(&mut self, slot: usize) {
+        let passed = &mut self.slots[slot].passed;
+        self.left -= usize::from(!*passed);
+        *passed = true;
     }
 }
 

@@ -1,0 +1,608 @@
+//! Runs in a journal: what is replayed of them, and what they come to when they are resumed.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, InputHandler, InputRequest, Journal,
+    JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart, RunUsage, RuntimeBuilder,
+    StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
+};
+use serde_json::{Value, json};
+
+/// What happened outside of the plane. Clones are the same.
+#[derive(Clone, Debug, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, line: impl Into<String>) {
+        self.0.lock().unwrap().push(line.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+/// Write a text.
+#[tool(effect = destructive)]
+async fn write(text: String, log: State<Log>) -> usize {
+    log.add(format!("wrote {text}"));
+    text.len()
+}
+
+/// Look at a text.
+#[tool(effect = read_only)]
+async fn look(text: String, log: State<Log>) -> usize {
+    log.add(format!("looked at {text}"));
+    text.len()
+}
+
+/// Fail in words.
+#[tool(effect = read_only)]
+async fn fail(words: String, log: State<Log>) -> std::io::Result<()> {
+    log.add("failed");
+    Err(std::io::Error::other(words))
+}
+
+/// Panic.
+#[tool(effect = read_only)]
+async fn panic_in(words: String, log: State<Log>) -> u8 {
+    log.add("panicked");
+    std::panic::resume_unwind(Box::new(words))
+}
+
+/// Take too long.
+#[tool(effect = read_only, timeout = Duration::from_millis(20))]
+async fn dawdle(log: State<Log>) -> u8 {
+    log.add("dawdled");
+    std::future::pending().await
+}
+
+/// Take too long in a tool that is called.
+#[tool(effect = read_only, timeout = Duration::from_millis(20))]
+async fn wait_for_another(ctx: &CallContext) -> Result<u8> {
+    Ok(ctx.call(dawdle_on {}).await?)
+}
+
+/// Take as long as one may.
+#[tool(effect = read_only)]
+async fn dawdle_on(log: State<Log>) -> u8 {
+    log.add("dawdled on");
+    std::future::pending().await
+}
+
+/// Ask the user.
+#[tool(effect = read_only)]
+async fn ask_user(ctx: &CallContext, question: String) -> Result<String> {
+    Ok(ctx.request_user_input(question).await?)
+}
+
+/// Say by which key a service would know this call.
+#[tool(effect = read_only)]
+async fn key(ctx: &CallContext) -> String {
+    ctx.idempotency_key()
+}
+
+/// Do what is asked.
+#[worker(toolsets = [write, look, fail, panic_in, dawdle, wait_for_another, ask_user])]
+async fn assistant(input: String) -> String;
+
+/// Asks the assistant.
+#[entry(toolsets = [assistant])]
+async fn through_entry(ctx: &CallContext<through_entry>, input: String) -> Result<String> {
+    Ok(ctx.call(assistant { input }).await?)
+}
+
+/// Writes texts one after the other.
+#[entry(toolsets = [write])]
+async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<usize> {
+    let mut sum = 0;
+    for text in texts {
+        sum += ctx.call(write { text }).await?;
+    }
+    Ok(sum)
+}
+
+/// A model that makes these calls, one an answer, and then says what it was told of each.
+fn calling(calls: impl IntoIterator<Item = (&'static str, Value)>) -> FunctionModel {
+    let calls: Vec<_> = calls.into_iter().collect();
+    FunctionModel::new(move |request: Request<'_>| {
+        let told: Vec<&ToolResult> = request.messages.iter().flat_map(results).collect();
+        let part = match calls.get(told.len()) {
+            Some((name, arguments)) => {
+                let (id, name) = (told.len().to_string(), (*name).to_owned());
+                ResponsePart::ToolCall(ToolCall { id, name, arguments: arguments.to_string() })
+            }
+            None => ResponsePart::Text { text: format!("{:?}", request.messages.iter().map(text).collect::<Vec<_>>()) },
+        };
+        Ok(Response::new("m", vec![part], Usage::of_request(100, 10)))
+    })
+}
+
+/// A model that must not be asked.
+fn silent() -> FunctionModel {
+    FunctionModel::new(|_| panic!("a model was asked in a replay"))
+}
+
+fn results(message: &Message) -> &[ToolResult] {
+    match message {
+        Message::Tool { results } => results,
+        _ => &[],
+    }
+}
+
+fn text(message: &Message) -> String {
+    match message {
+        Message::Tool { results } => results.iter().map(|result| result.content.as_str()).collect(),
+        Message::User { parts } => format!("{parts:?}"),
+        _ => String::new(),
+    }
+}
+
+/// An approver that says this to everything, and writes down what it was asked.
+#[derive(Debug)]
+struct Always(Decision, Log);
+
+#[async_trait]
+impl Approver for Always {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        self.1.add(format!("asked about {}", request.tool));
+        self.0.clone()
+    }
+}
+
+/// A user who answers with how often they were asked.
+#[derive(Debug, Default)]
+struct User(AtomicUsize);
+
+#[async_trait]
+impl InputHandler for User {
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+        Ok(format!("{} {}", request.prompt, self.0.fetch_add(1, Ordering::Relaxed)))
+    }
+}
+
+/// A user who must not be asked.
+#[derive(Debug)]
+struct Nobody;
+
+#[async_trait]
+impl InputHandler for Nobody {
+    async fn answer(&self, _: &InputRequest) -> Result<String, BoxError> {
+        panic!("the user was asked in a replay")
+    }
+}
+
+fn process(journal: &MemoryJournal, log: &Log) -> RuntimeBuilder {
+    Runtime::builder().journal(journal.clone()).state(log.clone()).state(Changed(Vec::new()))
+}
+
+fn approved(builder: RuntimeBuilder, log: &Log) -> RuntimeBuilder {
+    builder.approver(Always(Decision::approve(), log.clone()))
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+/// The journal as it was after so many records.
+fn cut(journal: &MemoryJournal, records: usize) -> MemoryJournal {
+    MemoryJournal::from_records(journal.records().into_iter().take(records))
+}
+
+#[tokio::test]
+async fn what_was_approved_is_not_asked_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let all = || write_all { texts: texts(&["a", "b"]) };
+    let first = approved(process(&journal, &log), &log).build().unwrap().run(all()).await.unwrap();
+    assert_eq!(log.take().len(), 4);
+
+    // Whoever is asked now would say something else.
+    let again = process(&journal.replayed(), &log).approver(Always(Decision::deny("no"), log.clone()));
+    assert_eq!(again.build().unwrap().run(all()).await.unwrap(), first);
+    assert!(log.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_denial_that_a_model_was_told_of_is_not_asked_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let model = calling([("write", json!({ "text": "a" })), ("look", json!({ "text": "b" }))]);
+    let run = async |journal: &MemoryJournal, decision: Decision, model: FunctionModel| {
+        let approver = Always(decision, log.clone());
+        let builder = process(journal, &log).approver(approver).return_permission_errors(true).force_model(model);
+        builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
+    };
+    let first = run(&journal, Decision::deny("not today"), model).await;
+    assert!(first.contains("not today"), "{first}");
+    assert_eq!(log.take(), ["asked about write", "looked at b"]);
+    assert_eq!(run(&journal.replayed(), Decision::approve(), silent()).await, first);
+    assert!(log.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_denial_that_ended_the_run_may_be_decided_otherwise_when_it_is_resumed() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let denying = process(&journal, &log).approver(Always(Decision::deny("not today"), log.clone()));
+    let error = denying.build().unwrap().run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    log.take();
+    let resumed = approved(process(&journal.replayed(), &log), &log).build().unwrap();
+    assert_eq!(resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap(), 1);
+    assert_eq!(log.take(), ["asked about write", "wrote a"]);
+}
+
+#[tokio::test]
+async fn what_was_approved_for_the_session_is_remembered_by_the_next_process() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let remembering = |journal: &MemoryJournal, recorder: &Recorder| {
+        let approver = Always(Decision::approve_for_session(), log.clone());
+        process(journal, &log).approver(approver).sink(recorder.clone()).build().unwrap()
+    };
+    let all = || write_all { texts: texts(&["a", "a", "b", "a"]) };
+    remembering(&journal, &Recorder::new()).run(all()).await.unwrap();
+    let asked = |log: &Log| log.take().iter().filter(|line| line.starts_with("asked")).count();
+    assert_eq!(asked(&log), 2, "about `a` once, and about `b`");
+
+    // The run, the approval of the first `a` and that `a`: what follows is new.
+    let recorder = Recorder::new();
+    remembering(&cut(&journal, 3), &recorder).run(all()).await.unwrap();
+    assert_eq!(asked(&log), 1, "about `b`");
+    let by = |kind: EventKind| match kind {
+        EventKind::ApprovalDecided { by, .. } => Some(by),
+        _ => None,
+    };
+    let judges: Vec<_> = recorder.kinds().into_iter().filter_map(by).skip(1).collect();
+    assert_eq!(judges, [Judge::Approver, Judge::Memory, Judge::Approver, Judge::Memory]);
+}
+
+#[tokio::test]
+async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, written: &[&str]| {
+        let arguments = json!({ "texts": ["a", "b"] });
+        // As if the code had changed: the arguments of the run are the same, what it does with them is not.
+        let changed = Changed(texts(written));
+        approved(process(journal, &log), &log).state(changed).build().unwrap().run_named("changing", arguments).await
+    };
+    run(&journal, &["a", "b"]).await.unwrap();
+    log.take();
+    let error = run(&journal.replayed(), &["a", "c"]).await.unwrap_err();
+    assert!(matches!(&error, CallError::Failed { .. }) && !error.is_mendable(), "{error:?}");
+    let text = llm_do::chain(&error);
+    assert!(text.contains("`changing` → 2nd call") && text.matches("`write` (input ").count() == 2, "{text}");
+    assert!(!text.contains("\"c\""), "{text}");
+    let error = run(&journal.replayed(), &["a"]).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("the end of `changing`"), "{}", llm_do::chain(&error));
+    assert!(log.take().is_empty(), "nothing was done that the first process had not done");
+}
+
+/// What the code of `changing` does, whatever it is called with.
+struct Changed(Vec<String>);
+
+/// Writes what its code says.
+#[entry(toolsets = [write])]
+async fn changing(ctx: &CallContext<changing>, texts: Vec<String>, changed: State<Changed>) -> Result<usize> {
+    for text in &changed.0 {
+        ctx.call(write { text: text.clone() }).await?;
+    }
+    Ok(texts.len())
+}
+
+#[tokio::test]
+async fn a_finished_run_is_replayed_without_any_model_with_its_result_usage_and_history() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let calls = [("look", json!({ "text": "a" })), ("write", json!({ "text": "b" })), ("look", json!({ "text": "c" }))];
+    let run = async |builder: RuntimeBuilder| {
+        let start = approved(builder, &log).build().unwrap().start(assistant { input: "Go.".into() });
+        let handle = start.handle();
+        (start.await.unwrap(), handle.usage(), handle.usage_tree(), handle.history())
+    };
+    let first = run(process(&journal, &log).force_model(calling(calls))).await;
+    assert_eq!((first.1.model.requests, first.1.tool_calls, log.take().len()), (4, 3, 4));
+    let again = run(process(&journal.replayed(), &log).force_model(silent())).await;
+    assert_eq!(again, first);
+    assert!(log.take().is_empty());
+}
+
+#[tokio::test]
+async fn what_a_replayed_worker_used_counts_for_its_caller_and_in_its_events() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |builder: RuntimeBuilder| {
+        let recorder = Recorder::new();
+        let runtime = builder.sink(recorder.clone()).build().unwrap();
+        let start = runtime.start(through_entry { input: "Go.".into() });
+        let handle = start.handle();
+        start.await.unwrap();
+        let finished = |event: &llm_do::Event| match event.kind {
+            EventKind::CallFinished { replayed, .. } if &*event.name == "assistant" => Some(replayed),
+            _ => None,
+        };
+        (handle.usage(), handle.usage_tree(), recorder.events().iter().find_map(finished))
+    };
+    let (used, tree, fresh) =
+        run(process(&journal, &log).force_model(calling([("look", json!({ "text": "a" }))]))).await;
+    let replayed = run(process(&journal.replayed(), &log).force_model(silent())).await;
+    assert_eq!(replayed, (used, tree, Some(true)));
+    assert_eq!((fresh, used.model.input_tokens, used.tool_calls), (Some(false), 200, 2));
+}
+
+#[tokio::test]
+async fn a_run_and_its_calls_keep_their_ids_over_processes() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let recorder = Recorder::new();
+        let runtime = process(journal, &log).sink(recorder.clone()).build().unwrap();
+        let key = runtime.run(key {}).await.unwrap();
+        (recorder.events()[0].run.to_string(), key)
+    };
+    let (first, key) = run(&journal).await;
+    assert_eq!(run(&cut(&journal, 1)).await, (first.clone(), key.clone()));
+    assert!(key.starts_with(&first), "{key}");
+    let other = run(&MemoryJournal::new()).await;
+    assert!(other.0 != first && other.1 != key);
+}
+
+/// Lists the keys by which services would know equal calls.
+#[entry(toolsets = [key])]
+async fn keys(ctx: &CallContext<keys>) -> Result<Vec<String>> {
+    Ok(vec![ctx.idempotency_key(), ctx.call(key {}).await?, ctx.call(key {}).await?])
+}
+
+#[tokio::test]
+async fn equal_calls_have_keys_of_their_own_and_the_same_in_each_process() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let first = process(&journal, &log).build().unwrap().run(keys {}).await.unwrap();
+    let unique: std::collections::BTreeSet<_> = first.iter().collect();
+    assert_eq!(unique.len(), 3);
+    for records in 1..journal.records().len() {
+        let again = process(&cut(&journal, records), &log).build().unwrap();
+        assert_eq!(again.run(keys {}).await.unwrap(), first);
+    }
+}
+
+#[tokio::test]
+async fn equal_runs_of_a_session_are_different_runs() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let runtime = approved(process(journal, &log), &log).build().unwrap();
+        for _ in 0..2 {
+            runtime.run(write_all { texts: texts(&["a"]) }).await.unwrap();
+        }
+    };
+    run(&journal).await;
+    assert_eq!(log.take().iter().filter(|line| *line == "wrote a").count(), 2);
+    run(&journal.replayed()).await;
+    assert!(log.take().is_empty());
+    assert_eq!(journal.records().iter().filter(|record| record.kind == StepKind::Run).count(), 2);
+}
+
+/// Draws a number, asks the time, waits, and asks again.
+#[entry]
+async fn chance(ctx: &CallContext, log: State<Log>) -> Result<(u32, Timestamp, Timestamp)> {
+    let drawing = log.clone();
+    let drawn = ctx.effect("draw", "dice", async move {
+        drawing.add("drew");
+        Ok(4)
+    });
+    let drawn = drawn.await?;
+    let before = ctx.now().await?;
+    ctx.sleep(Duration::from_secs(3600)).await?;
+    Ok((drawn, before, ctx.now().await?))
+}
+
+#[tokio::test(start_paused = true)]
+async fn effects_times_and_waits_are_had_once() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let noon: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
+    let begun = tokio::time::Instant::now();
+    let first = process(&journal, &log).clock(noon).build().unwrap().run(chance {}).await.unwrap();
+    assert_eq!(first, (4, noon, noon));
+    assert!(begun.elapsed() >= Duration::from_secs(3600));
+    assert_eq!(log.take(), ["drew"]);
+
+    let (begun, later) = (tokio::time::Instant::now(), "2026-02-02T12:00:00Z".parse::<Timestamp>().unwrap());
+    let again = process(&journal.replayed(), &log).clock(later).build().unwrap();
+    assert_eq!(again.run(chance {}).await.unwrap(), first);
+    assert!(begun.elapsed() < Duration::from_secs(1) && log.take().is_empty());
+    // Up to the first time: the wait and the second time are new.
+    let resumed = process(&cut(&journal, 3), &log).clock(later).build().unwrap();
+    assert_eq!(resumed.run(chance {}).await.unwrap(), (4, noon, later));
+    assert!(begun.elapsed() >= Duration::from_secs(3600));
+}
+
+/// Tries until it works.
+#[entry]
+async fn trying(ctx: &CallContext, log: State<Log>) -> Result<usize> {
+    let trying = log.clone();
+    let tried = ctx.effect("try", (), async move {
+        trying.add("tried");
+        Err::<usize, _>("not yet".into())
+    });
+    Ok(tried.await?)
+}
+
+#[tokio::test]
+async fn an_effect_that_fails_is_not_kept_but_the_end_of_its_run_is() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let error = process(journal, &log).build().unwrap().run(trying {}).await.unwrap_err();
+        llm_do::chain(&error)
+    };
+    let first = run(&journal).await;
+    assert!(first.contains("not yet"), "{first}");
+    assert_eq!(run(&journal.replayed()).await, first);
+    assert_eq!(log.take(), ["tried", "tried"]);
+}
+
+#[tokio::test]
+async fn the_user_is_asked_once_and_the_model_told_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let calls = || [("ask_user", json!({ "question": "Who?" })), ("look", json!({ "text": "a" }))];
+    let model = || calling(calls());
+    let first = process(&journal, &log).input_handler(User::default()).force_model(model());
+    let said = first.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap();
+    assert!(said.contains("The user answered: Who? 0"), "{said}");
+    for records in 2..=journal.records().len() {
+        let (whole, rest) = (records == journal.records().len(), cut(&journal, records));
+        let asked = rest.records().iter().any(|record| record.kind == StepKind::Input);
+        let builder = process(&rest, &log).force_model(if whole { silent() } else { model() });
+        let builder = if asked { builder.input_handler(Nobody) } else { builder.input_handler(User::default()) };
+        assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), said, "{records}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_went_wrong_is_told_to_the_model_again_word_by_word() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let calls = || {
+        [
+            ("fail", json!({ "words": "no \"such\" file" })),
+            ("panic_in", json!({ "words": "index out of bounds" })),
+            ("look", json!({ "txt": "a" })),
+            ("dawdle", json!({})),
+            ("wait_for_another", json!({})),
+        ]
+    };
+    let first = process(&journal, &log).force_model(calling(calls())).build().unwrap();
+    let said = first.run(assistant { input: "Go.".into() }).await.unwrap();
+    for words in ["`fail` failed: no", "`panic_in` panicked: index out of bounds", "invalid arguments for `look`"] {
+        assert!(said.contains(words), "{said}");
+    }
+    assert!(said.contains("`dawdle` took longer") && said.contains("`wait_for_another` took longer"), "{said}");
+    assert_eq!(log.take(), ["failed", "panicked", "dawdled", "dawdled on"]);
+    for records in 1..=journal.records().len() {
+        let whole = records == journal.records().len();
+        let again = process(&cut(&journal, records), &log).force_model(if whole { silent() } else { calling(calls()) });
+        let again = again.build().unwrap().run(assistant { input: "Go.".into() }).await;
+        assert_eq!(again.map_err(|error| llm_do::chain(&error)).as_deref(), Ok(&*said), "{records}");
+        let repeated = log.take();
+        assert!(!whole || repeated.is_empty(), "{repeated:?}");
+    }
+}
+
+/// Writes two texts at once, and gives up on one when the other fails.
+#[entry(toolsets = [write, fail_later])]
+async fn give_up(ctx: &CallContext<give_up>) -> Result<String> {
+    let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
+    let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
+    Ok(match futures_util::try_join!(failed, written) {
+        Ok(_) => "both".to_owned(),
+        Err(error) => llm_do::chain(&*error),
+    })
+}
+
+/// Fail after a while.
+#[tool(effect = read_only)]
+async fn fail_later(log: State<Log>) -> Result<()> {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    log.add("failed");
+    Err("later".into())
+}
+
+/// The same, without a word about it.
+#[entry(toolsets = [write, fail_later])]
+async fn give_up_and_fail(ctx: &CallContext<give_up_and_fail>) -> Result<()> {
+    let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
+    let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
+    futures_util::try_join!(failed, written).map(drop)
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_made_again_since_another_failed_before_is_no_divergence() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let runtime = approved(process(journal, &log), &log).build().unwrap();
+        runtime.run(give_up_and_fail {}).await.map_err(|error| llm_do::chain(&error))
+    };
+    let first = run(&journal).await;
+    assert_eq!(first, Err("`give_up_and_fail` failed: `fail_later` failed: later".to_owned()));
+    assert_eq!(log.take(), ["asked about write", "wrote a", "failed"]);
+    for records in 1..=journal.records().len() {
+        assert_eq!(run(&cut(&journal, records)).await, first, "{records}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_recovers_from_the_failure_of_one_of_several_resumes() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let runtime = approved(process(journal, &log), &log).build().unwrap();
+        runtime.run(give_up {}).await.map_err(|error| llm_do::chain(&error))
+    };
+    let first = run(&journal).await;
+    assert_eq!(first, Ok("`fail_later` failed: later".to_owned()));
+    for records in 1..=journal.records().len() {
+        assert_eq!(run(&cut(&journal, records)).await, first, "{records}");
+    }
+}
+
+/// A journal that can keep so many records, and then no more.
+#[derive(Debug)]
+struct Full(MemoryJournal, AtomicUsize);
+
+#[async_trait]
+impl Journal for Full {
+    async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+        if self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err() {
+            let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            return Err(JournalError::Io { path: "run.jsonl".into(), source: full });
+        }
+        self.0.step(step, local).await
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.0.is_replaying()
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_is_full_ends_the_run_before_the_effect_and_no_model_is_told() {
+    let log = Log::default();
+    let model = || calling([("look", json!({ "text": "a" })), ("write", json!({ "text": "b" }))]);
+    let whole = MemoryJournal::new();
+    let runtime = approved(process(&whole, &log), &log).force_model(model()).build().unwrap();
+    let said = runtime.run(assistant { input: "Go.".into() }).await.unwrap();
+    log.take();
+    for room in 0..whole.records().len() {
+        let kept = MemoryJournal::new();
+        let builder = process(&kept, &log).journal(Full(kept.clone(), AtomicUsize::new(room)));
+        let runtime = approved(builder, &log).force_model(model()).build().unwrap();
+        let error = runtime.run(assistant { input: "Go.".into() }).await.unwrap_err();
+        assert!(!error.is_mendable() && llm_do::chain(&error).contains("run.jsonl"), "{error:?}");
+        let done = log.take();
+        assert!(done.iter().filter(|line| !line.starts_with("asked")).count() <= kept.records().len());
+
+        // With room again, the run goes on from there.
+        let resumed = approved(process(&kept.replayed(), &log), &log).force_model(model()).build().unwrap();
+        assert_eq!(resumed.run(assistant { input: "Go.".into() }).await.unwrap(), said);
+        let all = [done, log.take()].concat();
+        assert_eq!(all.iter().filter(|line| *line == "wrote b").count(), 1, "{room}: {all:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_replayed_run_is_the_same_tree_of_calls_up_to_what_is_inside_of_them() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |builder: RuntimeBuilder| {
+        let recorder = Recorder::new();
+        let start = builder.sink(recorder.clone()).build().unwrap().start(assistant { input: "Go.".into() });
+        let handle = start.handle();
+        start.await.unwrap();
+        let started = |kind: EventKind| match kind {
+            EventKind::CallStarted { by, what, .. } if by != Caller::User => Some((by, what)),
+            _ => None,
+        };
+        let calls: Vec<_> = recorder.kinds().into_iter().filter_map(started).collect();
+        (calls, recorder.call_log(), handle.usage())
+    };
+    let model = calling([("look", json!({ "text": "a" })), ("fail", json!({ "words": "b" }))]);
+    let first: (_, _, RunUsage) = run(process(&journal, &log).force_model(model)).await;
+    assert_eq!(run(process(&journal.replayed(), &log).force_model(silent())).await, first);
+}
