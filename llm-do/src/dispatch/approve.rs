@@ -6,7 +6,7 @@ use super::perform::Prepared;
 use super::{Run, stopped};
 use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
 use crate::context::{CallContext, Way};
-use crate::error::CallError;
+use crate::error::{CallError, Fault};
 use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::journal::StepKind;
 use crate::registry::Registered;
@@ -24,7 +24,7 @@ impl Run {
             decided(ctx, RuleSource::User, &Answer::approved(Judge::Policy));
             return Ok(());
         }
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
         let proposal = self.plane.approvals.propose(tool, by, &|| request(ctx, tool, prepared)).map_err(invalid)?;
         let answer = match proposal.state {
             State::Ruled(answer) => answer,
@@ -88,7 +88,7 @@ fn decided(ctx: &CallContext, rule: RuleSource, answer: &Answer) {
     });
 }
 
-fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, String> {
+fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
     let arguments = prepared.arguments()?.into_owned();
     let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), arguments);
     request.description = Arc::clone(&tool.spec.description);

@@ -11,7 +11,7 @@ use super::open_call::OpenCall;
 use super::perform::{Prepared, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
-use crate::error::{CallError, chain};
+use crate::error::{CallError, Fault, chain};
 use crate::event::Caller;
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
@@ -40,7 +40,7 @@ pub(super) enum Outcome {
     },
     Failed(String),
     Panicked(String),
-    InvalidArguments(String),
+    InvalidArguments(Fault),
     GaveUp(String),
 }
 
@@ -84,8 +84,7 @@ impl Run {
             caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
             return Ok(None);
         }
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-        let arguments = prepared.arguments().map_err(invalid)?.into_owned();
+        let arguments = prepared.arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?.into_owned();
         let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
         let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
         drop(ctx.frame().step.set(step));
