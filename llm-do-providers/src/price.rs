@@ -1,8 +1,8 @@
 //! What models cost.
 
-// The table is ours: crates that carry one (llm-budget, tiktoken, aicost and those of single providers, as of 2026-11)
-// count in floats, do not say where a figure is from, and most have one price for short and long requests. The package
-// genai-prices is kept better than any, for Python and JavaScript; most figures of `prices.json` were read in it.
+// The table is ours: crates that carry one (llm-budget, llm-cost-cap, aicost, openai-cost, gemini-cost; as of 2026-11)
+// count in floats and give no source beside a figure. The package genai-prices is kept better than any, but for Python
+// and JavaScript only; most figures of `prices.json` were read in it.
 
 mod file;
 mod money;

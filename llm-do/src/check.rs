@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::registry::{Registered, Registry};
+use crate::registry::Registered;
 use crate::runtime::{BuildError, RuntimeBuilder};
 
 /// Asserts that all tools, workers and entries that are linked fit together: one line of a test.
@@ -68,14 +68,16 @@ macro_rules! check {
 /// Panics if there is a fault.
 #[doc(hidden)]
 #[track_caller]
-pub fn check(builder: RuntimeBuilder) {
-    let faults = match Registry::collect() {
+pub fn check(mut builder: RuntimeBuilder) {
+    let faults = match builder.collect() {
         Ok(registry) => {
             let mut faults: Vec<_> = registry.iter().flat_map(|item| of_item(item)).collect();
             faults.extend(builder.build_on(registry).err().map(|error: BuildError| error.to_string()));
             faults
         }
-        Err(error) => error.faults().to_vec(),
+        Err(BuildError::Registry(error)) => error.faults().to_vec(),
+        Err(BuildError::WorkerFiles(error)) => error.faults().to_vec(),
+        Err(error) => vec![error.to_string()],
     };
     assert!(faults.is_empty(), "{} fault(s) in what is linked:\n  {}", faults.len(), faults.join("\n  "));
 }

@@ -81,8 +81,8 @@ impl Cli {
         }
         match command {
             Command::Run(options) => run::run(builder, &options),
-            Command::Tools(options) => tools::list(&options),
-            Command::Check => check::check(builder),
+            Command::Tools(options) => tools::list(builder, &options),
+            Command::Check(workers) => check::check(workers.added(builder)),
         }
     }
 }

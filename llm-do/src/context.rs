@@ -16,7 +16,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::{Money, Usage};
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -43,6 +42,8 @@ use crate::user_input::InputHandler;
 /// Cloning is cheap.
 pub struct CallContext<S = Anything> {
     scope: Arc<Scope>,
+    /// Whether a guard holds it: then it may call everything, and guards see none of that.
+    is_guards: bool,
     declaration: PhantomData<fn() -> S>,
 }
 
@@ -76,6 +77,8 @@ pub(crate) struct CallFrame {
     /// Who used what; made for those that use something.
     pub(crate) recorder: OnceLock<UsageRecorder>,
     pub(crate) is_worker: bool,
+    /// Whether a guard made it, or a call that it is below of.
+    pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
     /// What the user said meanwhile, for a worker's conversation.
@@ -160,12 +163,6 @@ pub(crate) trait Host: Send + Sync {
     /// Returns the session's journal, if it has one.
     fn journal(&self) -> Option<&Arc<dyn Journal>>;
 
-    /// Returns what a request cost, if the price of its model is known.
-    fn cost(&self, model: &str, usage: &Usage) -> Option<Money>;
-
-    /// Returns whether the price of a model is known.
-    fn is_priced(&self, model: &str) -> bool;
-
     /// Returns whether what the caller sees by this name changes nothing.
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool;
 
@@ -182,13 +179,13 @@ pub(crate) trait Host: Send + Sync {
 impl CallContext {
     /// Returns the context of the user, who makes the root call.
     pub(crate) fn root(host: Arc<dyn Host>, frame: CallFrame) -> Self {
-        Self { scope: Arc::new(Scope { host, frame, parent: None }), declaration: PhantomData }
+        Self { scope: Arc::new(Scope { host, frame, parent: None }), is_guards: false, declaration: PhantomData }
     }
 
     /// Returns the context of a call that this one makes.
     pub(crate) fn child(&self, frame: CallFrame) -> Self {
         let (host, parent) = (Arc::clone(&self.scope.host), Some(self.clone()));
-        Self { scope: Arc::new(Scope { host, frame, parent }), declaration: PhantomData }
+        Self { scope: Arc::new(Scope { host, frame, parent }), is_guards: false, declaration: PhantomData }
     }
 }
 
@@ -307,6 +304,34 @@ impl<S> CallContext<S> {
         self.scope.host.is_read_only(&self.declaring(), shown)
     }
 
+    /// Returns the same context, for a guard to call by.
+    pub(crate) fn for_guard(&self) -> CallContext {
+        CallContext { is_guards: true, ..self.declaring() }
+    }
+
+    /// Returns whether guards see nothing of what is called by this context.
+    pub(crate) fn is_unguarded(&self) -> bool {
+        self.is_guards || self.frame().is_unguarded
+    }
+
+    /// Returns what may be called by this context; none for whatever is registered.
+    pub(crate) fn declared(&self) -> Option<&Declared> {
+        self.frame().declared.as_deref().filter(|_| !self.is_guards)
+    }
+
+    /// Waits until the call is cancelled, or has taken too long; returns which it is.
+    pub(crate) async fn stopped(&self) -> CallError {
+        let cancelled = async {
+            self.cancelled().await;
+            CallError::Cancelled { tool: self.name().to_owned() }
+        };
+        let Some(deadline) = self.frame().deadline.get() else { return cancelled.await };
+        tokio::select! {
+            error = cancelled => error,
+            () = tokio::time::sleep_until(deadline.at) => deadline.error(),
+        }
+    }
+
     /// Reports what happened in the call, if anybody listens.
     pub(crate) fn emit(&self, kind: impl FnOnce() -> EventKind) {
         if self.scope.host.is_observed() {
@@ -316,7 +341,7 @@ impl<S> CallContext<S> {
 
     /// Returns the same context under another declaration.
     fn declaring<D>(&self) -> CallContext<D> {
-        CallContext { scope: Arc::clone(&self.scope), declaration: PhantomData }
+        CallContext { scope: Arc::clone(&self.scope), is_guards: self.is_guards, declaration: PhantomData }
     }
 }
 

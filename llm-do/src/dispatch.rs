@@ -1,7 +1,8 @@
-//! The one place where a call happens: find → decode → depth, cycle, limits → approve → journal → run → report.
+//! The one place where a call happens: find → decode → guard → depth, cycle, limits → approve → journal → run → guard → report.
 
 mod admit;
 mod approve;
+mod guard;
 mod open_call;
 mod perform;
 mod record;
@@ -19,7 +20,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::{Money, PriceTable, Settings, Usage};
+use llm_do_providers::{PriceTable, Settings};
 use serde_json::Value;
 
 use self::admit::Admitted;
@@ -32,6 +33,7 @@ use crate::context::{CallContext, Given, Host};
 use crate::declared::Callee;
 use crate::error::{BoxError, CallError, chain};
 use crate::event::{Caller, Event, EventKind, EventSink, Kind};
+use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
@@ -62,9 +64,17 @@ pub(crate) struct Plane {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
     pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
+    pub(crate) guards: Option<Guards>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Where the journal keeps the root calls.
     pub(crate) places: Places,
+}
+
+impl Plane {
+    /// Returns the guards that see what is done by `ctx`, if there are any.
+    fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
+        self.guards.as_ref().filter(|_| !ctx.is_unguarded())
+    }
 }
 
 /// One run: a root call and all calls below it.
@@ -131,16 +141,8 @@ impl Host for Run {
         self.plane.journal.as_ref()
     }
 
-    fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
-        self.plane.prices.cost(model, usage)
-    }
-
-    fn is_priced(&self, model: &str) -> bool {
-        self.plane.prices.cost(model, &Usage::of_request(1, 1)).is_some()
-    }
-
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
-        let found = self.find(caller.frame(), Callee::Shown(shown), Caller::Model);
+        let found = self.find(caller, Callee::Shown(shown), Caller::Model);
         found.is_ok_and(|tool| tool.kind() == Kind::Tool && tool.effect() == Effect::ReadOnly)
     }
 
@@ -172,7 +174,7 @@ impl Run {
     ) -> Result<ToolReturn, CallError> {
         // Code that makes one quick call after the other must let others run too.
         tokio::task::coop::consume_budget().await;
-        let found = self.callee(caller.frame(), whom, by);
+        let found = self.callee(caller, whom, by);
         let ctx = caller.child(self.frame(caller, whom, found.as_deref().ok(), by));
         let _cancel_on_drop = ctx.cancel_on_drop();
         if caller.is_cancelled() {
@@ -202,6 +204,7 @@ impl Run {
     async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
         self.begin_time(ctx, &tool);
+        let guarded = self.plane.guards(ctx).map(|guards| (guards, guard::written(&prepared)));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {
             if visit.is_some() {
@@ -214,25 +217,16 @@ impl Run {
         let result = tokio::select! {
             biased;
             result = body => result.unwrap_or_else(|payload| Err(panicked(&tool, payload.as_ref()))),
-            error = stopped(ctx) => Err(error),
+            error = ctx.stopped() => Err(error),
         };
         let closed = ctx.frame().instances.close().await;
         let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(&tool, &error)));
+        let result = match guarded {
+            Some((guards, arguments)) => Box::pin(guard::after_call(guards, ctx, &tool, arguments, result)).await,
+            None => result,
+        };
         open.finish(&result);
         result
-    }
-}
-
-/// Waits until the call is cancelled, or has taken too long; returns which it is.
-async fn stopped(ctx: &CallContext) -> CallError {
-    let cancelled = async {
-        ctx.cancelled().await;
-        CallError::Cancelled { tool: ctx.name().to_owned() }
-    };
-    let Some(deadline) = ctx.frame().deadline.get() else { return cancelled.await };
-    tokio::select! {
-        error = cancelled => error,
-        () = tokio::time::sleep_until(deadline.at) => deadline.error(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod fault;
 
+use std::any::Any;
 use std::error::Error;
 use std::time::Duration;
 
@@ -68,6 +69,19 @@ pub enum CallError {
         tool: String,
         /// Why, in words fit to show to a model.
         reason: String,
+    },
+
+    /// A guard refused the call or its result, or what a worker asks of its model or gets from it.
+    #[error("the guard `{guard}` refuses `{tool}`: {reason}")]
+    Refused {
+        /// The registered name of the tool, worker or entry.
+        tool: String,
+        /// The guard's name.
+        guard: String,
+        /// Why, in words fit to show to a model.
+        reason: String,
+        /// Whether it ends the run, so that no model is told.
+        stops: bool,
     },
 
     /// One more worker would exceed the limit on nested workers; nothing ran.
@@ -236,6 +250,7 @@ impl CallError {
                 | Self::UnfitModel { .. }
                 | Self::Denied { .. }
                 | Self::Blocked { .. }
+                | Self::Refused { stops: true, .. }
                 | Self::Depth { .. }
                 | Self::Nesting { .. }
                 | Self::Cycle { .. }
@@ -299,12 +314,19 @@ impl CallError {
         matches!(self.innermost(), Self::Blocked { .. })
     }
 
+    /// Returns whether a guard refused the call, or one below it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        matches!(self.innermost(), Self::Refused { .. })
+    }
+
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.
     pub(crate) fn renamed(mut self, tool: &str, name: &str) -> Self {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }
             | Self::Denied { tool: called, .. }
             | Self::Blocked { tool: called, .. }
+            | Self::Refused { tool: called, .. }
             | Self::Panicked { tool: called, .. }
             | Self::Failed { tool: called, .. }
             | Self::GaveUp { worker: called, .. }
@@ -336,6 +358,12 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallError> {
         next = error.source();
     }
     None
+}
+
+/// Returns the text of a panic.
+pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no text")
 }
 
 /// Returns an error and all its causes as one line.

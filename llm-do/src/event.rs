@@ -21,7 +21,7 @@ use serde::Serialize;
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::json_lines::JsonLines;
-pub use self::kind::{Caller, Delta, EventKind, Judge, Kind, Outcome, RuleSource};
+pub use self::kind::{Caller, Delta, EventKind, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
 #[cfg(feature = "tracing")]

@@ -67,6 +67,7 @@ mod definition;
 mod dispatch;
 mod error;
 mod event;
+mod guard;
 mod history;
 mod instance;
 mod journal;
@@ -84,6 +85,7 @@ mod toolset;
 mod usage;
 mod user_input;
 mod worker;
+mod worker_file;
 mod worker_spec;
 
 pub use self::approval::{
@@ -96,9 +98,10 @@ pub use self::error::{BoxError, CallError, Fault, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;
 pub use self::event::{
-    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, JsonLines, Judge, Kind,
-    Outcome, RuleSource, Terminal, Verbosity, event_channel,
+    Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink, GuardAction, Hook,
+    JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity, event_channel,
 };
+pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
     FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
@@ -111,9 +114,10 @@ pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
+pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
 /// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
-/// [`ToolContext`] and [`EventSink::flush`].
+/// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.

@@ -48,6 +48,7 @@ impl Registry {
         defs.sort_by_key(|def| (def.name, def.location.to_string()));
         let mut faults: Vec<_> = defs.iter().flat_map(|def| plan::faults(def)).collect();
         faults.extend(defs.iter().flat_map(|def| unfit_arguments(def)));
+        faults.extend(workers.iter().flat_map(|(spec, origin)| unfit(spec, origin)));
         let linked = defs.iter().map(|def| (Registered::linked(def), def.declaration.map(Written::from)));
         let written = workers.into_iter().map(|(spec, origin)| {
             let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
@@ -173,6 +174,11 @@ impl Registry {
         let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));
         missing.into_iter().map(describe).collect()
     }
+}
+
+/// Says what makes a worker none that is written elsewhere.
+fn unfit(spec: &WorkerSpec, origin: &Origin) -> Vec<String> {
+    spec.faults().into_iter().map(|fault| format!("the worker `{}` ({origin}): {fault}", spec.name())).collect()
 }
 
 /// Says what makes the arguments of an item none that a model could give.

@@ -19,16 +19,20 @@ pub use self::chat::Chat;
 pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
+use crate::definition::Location;
 use crate::dispatch::{Plane, Root};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
+use crate::guard::{Guard, Guards};
 use crate::history::HistoryProcessor;
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
-use crate::registry::{Registry, RegistryError};
+use crate::registry::{Origin, Registry, RegistryError};
 use crate::tool::{FromReturn, Tool};
 use crate::usage::Limits;
 use crate::user_input::InputHandler;
+use crate::worker_file::{self, WorkerFileError};
+use crate::worker_spec::WorkerSpec;
 
 /// The variable that names the model of workers that declare none.
 pub(crate) const MODEL_VARIABLE: &str = "LLM_DO_MODEL";
@@ -152,7 +156,10 @@ pub struct RuntimeBuilder {
     clock: Option<Arc<dyn Clock>>,
     input_handler: Option<Arc<dyn InputHandler>>,
     processors: Vec<Arc<dyn HistoryProcessor>>,
+    guards: Vec<Arc<dyn Guard>>,
     journal: Option<Arc<dyn Journal>>,
+    workers: Vec<(WorkerSpec, Origin)>,
+    worker_dirs: Vec<PathBuf>,
     cancellation: CancellationToken,
 }
 
@@ -348,9 +355,52 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Shows `guard` every call and every request to a model, to be changed or refused. Default: no guard.
+    ///
+    /// Before a call or a request, guards see it in the order given; afterwards they see what came of it in reverse.
+    pub fn guard(mut self, guard: impl Guard + 'static) -> Self {
+        self.guards.push(Arc::new(guard));
+        self
+    }
+
     /// Records every effect in `journal`, and replays what it has recorded. Default: none.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));
+        self
+    }
+
+    /// Adds a worker to those that are linked: models, code and toolsets find it by its name. Default: none.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// use llm_do::{WorkerSpec, json};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let translator = WorkerSpec::new("translator", "Translate into French.");
+    /// let model = TestModel::new().text("Bonjour !");
+    /// let runtime = Runtime::builder().worker(translator).force_model(model).build()?;
+    /// assert_eq!(runtime.run_named("translator", json!({ "input": "Hello!" })).await?, "Bonjour !");
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn worker(mut self, spec: WorkerSpec) -> Self {
+        let caller = std::panic::Location::caller();
+        self.workers.push((spec, Origin::Source(Location::new(caller.file(), caller.line()))));
+        self
+    }
+
+    /// Adds the workers whose files, `*.worker` and `*.agent`, are directly inside a folder, besides those of folders
+    /// given before. Default: none.
+    ///
+    /// They are read when the runtime is built, and found by their names as if they were linked;
+    /// [`worker`](macro@crate::worker#a-worker-file-at-run-time) says what is in such a file.
+    pub fn worker_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.worker_dirs.push(path.into());
         self
     }
 
@@ -383,10 +433,20 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, state that a
-    /// registered tool takes and that was not given, names in the policy that are not registered.
-    pub fn build(self) -> Result<Runtime, BuildError> {
-        self.build_on(Registry::collect()?)
+    /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, workers that are none,
+    /// state that a registered tool takes and that was not given, names in the policy that are not registered. Faults of
+    /// worker files come before all others.
+    pub fn build(mut self) -> Result<Runtime, BuildError> {
+        let registry = self.collect()?;
+        self.build_on(registry)
+    }
+
+    /// Collects what is linked, and the workers that were added.
+    pub(crate) fn collect(&mut self) -> Result<Registry, BuildError> {
+        let mut workers = std::mem::take(&mut self.workers);
+        let read = worker_file::read_dirs(&self.worker_dirs).map_err(BuildError::WorkerFiles)?;
+        workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
+        Ok(Registry::with_workers(workers)?)
     }
 
     /// Begins the session over a registry that was collected before.
@@ -415,6 +475,7 @@ impl RuntimeBuilder {
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             input_handler: self.input_handler,
             processors: self.processors.into(),
+            guards: Guards::new(self.guards),
             journal: self.journal,
             places: Places::default(),
             streaming: self.streaming,
@@ -428,6 +489,8 @@ impl RuntimeBuilder {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BuildError {
+    /// Worker files have faults, or a folder of them cannot be read.
+    WorkerFiles(WorkerFileError),
     /// The registry has faults.
     Registry(RegistryError),
     /// Tools take state that was not given: the types, each with the tools that take it.
@@ -445,6 +508,7 @@ impl From<RegistryError> for BuildError {
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::WorkerFiles(error) => error.fmt(f),
             Self::Registry(error) => error.fmt(f),
             Self::MissingState(missing) => {
                 write!(f, "missing state, to be given with `Runtime::builder().state(..)`:")?;

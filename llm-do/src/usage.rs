@@ -15,6 +15,7 @@ use llm_do_providers::{Money, Usage};
 use serde::{Deserialize, Serialize};
 
 pub use self::cost::Cost;
+pub(crate) use self::limits::seconds;
 pub use self::limits::{Exceeded, Limits};
 pub(crate) use self::recorder::UsageRecorder;
 pub use self::tree::{ModelUsage, UsageTree};

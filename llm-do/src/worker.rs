@@ -1,5 +1,6 @@
 //! Runs a worker: asks its model, turn by turn, until it has given its output.
 
+mod guarded;
 mod output;
 mod turn;
 
@@ -7,8 +8,8 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{
-    ErrorKind, Message, Model, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings, StreamEvent,
-    ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
+    ErrorKind, Message, Model, Price, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
+    StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
 };
 use serde_json::{Value, json};
 
@@ -19,6 +20,7 @@ use crate::context::CallContext;
 use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
+use crate::guard::Guards;
 use crate::history::{Conversation, History, HistoryProcessor};
 use crate::journal::StepKind;
 use crate::prompt::Prompt;
@@ -32,6 +34,10 @@ const AT_ONCE: usize = 16;
 pub(crate) struct WorkerRun {
     pub(crate) ctx: CallContext,
     pub(crate) model: Arc<dyn Model>,
+    /// `provider:model`.
+    pub(crate) model_name: Arc<str>,
+    /// What the model costs, if that is known.
+    pub(crate) price: Option<Price>,
     pub(crate) instructions: Arc<str>,
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
@@ -41,8 +47,19 @@ pub(crate) struct WorkerRun {
     /// Whether a denied call is told to the model instead of ending the run.
     pub(crate) return_denials: bool,
     pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
+    pub(crate) guards: Option<Guards>,
     /// What was said before, and is to be kept for the next time: of a root call only.
     pub(crate) conversation: Option<Arc<Conversation>>,
+}
+
+/// What is asked in one turn.
+#[derive(Clone)]
+struct Asked {
+    messages: Arc<Vec<Message>>,
+    /// What a guard put in the place of the worker's own.
+    instructions: Option<Arc<str>>,
+    /// What a guard put in the place of the worker's own.
+    settings: Option<Arc<Settings>>,
 }
 
 /// The turns of a call under way: whatever becomes of it, what was said is kept.
@@ -56,6 +73,13 @@ impl Drop for Talk {
         if let Some(conversation) = &self.conversation {
             conversation.keep(std::mem::take(self.turns.messages_mut()));
         }
+    }
+}
+
+impl Asked {
+    /// Returns what the worker asks of itself.
+    fn of(turns: &Turns) -> Self {
+        Self { messages: Arc::clone(turns.messages()), instructions: None, settings: None }
     }
 }
 
@@ -90,14 +114,22 @@ impl WorkerRun {
     /// Asks the model once, and hands its answer to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let response = self.request(turns).await?;
+        let (response, refused) = match &self.guards {
+            // On the heap: most sessions have none.
+            Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
+            None => (self.request(turns, Asked::of(turns)).await?, None),
+        };
         self.ctx.emit(|| EventKind::ModelResponse {
             model: response.model.clone(),
             parts: response.parts.clone(),
             usage: response.usage,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        if let Some(reason) = turns.answered(response, &self.output) {
+        let retry = match refused {
+            Some(reason) => turns.refused(response, reason),
+            None => turns.answered(response, &self.output),
+        };
+        if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
         }
         Ok(())
@@ -119,33 +151,36 @@ impl WorkerRun {
     }
 
     /// Asks the model once, until it has answered or the run is cancelled.
-    async fn request(self: &Arc<Self>, turns: &Turns) -> Result<Response, CallError> {
-        let messages = turns.messages();
-        let _counted = self.ctx.begin_request(self.model.name())?;
+    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Response, CallError> {
+        let _counted = self.ctx.begin_request(&self.model_name, self.price.is_some())?;
         self.ctx.emit(|| EventKind::ModelRequest {
-            model: self.model.name().into(),
+            model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
-            messages: messages.len(),
+            messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let (run, asked) = (Arc::clone(self), Arc::clone(messages));
-        let local = async move { run.answer(&asked).await };
-        let input = || self.input(turns);
+        let (run, sent) = (Arc::clone(self), asked.clone());
+        let local = async move { run.answer(&sent).await };
+        let input = || self.input(turns, &asked);
         let response: Response = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(StepKind::Model, self.model.name(), input, local) => answer?,
+            answer = self.ctx.step(StepKind::Model, &self.model_name, input, local) => answer?,
         };
-        self.ctx.add_request(self.model.name(), response.usage);
+        let cost = self.price.as_ref().map(|price| price.cost(&response.usage));
+        self.ctx.add_request(&self.model_name, response.usage, cost);
         Ok(response)
     }
 
     /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.
-    fn input(&self, turns: &Turns) -> Value {
-        let new = turns.asked();
-        match turns.turn() {
-            0 => json!({ "instructions": self.instructions, "messages": new }),
-            turn => json!({ "turn": turn, "messages": new }),
+    fn input(&self, turns: &Turns, asked: &Asked) -> Value {
+        let new = turns.new_of(&asked.messages);
+        match (turns.turn(), &asked.instructions) {
+            (0, instructions) => {
+                json!({ "instructions": instructions.as_ref().unwrap_or(&self.instructions), "messages": new })
+            }
+            (turn, None) => json!({ "turn": turn, "messages": new }),
+            (turn, Some(instructions)) => json!({ "turn": turn, "instructions": instructions, "messages": new }),
         }
     }
 
@@ -163,22 +198,27 @@ impl WorkerRun {
         }
     }
 
-    async fn answer(&self, messages: &[Message]) -> Result<Response, CallError> {
-        let request = Request::new(messages, &self.settings)
-            .instructions(Some(&*self.instructions).filter(|text| !text.is_empty()))
+    async fn answer(&self, asked: &Asked) -> Result<Response, CallError> {
+        let instructions = asked.instructions.as_ref().unwrap_or(&self.instructions);
+        let request = Request::new(&asked.messages, asked.settings.as_deref().unwrap_or(&self.settings))
+            .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&self.tools)
             .tool_choice(self.tool_choice())
             .server_side_tools(&self.server_side_tools)
             .output(self.output.schema());
-        let failed = |source| CallError::Model { worker: self.ctx.name().to_owned(), source };
+        let failed = |source| self.failed(source);
         let stream = if self.streaming {
             self.model.stream(request).await.map_err(failed)?
-        } else if self.ctx.is_observed() {
+        } else if self.ctx.is_observed() && self.guards.is_none() {
             replay(self.model.request(request).await.map_err(failed)?)
         } else {
             return self.model.request(request).await.map_err(failed);
         };
         self.collect(stream).await.map_err(failed)
+    }
+
+    fn failed(&self, source: ProviderError) -> CallError {
+        CallError::Model { worker: self.ctx.name().to_owned(), source }
     }
 
     /// Reports the pieces of an answer and returns the whole.
@@ -215,7 +255,7 @@ impl WorkerRun {
             Ok(returned) => return Ok(Called { result: answered(call, returned), fault: None, is_denied: false }),
             Err(error) => error,
         };
-        let is_denied = error.is_denied();
+        let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
         // What took all of this worker's own time leaves none to mend it.
         let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
         if !is_told {
@@ -224,7 +264,7 @@ impl WorkerRun {
         let error = self.shown(error, &call.name);
         let told = if is_denied { denial(&error, &call.name) } else { error.told() };
         let result = ToolResult::new(call, told).with_error(true);
-        Ok(Called { result, fault: Some(chain(&error)), is_denied })
+        Ok(Called { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
     }
 
     /// Returns the error of a call as its model knows the tool: by the name that it called.

@@ -64,3 +64,19 @@ fn each_line_against_other_macros_has_a_proof_or_says_not_yet() {
         }
     }
 }
+
+#[test]
+fn each_line_of_conformance_has_a_proof_or_says_where_it_is_checked() {
+    let page = read("tests/README.md");
+    let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();
+    let numbers: Vec<u32> = lines.iter().map(|line| line.split(' ').nth(1).unwrap().parse().unwrap()).collect();
+    let listed = (1..=47).chain(62..=66).chain(84..=88);
+    assert_eq!(numbers, listed.collect::<Vec<_>>());
+    for line in lines {
+        let proofs = line.trim_end_matches(" |").rsplit("| ").next().unwrap();
+        assert!(proofs.contains('`'), "{line}");
+        for proof in proofs.split('`').skip(1).step_by(2).filter(|proof| !proof.starts_with(".ci/")) {
+            assert!(is_proof(proof), "no {proof}: {line}");
+        }
+    }
+}

@@ -149,8 +149,8 @@ impl Rules {
             of_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
             self.of_holders(name, RuleSource::PolicyToolset, |holder| policy.toolsets.get(holder.toolset).cloned()),
             of_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
-            tool.approval().map(|rule| (rule.into(), RuleSource::Tool)),
-            self.of_holders(name, RuleSource::Toolset, |holder| holder.approval.map(Rule::from)),
+            tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
+            self.of_holders(name, RuleSource::DeclaredToolset, |holder| holder.approval.map(Rule::from)),
             Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
         ];
         said.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()

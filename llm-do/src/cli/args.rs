@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use crate::runtime::RuntimeBuilder;
+
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
@@ -19,7 +21,22 @@ pub(super) enum Command {
     /// List tools, workers and entries.
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state.
-    Check,
+    Check(Workers),
+}
+
+/// Workers besides those that are linked.
+#[derive(Args, Debug)]
+pub(super) struct Workers {
+    /// Add the worker files, `*.worker` and `*.agent`, of this folder; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    worker_dir: Vec<PathBuf>,
+}
+
+impl Workers {
+    /// Returns the builder with the workers added.
+    pub(super) fn added(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+        self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir)
+    }
 }
 
 #[derive(Args, Debug)]
@@ -58,6 +75,8 @@ pub(super) struct RunOptions {
     /// Write every event to this file, as JSON Lines.
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) workers: Workers,
 }
 
 #[derive(Args, Debug)]
@@ -65,4 +84,6 @@ pub(super) struct ToolsOptions {
     /// Print JSON, with schemas.
     #[arg(long)]
     pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) workers: Workers,
 }

@@ -11,6 +11,9 @@ use crate::event::Kind;
 use crate::prompt::read_anywhere;
 use crate::registry::{Registered, Registry, did_you_mean};
 
+/// What runs where nothing else is named: an entry, or a worker of that name.
+const MAIN: &str = "main";
+
 /// What is to run.
 #[derive(Debug)]
 pub(super) struct Root {
@@ -58,8 +61,10 @@ fn target<'a>(registry: &'a Registry, options: &'a RunOptions) -> Result<(&'a Re
     }
 }
 
+/// Returns what may be run by its name alone: entries, and the worker that is named as one is, `main`.
 fn entries(registry: &Registry) -> impl Iterator<Item = &Registered> {
-    registry.iter().map(AsRef::as_ref).filter(|item| item.kind() == Kind::Entry)
+    let is_main = |item: &Registered| item.kind() == Kind::Worker && item.name() == MAIN;
+    registry.iter().map(AsRef::as_ref).filter(move |item| item.kind() == Kind::Entry || is_main(item))
 }
 
 fn default_entry(registry: &Registry) -> Result<&Registered, Failure> {
@@ -67,7 +72,7 @@ fn default_entry(registry: &Registry) -> Result<&Registered, Failure> {
     match all.as_slice() {
         [] => Err(Failure::Usage("this program has no entry; run a tool or worker with --tool NAME".to_owned())),
         [only] => Ok(only),
-        several => several.iter().find(|entry| entry.name() == "main").copied().ok_or_else(|| {
+        several => several.iter().find(|entry| entry.name() == MAIN).copied().ok_or_else(|| {
             let names: Vec<_> = several.iter().map(|entry| entry.name()).collect();
             Failure::Usage(format!("say which entry to run: {}", names.join(", ")))
         }),

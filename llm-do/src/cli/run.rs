@@ -19,12 +19,12 @@ use super::{Failure, print};
 use crate::approval::ApprovalMode;
 use crate::error::{CallError, chain};
 use crate::event::{JsonLines, Verbosity, printable};
-use crate::registry::Registry;
 use crate::runtime::RuntimeBuilder;
 
 /// Runs what the options say and prints its result.
 pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), Failure> {
-    let registry = Registry::collect().map_err(Failure::error)?;
+    let mut builder = options.workers.added(builder);
+    let registry = builder.collect().map_err(Failure::error)?;
     let root = root(&registry, options)?;
     let file = options.events.as_deref().map(create).transpose()?;
     let progress = Progress::new(verbosity(options.verbose));

@@ -1,16 +1,17 @@
-//! `tools`: what is linked into the program.
+//! `tools`: what is there to run and to call.
 
 use serde_json::{Value, json};
 
 use super::args::ToolsOptions;
 use super::{Failure, print};
 use crate::declared::Declared;
-use crate::registry::{Registered, Registry};
+use crate::registry::Registered;
+use crate::runtime::RuntimeBuilder;
 use crate::toolset::Member;
 
 /// Prints every tool, worker, entry and toolset.
-pub(super) fn list(options: &ToolsOptions) -> Result<(), Failure> {
-    let registry = Registry::collect().map_err(Failure::error)?;
+pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<(), Failure> {
+    let registry = options.workers.added(builder).collect().map_err(Failure::error)?;
     if options.json {
         let items = registry.iter().map(|item| describe(item)).chain(registry.toolsets().map(describe_set));
         return print(&format!("{:#}", items.collect::<Value>()));

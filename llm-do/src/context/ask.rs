@@ -21,15 +21,15 @@ use crate::worker_spec::WorkerSpec;
 ///
 /// It counts as a worker: one deeper than its caller, with limits, events and the journal as for any.
 #[must_use = "a model is asked by `.await`"]
-pub struct Ask<'a, T = String> {
-    ctx: &'a CallContext,
+pub struct Ask<T = String> {
+    ctx: CallContext,
     spec: WorkerSpec,
     arguments: Result<Value, String>,
     output: PhantomData<fn() -> T>,
 }
 
-impl<'a, T> Ask<'a, T> {
-    pub(super) fn new(ctx: &'a CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
+impl<T> Ask<T> {
+    pub(super) fn new(ctx: CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
         Self { ctx, spec, arguments: written(&prompt.into()), output: PhantomData }
     }
 
@@ -64,21 +64,21 @@ impl<'a, T> Ask<'a, T> {
     }
 
     /// Asks for a `U` in place of plain text.
-    pub fn output<U: WorkerOutput>(self) -> Ask<'a, U> {
+    pub fn output<U: WorkerOutput>(self) -> Ask<U> {
         let Self { ctx, spec, arguments, .. } = self;
         Ask { ctx, spec: spec.output::<U>(), arguments, output: PhantomData }
     }
 
     /// Gives the result as JSON, whatever it is: for a worker with an [`output_schema`](WorkerSpec::output_schema).
-    pub fn json(self) -> Ask<'a, Value> {
+    pub fn json(self) -> Ask<Value> {
         let Self { ctx, spec, arguments, .. } = self;
         Ask { ctx, spec, arguments, output: PhantomData }
     }
 }
 
-impl<'a, T: DeserializeOwned + 'static> IntoFuture for Ask<'a, T> {
+impl<T: DeserializeOwned + 'static> IntoFuture for Ask<T> {
     type Output = Result<T, CallError>;
-    type IntoFuture = BoxFuture<'a, Self::Output>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
@@ -93,7 +93,7 @@ impl<'a, T: DeserializeOwned + 'static> IntoFuture for Ask<'a, T> {
     }
 }
 
-impl<T> std::fmt::Debug for Ask<'_, T> {
+impl<T> std::fmt::Debug for Ask<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Ask").field("worker", &self.spec.name).finish_non_exhaustive()
     }

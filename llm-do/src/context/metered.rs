@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_do_providers::Usage;
+use llm_do_providers::{Money, Usage};
 
 use super::{CallContext, CallFrame};
 use crate::error::CallError;
@@ -16,18 +16,22 @@ impl<S> CallContext<S> {
         self.frame().meter.used()
     }
 
+    /// Returns what the whole run used so far.
+    pub(crate) fn run_usage(&self) -> RunUsage {
+        self.frames().last().map(|user| user.meter.used()).unwrap_or_default()
+    }
+
     /// Counts a request as under way, unless it would exceed a limit of this call or of one that it is below of.
-    pub(crate) fn begin_request(&self, model: &str) -> Result<UnderWay<'_, S>, CallError> {
+    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<UnderWay<'_, S>, CallError> {
         self.in_time()?;
         let counted = UnderWay(self);
         self.frames().for_each(|frame| frame.meter.begin_request());
-        let is_priced = || self.scope.host.is_priced(model);
         self.within(|frame| {
             let limits = frame.limits.as_deref()?;
             // Under way are the others: this one is what is asked about.
             let under_way = frame.meter.requests_under_way().saturating_sub(1);
             let exceeded = limits.request_exceeds(&frame.meter.used(), under_way);
-            exceeded.or_else(|| limits.unpriced_exceeds(model).filter(|_| !is_priced()))
+            exceeded.or_else(|| limits.unpriced_exceeds(model).filter(|_| !is_priced))
         })?;
         Ok(counted)
     }
@@ -38,13 +42,12 @@ impl<S> CallContext<S> {
         over.map_or(Ok(()), |deadline| Err(deadline.error()))
     }
 
-    /// Adds a request that was answered.
-    pub(crate) fn add_request(&self, model: &str, mut usage: Usage) {
+    /// Adds a request that was answered, and what it cost, if that is known.
+    pub(crate) fn add_request(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
         // A model that reports nothing was asked all the same.
         usage.requests = usage.requests.max(1);
-        let cost = self.scope.host.cost(model, &usage);
         self.frames().for_each(|frame| frame.meter.add_request(usage, cost));
-        self.recorder().add_request(&Arc::from(model), usage, cost);
+        self.recorder().add_request(model, usage, cost);
     }
 
     /// Counts a call made by this one, unless it would exceed a limit.

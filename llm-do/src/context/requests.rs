@@ -15,7 +15,7 @@ use crate::subtask::SubtaskRequest;
 use crate::user_input::InputRequest;
 use crate::worker_spec::WorkerSpec;
 
-impl CallContext {
+impl<S> CallContext<S> {
     /// Asks a model a question, with no instructions and no tools: `ctx.llm_ask("Is this spam? ..").await?`.
     ///
     /// Answered in plain text, or as a type with [`output`](Ask::output). The model is the run's, unless
@@ -43,8 +43,8 @@ impl CallContext {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn llm_ask(&self, question: impl Into<Prompt>) -> Ask<'_> {
-        Ask::new(self, WorkerSpec::new("llm_ask", ""), question)
+    pub fn llm_ask(&self, question: impl Into<Prompt>) -> Ask {
+        Ask::new(self.declaring(), WorkerSpec::new("llm_ask", ""), question)
     }
 
     /// Calls a worker that is put together on the spot: `ctx.llm_agent(spec).input("..").await?`.
@@ -55,8 +55,8 @@ impl CallContext {
     ///
     /// Awaiting it returns a [`CallError`] as a call of a worker does, and [`CallError::NotDeclared`] or
     /// [`CallError::NotFound`] for a toolset that the caller may not use.
-    pub fn llm_agent(&self, spec: WorkerSpec) -> Ask<'_> {
-        Ask::new(self, spec, "")
+    pub fn llm_agent(&self, spec: WorkerSpec) -> Ask {
+        Ask::new(self.declaring(), spec, "")
     }
 
     /// Gives a task to the worker that is best for it, of those that this call may call.
@@ -73,11 +73,9 @@ impl CallContext {
     /// Returns [`CallError::NoWorker`] if no worker has a point, or several have the most, which it names; and errors as of
     /// any call of a worker.
     pub async fn subtask(&self, request: SubtaskRequest) -> Result<Value, CallError> {
-        self.scope.host.subtask(self, request).await
+        self.scope.host.subtask(&self.declaring(), request).await
     }
-}
 
-impl<S> CallContext<S> {
     /// Asks the user, and waits for the answer; a worker that the call is below of is told of both as well.
     ///
     /// # Errors

@@ -30,16 +30,21 @@ pub(super) struct Admitted {
 
 impl Run {
     /// Finds what the caller may call. A model is not told of what it may not.
-    pub(super) fn find(&self, caller: &CallFrame, whom: Callee<'_>, by: Caller) -> Result<Arc<Registered>, CallError> {
+    pub(super) fn find(
+        &self,
+        caller: &CallContext,
+        whom: Callee<'_>,
+        by: Caller,
+    ) -> Result<Arc<Registered>, CallError> {
         let registry = &self.plane.registry;
-        let declared = caller.declared.as_deref();
+        let declared = caller.declared();
         if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
             return Ok(Arc::clone(tool));
         }
         let (name, tool) = (whom.name(), whom.name().to_owned());
         let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
         if by != Caller::Model && !is_shown && registry.get(name).is_some() {
-            return Err(CallError::NotDeclared { tool, caller: caller.name.to_string() });
+            return Err(CallError::NotDeclared { tool, caller: caller.name().to_owned() });
         }
         Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
     }
@@ -47,14 +52,12 @@ impl Run {
     /// Finds what the caller may call, or puts it together.
     pub(super) fn callee(
         &self,
-        caller: &CallFrame,
+        caller: &CallContext,
         whom: Callee<'_>,
         by: Caller,
     ) -> Result<Arc<Registered>, CallError> {
         match whom {
-            Callee::Inline(spec) => {
-                self.plane.registry.inline(spec, caller.declared.as_deref(), &caller.name).map(Arc::new)
-            }
+            Callee::Inline(spec) => self.plane.registry.inline(spec, caller.declared(), caller.name()).map(Arc::new),
             _ => self.find(caller, whom, by),
         }
     }
@@ -68,7 +71,7 @@ impl Run {
         by: Caller,
     ) -> CallFrame {
         let from = caller.frame();
-        let resolved = || whom.resolve(from.declared.as_deref()).unwrap_or(whom.name());
+        let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
         let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
         CallFrame {
             call: self.number(),
@@ -83,6 +86,7 @@ impl Run {
             limits: tool.and_then(|tool| self.limits(tool)),
             recorder: OnceLock::new(),
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
+            is_unguarded: caller.is_unguarded(),
             arguments: OnceLock::new(),
             heard: Heard::default(),
             step: OnceLock::new(),
@@ -100,6 +104,9 @@ impl Run {
     ) -> Result<Admitted, CallError> {
         let tool = found?;
         let mut prepared = Prepared::decode(&tool, arguments)?;
+        if let Some(guards) = self.plane.guards(ctx) {
+            prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
+        }
         self.descend(ctx, &tool, &prepared)?;
         let visit = self.place(ctx, &tool, &prepared)?;
         self.approve(ctx, &tool, &mut prepared).await?;

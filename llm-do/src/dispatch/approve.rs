@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Run;
 use super::perform::Prepared;
-use super::{Run, stopped};
 use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault};
@@ -68,7 +68,7 @@ impl Run {
         };
         tokio::select! {
             biased;
-            error = stopped(ctx) => match error {
+            error = ctx.stopped() => match error {
                 CallError::Cancelled { .. } => Ok(Answer::denied("the run was cancelled", Judge::Cancellation)),
                 late => Err(late),
             },

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Plane;
 use crate::context::{CallContext, Given};
 use crate::definition::{Ask, Start};
-use crate::error::{CallError, Fault};
+use crate::error::{CallError, Fault, panic_text};
 use crate::event::Caller;
 use crate::history::Conversation;
 use crate::registry::{Code, Registered, WorkerPlan};
@@ -132,6 +132,8 @@ impl Plane {
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;
         Ok(WorkerRun {
             ctx: ctx.clone(),
+            model_name: model.name().into(),
+            price: self.prices.price(model.name()).cloned(),
             model,
             instructions: output.instructed(&plan.instructions),
             tools,
@@ -141,6 +143,7 @@ impl Plane {
             streaming: self.streaming,
             return_denials: self.return_permission_errors,
             processors: Arc::clone(&self.processors),
+            guards: self.guards(ctx).cloned(),
             conversation: None,
         })
     }
@@ -162,6 +165,5 @@ async fn function(tool: &Registered, start: Box<dyn Start>, ctx: &CallContext) -
 }
 
 pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    CallError::Panicked { tool: tool.name().to_owned(), message: text.unwrap_or("no text").to_owned() }
+    CallError::Panicked { tool: tool.name().to_owned(), message: panic_text(payload).to_owned() }
 }

@@ -32,7 +32,7 @@ impl Run {
 
     /// Lists the workers that a call may call, by name.
     fn workers(&self, caller: &CallContext) -> Vec<&Arc<Registered>> {
-        let declared = caller.frame().declared.as_deref();
+        let declared = caller.declared();
         let may_call = |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
         self.plane.registry.iter().filter(|item| item.kind() == Kind::Worker).filter(may_call).collect()
     }

@@ -81,6 +81,18 @@ pub enum EventKind {
         /// Whether equal calls of this session will run without a question.
         remembered: bool,
     },
+    /// A guard changed or refused something of the call; none of it where a guard let everything pass.
+    Guarded {
+        /// The guard's name.
+        guard: Arc<str>,
+        /// What it saw.
+        hook: Hook,
+        /// What it did.
+        action: GuardAction,
+        /// Why, if it refused.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     /// The call asks the user.
     InputAsked {
         /// The question.
@@ -224,11 +236,50 @@ pub enum RuleSource {
     /// The policy's rule for all workers.
     PolicyWorkers,
     /// `approval = ..` of the tool.
-    Tool,
+    DeclaredTool,
     /// `approval = ..` of this toolset, which holds the tool.
-    Toolset(Arc<str>),
+    DeclaredToolset(Arc<str>),
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
+}
+
+/// What a guard saw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Hook {
+    /// The call, before it was approved.
+    BeforeCall,
+    /// How the call ended.
+    AfterCall,
+    /// What the worker was about to ask its model.
+    BeforeRequest,
+    /// What the model answered.
+    AfterResponse,
+}
+
+impl Hook {
+    /// Returns the words for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::BeforeCall => "call",
+            Self::AfterCall => "result",
+            Self::BeforeRequest => "request",
+            Self::AfterResponse => "response",
+        }
+    }
+}
+
+/// What a guard did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum GuardAction {
+    /// It changed what it saw.
+    Changed,
+    /// It refused what it saw.
+    Refused,
 }
 
 /// How a call ended.

@@ -73,8 +73,9 @@ impl WorkerPlan {
     /// Takes what a program or a file says.
     pub(super) fn written(spec: &WorkerSpec) -> Self {
         let shared = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
+        let instructions = if spec.instructions.is_empty() { &spec.description } else { &spec.instructions };
         Self {
-            instructions: spec.instructions.as_str().into(),
+            instructions: instructions.as_str().into(),
             model: spec.model.as_deref().map(Into::into),
             compatible_models: shared(&spec.compatible_models),
             settings: spec.settings.clone(),

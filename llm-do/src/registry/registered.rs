@@ -52,8 +52,8 @@ pub(crate) enum Code {
 /// Where an item comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// It is linked: the place in its source.
-    Linked(Location),
+    /// It is linked, or the program gave it to the runtime: the place in its source.
+    Source(Location),
     /// A worker file.
     File(PathBuf),
     /// The program put it together while it ran.
@@ -63,7 +63,7 @@ pub(crate) enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Linked(location) => location.fmt(f),
+            Self::Source(location) => location.fmt(f),
             Self::File(path) => path.display().fmt(f),
             Self::Session => f.write_str("made while the program ran"),
         }
@@ -78,7 +78,7 @@ impl Registered {
             spec: ToolSpec { name: def.name.into(), description: def.description.into(), parameters },
             kind: def.kind,
             effect: def.effect,
-            origin: Origin::Linked(def.location),
+            origin: Origin::Source(def.location),
             timeout: def.timeout,
             declared: None,
             instances: Vec::new(),

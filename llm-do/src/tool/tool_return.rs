@@ -75,6 +75,16 @@ impl ToolReturn {
         &self.value
     }
 
+    /// Returns the value that the model reads, to be changed.
+    pub fn value_mut(&mut self) -> &mut Value {
+        &mut self.value
+    }
+
+    /// Returns the files that the model is shown, to be changed.
+    pub fn attachments_mut(&mut self) -> &mut Vec<Attachment> {
+        &mut self.attachments
+    }
+
     /// Returns the files that the model is shown.
     #[must_use]
     pub fn attachments(&self) -> &[Attachment] {

@@ -1,6 +1,6 @@
 //! What a run may use.
 
-mod seconds;
+pub(crate) mod seconds;
 
 use std::time::Duration;
 

@@ -72,7 +72,7 @@ pub(crate) struct Called {
     pub(crate) result: ToolResult,
     /// Why it failed, as operators read it: the model is told in the result.
     pub(crate) fault: Option<String>,
-    /// Whether the call was not approved: no fault of the model's, so it spends no retry.
+    /// Whether the call was not approved, or a guard refused it: no fault of the model's, so it spends no retry.
     pub(crate) is_denied: bool,
 }
 
@@ -118,9 +118,9 @@ impl Turns {
         self.turn
     }
 
-    /// Returns the messages that the model was not asked with before, without its own.
-    pub(crate) fn asked(&self) -> &[Message] {
-        self.messages.get(self.asked..).unwrap_or(&self.messages)
+    /// Returns those of `messages`, as the model is to be asked with, that it was not asked with before, without its own.
+    pub(crate) fn new_of<'m>(&self, messages: &'m [Message]) -> &'m [Message] {
+        messages.get(self.asked..).unwrap_or(messages)
     }
 
     /// Takes what the user said to a tool meanwhile.
@@ -132,11 +132,8 @@ impl Turns {
 
     /// Takes the model's answer; returns what was wrong with it, if it is asked again for that.
     pub(crate) fn answered(&mut self, response: Response, output: &Output) -> Option<String> {
-        self.turn += 1;
         let (text, finish) = (response.text(), response.finish);
-        let calls: Vec<ToolCall> = response.tool_calls().cloned().collect();
-        self.push(Message::Assistant { parts: response.parts });
-        self.asked = self.messages.len();
+        let calls = self.said(response);
         match finish {
             FinishReason::Length => {
                 let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
@@ -152,6 +149,21 @@ impl Turns {
             },
             _ => self.make(calls, output),
         }
+    }
+
+    /// Takes an answer that is not accepted, whatever it says; returns `reason` if the model is asked again.
+    pub(crate) fn refused(&mut self, response: Response, reason: String) -> Option<String> {
+        let calls = self.said(response);
+        self.refuse(&calls, &reason.into())
+    }
+
+    /// Adds an answer to the history; returns its calls.
+    fn said(&mut self, response: Response) -> Vec<ToolCall> {
+        self.turn += 1;
+        let calls = response.tool_calls().cloned().collect();
+        self.push(Message::Assistant { parts: response.parts });
+        self.asked = self.messages.len();
+        calls
     }
 
     /// Goes on to the calls of an answer; one of the output tool gives the result, once the others are made.

@@ -107,15 +107,15 @@ async fn ruled(policy: Policy, tool: &str) -> (usize, RuleSource) {
 
 #[tokio::test]
 async fn a_tools_own_rule_counts_more_than_its_effect_and_its_toolset() {
-    assert_eq!(ruled(Policy::new(), "asks").await, (1, RuleSource::Tool));
-    assert_eq!(ruled(Policy::new(), "runs").await, (0, RuleSource::Tool));
+    assert_eq!(ruled(Policy::new(), "asks").await, (1, RuleSource::DeclaredTool));
+    assert_eq!(ruled(Policy::new(), "runs").await, (0, RuleSource::DeclaredTool));
 }
 
 #[tokio::test]
 async fn a_toolsets_rule_counts_for_its_members_under_any_name_and_the_strictest_wins() {
-    assert_eq!(ruled(Policy::new(), "plain").await, (0, RuleSource::Toolset("lenient".into())));
-    assert_eq!(ruled(Policy::new(), "hidden").await, (0, RuleSource::Toolset("lenient".into())));
-    assert_eq!(ruled(Policy::new(), "contested").await, (1, RuleSource::Toolset("strict".into())));
+    assert_eq!(ruled(Policy::new(), "plain").await, (0, RuleSource::DeclaredToolset("lenient".into())));
+    assert_eq!(ruled(Policy::new(), "hidden").await, (0, RuleSource::DeclaredToolset("lenient".into())));
+    assert_eq!(ruled(Policy::new(), "contested").await, (1, RuleSource::DeclaredToolset("strict".into())));
 }
 
 #[tokio::test]
@@ -141,16 +141,16 @@ async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
         let error = result.unwrap_err();
         assert!(error.is_denied() && error.is_blocked() && !error.is_mendable());
         assert_eq!(llm_do::chain(&error), "`calls` failed: `broken` is blocked: it is broken");
-        assert_eq!((asked, decision), (0, (false, Judge::Policy, RuleSource::Tool)));
+        assert_eq!((asked, decision), (0, (false, Judge::Policy, RuleSource::DeclaredTool)));
     }
 }
 
 #[tokio::test]
 async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
     let lenient = || Policy::new().tool("start", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
-    assert_eq!(ruled(lenient(), "start").await, (0, RuleSource::Toolset("machine".into())));
+    assert_eq!(ruled(lenient(), "start").await, (0, RuleSource::DeclaredToolset("machine".into())));
     let free = || Policy::new().tool("broken", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
-    assert_eq!(ruled(free(), "broken").await, (0, RuleSource::Tool));
+    assert_eq!(ruled(free(), "broken").await, (0, RuleSource::DeclaredTool));
     let night = Policy::new().toolset("silent", Rule::blocked("it is night")).tool("plain", Rule::PreApproved);
     assert_eq!(ruled(night, "plain").await, (0, RuleSource::PolicyToolset("silent".into())));
     let none = Policy::new().tool("runs", Rule::PreApproved).decide_with(|_| Some(Rule::blocked("no")));
@@ -180,7 +180,7 @@ async fn what_is_pre_approved_runs_though_all_is_rejected() {
     let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     let (result, _, decision) = call(builder, "runs", json!({})).await;
     assert_eq!(result.unwrap(), 2);
-    assert_eq!(decision, (true, Judge::Policy, RuleSource::Tool));
+    assert_eq!(decision, (true, Judge::Policy, RuleSource::DeclaredTool));
 }
 
 #[tokio::test]

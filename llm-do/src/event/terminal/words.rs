@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Verbosity;
 use super::lines::{flat, told};
-use crate::event::{Event, EventKind, Judge, Outcome};
+use crate::event::{Event, EventKind, GuardAction, Judge, Outcome};
 use crate::usage::RunUsage;
 
 /// Says what happened, if it is worth a line.
@@ -27,6 +27,11 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::ApprovalDecided { approved, by, reason, .. } if *by != Judge::Policy || !approved => {
             let decided = if *approved { "approved" } else { "denied" };
             Some(told(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
+        }
+        EventKind::Guarded { guard, hook, action, reason } => {
+            let did = if *action == GuardAction::Changed { "changed" } else { "refused" };
+            let what = format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
+            Some(told(&what, reason.as_deref().unwrap_or_default(), ""))
         }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),

@@ -20,14 +20,14 @@ pub(super) fn text(duration: Duration) -> String {
 }
 
 #[expect(clippy::ref_option, reason = "the form that serde calls")]
-pub(super) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
     match time {
         Some(time) => serializer.serialize_some(&text(*time)),
         None => serializer.serialize_none(),
     }
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
     let duration = match Option::<Written>::deserialize(deserializer)? {
         None => return Ok(None),
         Some(Written::Whole(seconds)) => Ok(Duration::from_secs(seconds)),

@@ -1,0 +1,214 @@
+//! What is said carries over at the root, is saved and loaded, and is always what a provider accepts.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use llm_do::prelude::*;
+use llm_do::testing::FunctionModel;
+use llm_do::{
+    BoxError, History, HistoryProcessor, Message, Request, Response, ResponsePart, ToolCall, ToolResult, Usage,
+    async_trait,
+};
+use serde_json::json;
+
+/// Answer.
+#[worker(toolsets = [note, other, hang])]
+async fn assistant(input: String) -> String;
+
+/// Answer too.
+#[worker]
+async fn other(input: String) -> String;
+
+/// Take a note.
+#[tool(effect = read_only, inline)]
+fn note(text: String) -> String {
+    text
+}
+
+/// Wait until the run is cancelled.
+#[tool(effect = read_only)]
+async fn hang(ctx: &CallContext) {
+    ctx.progress("hanging");
+    ctx.cancelled().await;
+    std::future::pending::<()>().await;
+}
+
+type Seen = Arc<Mutex<Vec<Vec<Message>>>>;
+
+fn text(text: &str) -> ResponsePart {
+    ResponsePart::Text { text: text.to_owned() }
+}
+
+fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
+    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_string() }
+}
+
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> (FunctionModel, Seen) {
+    let seen = Seen::default();
+    let (asked, answers) = (Arc::clone(&seen), Mutex::new(answers.into_iter()));
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        asked.lock().unwrap().push(request.messages.to_vec());
+        let parts = answers.lock().unwrap().next().unwrap_or_else(|| vec![text("done")]);
+        Ok(Response::new("m", parts, Usage::of_request(1, 1)))
+    });
+    (model, seen)
+}
+
+/// Says what keeps a conversation from being one that a provider accepts.
+fn fault(messages: &[Message]) -> Option<String> {
+    let mut messages = messages.iter().peekable();
+    while let Some(message) = messages.next() {
+        match message {
+            Message::Tool { .. } => return Some("results without calls".to_owned()),
+            Message::Assistant { parts } => {
+                let calls = parts.iter().filter_map(|part| match part {
+                    ResponsePart::ToolCall(call) => Some(call.id.clone()),
+                    _ => None,
+                });
+                let calls: Vec<_> = calls.collect();
+                let results = match messages.next_if(|next| matches!(next, Message::Tool { .. })) {
+                    Some(Message::Tool { results }) => results.iter().map(|result| result.call_id.clone()).collect(),
+                    _ => Vec::new(),
+                };
+                if calls != results {
+                    return Some(format!("calls {calls:?} and results {results:?}"));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[tokio::test]
+async fn what_was_said_carries_over_at_the_root_and_to_no_call_below() {
+    let nested = ResponsePart::ToolCall(call("1", "other", &json!({ "input": "below" })));
+    let (model, seen) = scripted(vec![vec![text("Hello!")], vec![nested], vec![text("from below")]]);
+    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let mut chat = runtime.chat();
+    chat.send(assistant { input: "I am Ann.".into() }).await.unwrap();
+    chat.send(assistant { input: "Who am I?".into() }).await.unwrap();
+    let asked: Vec<_> = seen.lock().unwrap().iter().map(Vec::len).collect();
+    assert_eq!(asked, [1, 3, 1, 5], "the nested call begins with nothing said");
+    assert_eq!(chat.history().messages().len(), 6);
+}
+
+#[tokio::test]
+async fn a_run_without_a_chat_begins_with_nothing_said() {
+    let (model, seen) = scripted(Vec::new());
+    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    for _ in 0..2 {
+        runtime.run(other { input: "x".into() }).await.unwrap();
+    }
+    assert!(seen.lock().unwrap().iter().all(|messages| messages.len() == 1));
+}
+
+#[tokio::test]
+async fn thinking_its_signature_and_ids_are_saved_and_sent_back_byte_for_byte() {
+    let thought: ResponsePart = serde_json::from_value(json!({
+        "type": "thinking", "text": "hm\u{0}\u{fffd} é", "signature": "Zm9v+/==\n", "id": "rs_1",
+    }))
+    .unwrap();
+    let (model, seen) = scripted(vec![vec![thought.clone(), text("Hello!")]]);
+    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let mut chat = runtime.chat();
+    chat.send(assistant { input: "a".into() }).await.unwrap();
+    let saved = serde_json::to_string(&chat.history()).unwrap();
+    let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
+    chat.send(assistant { input: "b".into() }).await.unwrap();
+    let Message::Assistant { parts } = &seen.lock().unwrap()[1][1] else { panic!("no answer") };
+    assert_eq!(parts, &[thought, text("Hello!")]);
+}
+
+#[test]
+fn each_call_gets_one_result_and_each_result_has_a_call() {
+    let (first, second) = (call("1", "note", &json!({})), call("2", "note", &json!({})));
+    let result = |call: &ToolCall| ToolResult::new(call, "noted");
+    let assistant = |calls: &[&ToolCall]| Message::Assistant {
+        parts: calls.iter().map(|call| ResponsePart::ToolCall((*call).clone())).collect(),
+    };
+    let mut history = History::new();
+    *history.messages_mut() = vec![
+        Message::Tool { results: vec![result(&first)] },
+        Message::user("go"),
+        assistant(&[&first, &second]),
+        Message::Tool { results: vec![result(&second), result(&second)] },
+        assistant(&[&first]),
+    ];
+    assert!(history.repair());
+    assert_eq!(fault(history.messages()), None);
+    let Message::Tool { results } = &history.messages()[2] else { panic!("{history:?}") };
+    assert!(results[0].is_error && results[0].content.contains("interrupted"), "{results:?}");
+    assert_eq!(results[1], result(&second));
+    assert!(!history.repair(), "what is repaired needs no repair");
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and_what_was_spent() {
+    let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
+    let (model, _) = scripted(vec![vec![hanging]]);
+    let (begun, mut has_begun) = tokio::sync::mpsc::unbounded_channel();
+    let runtime = Runtime::builder()
+        .force_model(model)
+        .on_event(move |event| {
+            if matches!(event.kind, llm_do::EventKind::Progress { .. }) {
+                begun.send(()).unwrap();
+            }
+        })
+        .build()
+        .unwrap();
+    let start = runtime.start(assistant { input: "go".into() });
+    let handle = start.handle();
+    tokio::select! {
+        result = std::future::IntoFuture::into_future(start) => panic!("{result:?}"),
+        _ = has_begun.recv() => {}
+    }
+    let history = handle.history();
+    assert_eq!(fault(history.messages()), None);
+    assert_eq!(history.messages().len(), 3);
+    assert_eq!(handle.usage().model.requests, 1);
+    assert_eq!(handle.usage_tree().total(), handle.usage());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_says_so_and_its_handle_knows_what_was_said() {
+    let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
+    let (model, _) = scripted(vec![vec![hanging]]);
+    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let start = runtime.start(assistant { input: "go".into() });
+    let handle = start.handle();
+    let cancel = async {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        handle.cancel();
+    };
+    let (result, ()) = tokio::join!(std::future::IntoFuture::into_future(start), cancel);
+    assert!(result.unwrap_err().is_cancelled());
+    assert_eq!(fault(handle.history().messages()), None);
+}
+
+/// Keeps the first message and the last ones.
+#[derive(Debug)]
+struct Trim(usize);
+
+#[async_trait]
+impl HistoryProcessor for Trim {
+    async fn process(&self, history: &mut History, _: &CallContext) -> Result<(), BoxError> {
+        let messages = history.messages_mut();
+        if messages.len() > self.0 {
+            messages.drain(1..=messages.len() - self.0);
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_processor_changes_what_the_model_is_asked_and_calls_keep_their_results() {
+    let noting = |id: &str| vec![ResponsePart::ToolCall(call(id, "note", &json!({ "text": id })))];
+    let (model, seen) = scripted(vec![noting("1"), noting("2"), noting("3"), vec![text("Done.")]]);
+    let runtime = Runtime::builder().force_model(model).history_processor(Trim(4)).build().unwrap();
+    assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "Done.");
+    let seen = seen.lock().unwrap();
+    assert!(seen.iter().all(|messages| messages.len() <= 4 && fault(messages).is_none()), "{seen:?}");
+    assert_eq!(seen[3][0], Message::user("go"));
+}

@@ -1,0 +1,270 @@
+//! Before and after calls.
+
+use llm_do::prelude::*;
+use llm_do::testing::{Recorder, TestModel};
+use llm_do::{
+    ApprovalRequest, Approver, Caller, Decision, Effect, EventKind, FunctionGuard, GuardAction, Hook, Kind, Outcome,
+    Refusal, SubtaskRequest, WorkerSpec, chain,
+};
+use serde_json::{Value, json};
+
+use super::{Notes, builder, calling, done, main_entry, noting, read, reader, scripted, text, write};
+
+/// Calls in every way.
+#[entry]
+async fn every_way(ctx: &CallContext) -> Result<()> {
+    ctx.call(reader { input: "typed".into() }).await?;
+    ctx.call_tool("read", json!({ "path": "named" })).await?;
+    ctx.llm_ask("asked").await?;
+    ctx.llm_agent(WorkerSpec::new("agent", "put together")).input("inline").await?;
+    ctx.subtask(SubtaskRequest::new("summaries of files").input("input", "best")).await?;
+    Ok(())
+}
+
+/// Sees files by other names.
+#[worker(toolsets = [prefixed("fs_", read)], retries = 0)]
+async fn prefixed_reader(input: String) -> String;
+
+#[derive(Debug)]
+struct Asked(Notes);
+
+#[llm_do::async_trait]
+impl Approver for Asked {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        self.0.add(request.arguments["path"].as_str().unwrap());
+        Decision::Approved
+    }
+}
+
+/// A guard that puts `value` in the place of the argument `path`.
+fn path_to(value: Value) -> FunctionGuard {
+    FunctionGuard::new("paths").before_call(move |call| {
+        if call.kind() == Kind::Tool {
+            call.arguments_mut()["path"] = value.clone();
+        }
+        Ok(())
+    })
+}
+
+#[tokio::test]
+async fn guards_see_what_is_to_happen_in_the_order_given_and_what_came_of_it_in_reverse() {
+    let notes = Notes::default();
+    let model = TestModel::new().call_tools(false);
+    let runtime = builder().force_model(model).guard(noting("a", &notes)).guard(noting("b", &notes)).build().unwrap();
+    runtime.run(reader { input: "x".into() }).await.unwrap();
+    let expected = [
+        "a before reader",
+        "b before reader",
+        "a asks for reader",
+        "b asks for reader",
+        "b hears for reader",
+        "a hears for reader",
+        "b after reader",
+        "a after reader",
+    ];
+    assert_eq!(notes.take(), expected);
+}
+
+#[tokio::test]
+async fn every_call_is_seen_whoever_makes_it_and_however() {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let guard = FunctionGuard::new("g").before_call(move |call| {
+        let (kind, by, caller) = (call.kind().as_str(), call.by(), call.caller().unwrap_or("nobody"));
+        seen.add(format!("{caller}: {by:?} {kind} {}", call.name()));
+        Ok(())
+    });
+    let runtime = builder().force_model(TestModel::new()).guard(guard).build().unwrap();
+    runtime.run(every_way {}).await.unwrap();
+    let tools = ["reader: Model tool read", "reader: Model tool write"];
+    let expected = [
+        &["nobody: User entry every_way", "every_way: Code worker reader"][..],
+        &tools,
+        &["every_way: Code tool read", "every_way: Code worker llm_ask", "every_way: Code worker agent"],
+        &["every_way: Code worker reader"],
+        &tools,
+    ];
+    assert_eq!(notes.take(), expected.concat());
+}
+
+#[tokio::test]
+async fn a_guard_sees_decoded_arguments_with_their_defaults() {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let guard = FunctionGuard::new("g").before_call(move |call| {
+        seen.add(format!("{} {:?}", call.arguments(), call.effect()));
+        Ok(())
+    });
+    let runtime = builder().guard(guard).build().unwrap();
+    runtime.run_named("read", json!({ "path": "a" })).await.unwrap();
+    assert_eq!(notes.take(), [format!("{} {:?}", json!({ "path": "a", "lines": 10 }), Effect::ReadOnly)]);
+}
+
+#[tokio::test]
+async fn what_a_guard_makes_of_a_call_is_what_is_approved_reported_and_run() {
+    let (notes, recorder) = (Notes::default(), Recorder::new());
+    let model = scripted(&Notes::default(), [calling("write", &json!({ "path": "/etc/passwd" })), text("done")]);
+    let runtime = Runtime::builder().approver(Asked(notes.clone())).guard(path_to(json!("safe")));
+    let runtime = runtime.force_model(model).sink(recorder.clone()).build().unwrap();
+    runtime.run(reader { input: "x".into() }).await.unwrap();
+    assert_eq!(notes.take(), ["safe"]);
+    let kinds = recorder.kinds();
+    let started = |kind: &EventKind| matches!(kind, EventKind::CallStarted { arguments, .. } if *arguments == json!({ "path": "safe" }));
+    let finished = |kind: &EventKind| matches!(kind, EventKind::CallFinished { outcome, .. } if *outcome == Outcome::Result(json!("wrote safe")));
+    assert!(kinds.iter().any(started) && kinds.iter().any(finished), "{kinds:?}");
+    assert_eq!(done(&recorder), [(Hook::BeforeCall, GuardAction::Changed, None)]);
+}
+
+#[tokio::test]
+async fn each_guard_sees_the_call_as_those_before_it_left_it() {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let second = FunctionGuard::new("second").before_call(move |call| {
+        seen.add(call.arguments().to_string());
+        Ok(())
+    });
+    let runtime = builder().guard(path_to(json!("b"))).guard(second).build().unwrap();
+    assert_eq!(runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap(), "1 lines of b");
+    assert_eq!(notes.take(), [json!({ "path": "b", "lines": 1 }).to_string()]);
+}
+
+#[tokio::test]
+async fn arguments_that_a_guard_breaks_are_refused_in_its_name_and_nothing_runs() {
+    let recorder = Recorder::new();
+    let runtime = builder().guard(path_to(json!(7))).sink(recorder.clone()).build().unwrap();
+    let error = runtime.run(write { path: "a".into() }).await.unwrap_err();
+    assert!(matches!(&error, CallError::Refused { guard, stops: false, .. } if guard == "paths"), "{error}");
+    assert!(error.to_string().contains("as it changed them: ") && error.to_string().contains("path"), "{error}");
+    assert!(!recorder.kinds().iter().any(|kind| matches!(kind, EventKind::CallStarted { .. })));
+}
+
+#[tokio::test]
+async fn what_a_guard_lets_pass_leaves_no_event_even_if_it_took_the_arguments_to_change_them() {
+    let recorder = Recorder::new();
+    let guard = path_to(json!("a")).after_call(|_, _| Ok(()));
+    let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
+    runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap();
+    runtime.run(read { path: "missing".into(), lines: 1 }).await.unwrap();
+    let expected = [(Hook::BeforeCall, GuardAction::Changed, None)];
+    assert_eq!(done(&recorder), expected, "of the second call alone, which asked for another path");
+}
+
+#[tokio::test]
+async fn a_refused_call_never_starts_and_is_asked_about_by_nobody() {
+    let (notes, recorder) = (Notes::default(), Recorder::new());
+    let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
+        "write" => Err(Refusal::tell("nothing is written today")),
+        _ => Ok(()),
+    });
+    let model = scripted(&Notes::default(), [calling("write", &json!({ "path": "a" })), text("then not")]);
+    let runtime = Runtime::builder().approver(Asked(notes.clone())).guard(guard);
+    let runtime = runtime.force_model(model).sink(recorder.clone()).build().unwrap();
+    let start = runtime.start(reader { input: "x".into() });
+    let handle = start.handle();
+    assert_eq!(start.await.unwrap(), "then not");
+    assert_eq!((notes.take(), handle.usage().tool_calls), (Vec::new(), 0));
+    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error } if error == "the guard `no` refuses `write`: nothing is written today");
+    assert!(recorder.kinds().iter().any(refused));
+    let reason = Some("nothing is written today".to_owned());
+    assert_eq!(done(&recorder), [(Hook::BeforeCall, GuardAction::Refused, reason)]);
+}
+
+#[tokio::test]
+async fn a_model_is_told_of_a_refusal_by_the_name_it_called_as_often_as_it_tries() {
+    let notes = Notes::default();
+    let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
+        "read" => Err(Refusal::tell("not this one")),
+        _ => Ok(()),
+    });
+    let again = || calling("fs_read", &json!({ "path": "a" }));
+    let model = scripted(&notes, [again(), again(), again(), text("given up")]);
+    let runtime = builder().force_model(model).guard(guard).build().unwrap();
+    assert_eq!(runtime.run(prefixed_reader { input: "x".into() }).await.unwrap(), "given up");
+    let asked = notes.take();
+    assert_eq!(asked.last().unwrap().matches("the guard `no` refuses `fs_read`: not this one").count(), 3);
+}
+
+#[tokio::test]
+async fn a_refusal_that_stops_ends_the_run_through_the_worker_that_called() {
+    let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
+        "read" => Err(Refusal::stop("enough")),
+        _ => Ok(()),
+    });
+    let runtime = builder().force_model(TestModel::new()).guard(guard).build().unwrap();
+    let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
+    assert!(error.is_refused() && !error.is_mendable(), "{error}");
+    assert_eq!(error.to_string(), "the guard `no` refuses `read`: enough");
+    let error = runtime.run(main_entry { path: "a".into() }).await.unwrap_err();
+    assert!(error.is_refused() && !error.is_mendable(), "also where code hands it up: {error}");
+}
+
+#[tokio::test]
+async fn a_changed_result_is_what_the_caller_gets_and_events_tell() {
+    let recorder = Recorder::new();
+    let guard = FunctionGuard::new("upper").after_call(|call, result| {
+        if let (Ok(returned), Some("main_entry")) = (result, call.caller()) {
+            *returned.value_mut() = json!("CHANGED");
+        }
+        Ok(())
+    });
+    let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(main_entry { path: "a".into() }).await.unwrap(), "CHANGED");
+    let told = |kind: &EventKind| serde_json::to_string(kind).unwrap().contains("lines of a");
+    assert!(!recorder.kinds().iter().any(told), "what a guard took away is in no event");
+    assert_eq!(done(&recorder), [(Hook::AfterCall, GuardAction::Changed, None)]);
+}
+
+#[tokio::test]
+async fn a_refused_result_is_an_error_and_guards_further_out_see_it() {
+    let (notes, recorder) = (Notes::default(), Recorder::new());
+    let seen = notes.clone();
+    let outer = FunctionGuard::new("outer").after_call(move |_, result| {
+        seen.add(result.as_ref().unwrap_err().to_string());
+        Ok(())
+    });
+    let inner = FunctionGuard::new("inner").after_call(|_, _| Err(Refusal::tell("secret")));
+    let runtime = builder().guard(outer).guard(inner).sink(recorder.clone()).build().unwrap();
+    let error = runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
+    assert_eq!(error.to_string(), "the guard `inner` refuses `read`: secret");
+    assert_eq!(notes.take(), [error.to_string()]);
+    let finished = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::CallFinished { outcome, .. } => Some(outcome),
+        _ => None,
+    });
+    assert_eq!(finished, Some(Outcome::Error(error.to_string())));
+}
+
+#[tokio::test]
+async fn a_failure_is_seen_too_and_may_become_a_result_or_another_error() {
+    let notes = Notes::default();
+    let seen = notes.clone();
+    let guard = FunctionGuard::new("mend").after_call(move |call, result| {
+        let Err(error) = result else { return Ok(()) };
+        seen.add(chain(error));
+        *result = match call.arguments()["lines"].as_u64() {
+            Some(1) => Ok(ToolReturn::text("nothing")),
+            _ => Err(CallError::Failed { tool: call.name().to_owned(), source: "gone".into() }),
+        };
+        Ok(())
+    });
+    let recorder = Recorder::new();
+    let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(read { path: "missing".into(), lines: 1 }).await.unwrap(), "nothing");
+    let error = runtime.run(read { path: "missing".into(), lines: 2 }).await.unwrap_err();
+    assert_eq!(chain(&error), "`read` failed: gone");
+    assert_eq!(notes.take(), ["`read` failed: no such file"; 2]);
+    assert_eq!(
+        done(&recorder),
+        [(Hook::AfterCall, GuardAction::Changed, None), (Hook::AfterCall, GuardAction::Changed, None)]
+    );
+}
+
+#[tokio::test]
+async fn what_never_ran_has_no_result_to_be_seen() {
+    let notes = Notes::default();
+    let refuse = FunctionGuard::new("no").before_call(|_| Err(Refusal::tell("no")));
+    let runtime = builder().guard(noting("a", &notes)).guard(refuse).build().unwrap();
+    runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
+    runtime.run_named("read", json!({ "path": 1 })).await.unwrap_err();
+    assert_eq!(notes.take(), ["a before read"], "and what cannot be decoded is no call");
+}

@@ -1,0 +1,150 @@
+//! Guards and the journal.
+
+use llm_do::prelude::*;
+use llm_do::testing::TestModel;
+use llm_do::{
+    FunctionGuard, Guard, GuardedCall, GuardedRequest, MemoryJournal, Message, Refusal, Response, async_trait,
+};
+use serde_json::json;
+
+use super::{Notes, builder, calling, noting, reader, scripted, text};
+
+/// Has a worker read, and says more.
+#[entry]
+async fn report(ctx: &CallContext) -> Result<String> {
+    let read = ctx.call(reader { input: "x".into() }).await?;
+    let again = ctx.llm_ask("More?").await?;
+    Ok(format!("{read}, {again}"))
+}
+
+/// Asks the journal for a number in each hook, and puts them into what it sees.
+#[derive(Debug)]
+struct Drawing(Notes);
+
+impl Drawing {
+    async fn draw(&self, ctx: &CallContext) -> Result<String, Refusal> {
+        let drawn = self.0.clone();
+        let number = ctx.effect("draw", (), async move {
+            drawn.add("drawn");
+            Ok(drawn.0.lock().unwrap().len())
+        });
+        Ok(number.await?.to_string())
+    }
+}
+
+#[async_trait]
+impl Guard for Drawing {
+    fn name(&self) -> &str {
+        "drawing"
+    }
+
+    async fn before_call(&self, call: &mut GuardedCall<'_>) -> Result<(), Refusal> {
+        let drawn = self.draw(call.ctx()).await?;
+        if let Some(path) = call.arguments_mut().get_mut("path") {
+            *path = drawn.into();
+        }
+        Ok(())
+    }
+
+    async fn after_call(
+        &self,
+        call: &GuardedCall<'_>,
+        result: &mut Result<ToolReturn, CallError>,
+    ) -> Result<(), Refusal> {
+        let drawn = self.draw(call.ctx()).await?;
+        if let Ok(returned) = result {
+            let value = returned.value().as_str().unwrap_or_default();
+            *returned.value_mut() = format!("{value} <{drawn}>").into();
+        }
+        Ok(())
+    }
+
+    async fn before_request(&self, request: &mut GuardedRequest<'_>) -> Result<(), Refusal> {
+        let drawn = self.draw(request.ctx()).await?;
+        request.messages_mut().push(Message::user(drawn));
+        Ok(())
+    }
+
+    async fn after_response(&self, request: &GuardedRequest<'_>, response: &mut Response) -> Result<(), Refusal> {
+        let drawn = self.draw(request.ctx()).await?;
+        response.parts.insert(0, text(&drawn));
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_replay_shows_guards_the_same_again_and_asks_no_model() {
+    let (notes, asked, journal) = (Notes::default(), Notes::default(), MemoryJournal::new());
+    let answers = || [calling("read", &json!({ "path": "a" })), text("done")];
+    let start = |journal: MemoryJournal| {
+        let runtime = builder().force_model(scripted(&asked, answers())).guard(noting("g", &notes));
+        runtime.journal(journal).build().unwrap()
+    };
+    let first = start(journal.clone()).run(reader { input: "x".into() }).await.unwrap();
+    let seen = notes.take();
+    assert_eq!(asked.take().len(), 2);
+    assert_eq!(start(journal.replayed()).run(reader { input: "x".into() }).await.unwrap(), first);
+    assert_eq!(asked.take(), [""; 0]);
+    assert_eq!(notes.take(), seen);
+    assert!(seen.contains(&"g after read".to_owned()) && seen.contains(&"g hears for reader".to_owned()));
+}
+
+#[tokio::test]
+async fn a_journal_keeps_the_request_as_guards_leave_it_and_the_answer_as_it_came() {
+    let journal = MemoryJournal::new();
+    let guard = || {
+        let changed = |text: &str| text.replace("secret", "hidden");
+        FunctionGuard::new("hide")
+            .before_call(move |call| {
+                let input = call.arguments()["input"].as_str().map(changed);
+                call.arguments_mut()["input"] = input.into();
+                Ok(())
+            })
+            .before_request(|request| {
+                request.set_instructions("Be discreet.");
+                Ok(())
+            })
+            .after_response(|_, response| {
+                response.parts = vec![text("polite")];
+                Ok(())
+            })
+    };
+    let start = |journal: MemoryJournal| {
+        let model = TestModel::new().call_tools(false).text("rude");
+        builder().force_model(model).guard(guard()).journal(journal).build().unwrap()
+    };
+    let answer = start(journal.clone()).run(reader { input: "a secret".into() }).await.unwrap();
+    let records = serde_json::to_string(&journal.records()).unwrap();
+    assert_eq!(answer, "polite");
+    assert!(
+        records.contains("Be discreet.") && !records.contains("Be brief.") && records.contains("rude"),
+        "{records}"
+    );
+    let of_model: Vec<_> = journal.records().into_iter().filter(|record| &*record.name == "test:model").collect();
+    let asked = serde_json::to_string(&of_model).unwrap();
+    assert!(asked.contains("a hidden") && !asked.contains("secret"), "{asked}");
+    assert_eq!(start(journal.replayed()).run(reader { input: "a secret".into() }).await.unwrap(), "polite");
+}
+
+#[tokio::test]
+async fn what_guards_do_by_their_contexts_is_recorded_and_not_repeated_wherever_a_run_breaks_off() {
+    let (drawn, asked, journal) = (Notes::default(), Notes::default(), MemoryJournal::new());
+    let start = |journal: MemoryJournal| {
+        let answers = [calling("read", &json!({ "path": "a" })), text("done")];
+        let runtime = builder().force_model(scripted(&asked, answers)).guard(Drawing(drawn.clone()));
+        runtime.journal(journal).build().unwrap()
+    };
+    let whole = start(journal.clone()).run(report {}).await.unwrap();
+    let draws = drawn.0.lock().unwrap().len();
+    assert!(draws >= 12, "two for each of four calls, and for each of three requests: {draws}");
+    let records = journal.records();
+    for kept in 0..=records.len() {
+        drawn.0.lock().unwrap().clear();
+        // What was drawn before the break counts, so that the numbers go on.
+        let known = records[..kept].iter().filter(|record| &*record.name == "draw").count();
+        (0..known).for_each(|_| drawn.add("before"));
+        let broken = MemoryJournal::from_records(records[..kept].iter().cloned());
+        let again = start(broken).run(report {}).await.unwrap();
+        assert_eq!((again, drawn.0.lock().unwrap().len()), (whole.clone(), draws), "after {kept} records");
+    }
+}

@@ -1,0 +1,298 @@
+//! What a call may ask for: a model, a worker put together on the spot, the best worker, the user, a file.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::{
+    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, Request, Response, ResponsePart,
+    RuntimeBuilder, SubtaskRequest, ToolCall, ToolReturn, Usage, UserPart, WorkerSpec, async_trait,
+};
+use serde_json::{Value, json};
+
+/// Asks a model.
+#[entry]
+async fn ask(ctx: &CallContext, question: String) -> Result<String> {
+    Ok(ctx.llm_ask(question).await?)
+}
+
+/// Asks a model for a number.
+#[entry]
+async fn ask_for_a_number(ctx: &CallContext) -> Result<i64> {
+    Ok(ctx.llm_ask("How many?").output::<i64>().await?)
+}
+
+/// Look a word up.
+#[tool(effect = read_only, inline)]
+fn look_up(word: String) -> String {
+    format!("`{word}` is a word")
+}
+
+/// Delete a file.
+#[tool(effect = destructive)]
+fn delete(path: String) -> String {
+    path
+}
+
+/// Lets a worker of the moment use tools.
+#[entry(toolsets = [look_up])]
+async fn with_agent(ctx: &CallContext<with_agent>, name: String, tools: Vec<String>) -> Result<String> {
+    let spec = WorkerSpec::new(name, "Look the word up.").toolsets(tools);
+    Ok(ctx.llm_agent(spec).input("blue").await?)
+}
+
+/// Review source files for defects.
+#[worker(hints = ["rust code", "review"])]
+async fn code_reviewer(input: String) -> String;
+
+/// Translate a text.
+#[worker(hints = ["french"])]
+async fn translator(text: String, language: String) -> String;
+
+/// Translate a text into rhymes.
+#[worker(hints = ["french"])]
+async fn poet(text: String, language: String) -> String;
+
+/// Gives a task away.
+#[entry(toolsets = [code_reviewer, translator, poet])]
+async fn give(ctx: &CallContext<give>, task: SubtaskTask) -> Result<Value> {
+    let mut request = SubtaskRequest::new(task.description);
+    for hint in task.hints {
+        request = request.hint(hint);
+    }
+    for (name, value) in task.inputs {
+        request = request.input(name, value);
+    }
+    Ok(ctx.subtask(request).await?)
+}
+
+/// A task.
+#[data]
+#[derive(Default)]
+struct SubtaskTask {
+    description: String,
+    hints: Vec<String>,
+    inputs: std::collections::BTreeMap<String, String>,
+}
+
+/// Have a file reviewed.
+#[tool(effect = read_only, inline)]
+fn have_reviewed(path: String) -> ToolReturn {
+    ToolReturn::subtask(SubtaskRequest::new("review the code").input("path", path))
+}
+
+/// Answer with what a tool says.
+#[worker(toolsets = [have_reviewed, ask_user])]
+async fn assistant(input: String) -> String;
+
+/// Ask the user for a name.
+#[tool(effect = read_only)]
+async fn ask_user(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.request_user_input("What is your name?").await?)
+}
+
+/// Reads a file of the project.
+#[entry]
+async fn read_one(ctx: &CallContext, path: String) -> Result<String> {
+    let file = ctx.attachment(&path).await?;
+    Ok(format!("{} of {} bytes", file.media_type(), file.data().len()))
+}
+
+fn text(text: &str) -> Vec<ResponsePart> {
+    vec![ResponsePart::Text { text: text.to_owned() }]
+}
+
+fn call(name: &str, arguments: &Value) -> Vec<ResponsePart> {
+    vec![ResponsePart::ToolCall(ToolCall {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        arguments: arguments.to_string(),
+    })]
+}
+
+/// A model that answers by the number of messages so far, and keeps what it was asked.
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> (FunctionModel, Arc<Mutex<Vec<Vec<Message>>>>) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let asked = Arc::clone(&seen);
+    let answers = Mutex::new(answers.into_iter());
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        asked.lock().unwrap().push(request.messages.to_vec());
+        let parts = answers.lock().unwrap().next().unwrap_or_else(|| text("done"));
+        Ok(Response::new("m", parts, Usage::of_request(1, 1)))
+    });
+    (model, seen)
+}
+
+fn builder(answers: Vec<Vec<ResponsePart>>) -> RuntimeBuilder {
+    Runtime::builder().force_model(scripted(answers).0)
+}
+
+fn started(recorder: &Recorder) -> Vec<(String, u32)> {
+    let events = recorder.events().into_iter();
+    let started = events.filter(|event| matches!(event.kind, EventKind::CallStarted { .. }));
+    started.map(|event| (event.name.to_string(), event.depth)).collect()
+}
+
+#[tokio::test]
+async fn a_question_is_a_worker_one_deeper_than_its_caller() {
+    let recorder = Recorder::new();
+    let runtime = builder(vec![text("No.")]).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(ask { question: "Spam?".into() }).await.unwrap(), "No.");
+    assert_eq!(started(&recorder), [("ask".into(), 0), ("llm_ask".into(), 1)]);
+}
+
+#[tokio::test]
+async fn a_question_is_refused_at_the_limit_on_depth_before_anything_is_spent() {
+    let recorder = Recorder::new();
+    let runtime = builder(Vec::new()).max_depth(0).sink(recorder.clone()).build().unwrap();
+    let error = runtime.run(ask { question: "Spam?".into() }).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("`ask` at depth 0 may not call the worker `llm_ask`"), "{error}");
+    assert!(!recorder.kinds().iter().any(|kind| matches!(kind, EventKind::ModelRequest { .. })));
+}
+
+#[tokio::test]
+async fn a_question_is_answered_as_the_type_that_is_asked_for() {
+    let runtime = Runtime::builder().force_model(TestModel::new()).build().unwrap();
+    assert_eq!(runtime.run(ask_for_a_number {}).await.unwrap(), 0);
+    let call_with = |value| call("final_result", &json!({ "result": value }));
+    let runtime = builder(vec![call_with(json!("many")), call_with(json!(7))]).build().unwrap();
+    assert_eq!(
+        runtime.run(ask_for_a_number {}).await.unwrap(),
+        7,
+        "the first answer is no number, and asked for again"
+    );
+}
+
+#[tokio::test]
+async fn a_worker_of_the_moment_uses_what_its_caller_may_use() {
+    let runtime = builder(vec![call("look_up", &json!({ "word": "blue" })), text("It is.")]).build().unwrap();
+    let run = with_agent { name: "agent".into(), tools: vec!["look_up".into()] };
+    assert_eq!(runtime.run(run).await.unwrap(), "It is.");
+}
+
+#[tokio::test]
+async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
+    let runtime = builder(Vec::new()).build().unwrap();
+    let run = |tool: &str| runtime.run(with_agent { name: "agent".into(), tools: vec![tool.into()] });
+    let error = llm_do::chain(&run("delete").await.unwrap_err());
+    assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
+    let error = llm_do::chain(&run("look_upp").await.unwrap_err());
+    assert!(error.contains("`look_upp`, which is not registered; did you mean `look_up`?"), "{error}");
+}
+
+#[tokio::test]
+async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
+    let runtime = builder(Vec::new()).build().unwrap();
+    for (name, fault) in [("look_up", "is registered already"), ("no name", "cannot be a name")] {
+        let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
+        assert!(llm_do::chain(&error).contains(fault), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_task_goes_to_the_worker_with_the_most_words_of_it() {
+    let recorder = Recorder::new();
+    let runtime = builder(vec![text("Fine.")]).sink(recorder.clone()).build().unwrap();
+    let task = SubtaskTask { description: "Review my code, please".into(), ..SubtaskTask::default() };
+    assert_eq!(runtime.run(give { task }).await.unwrap(), "Fine.");
+    assert_eq!(started(&recorder)[1].0, "code_reviewer");
+    let chosen = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::Subtask { worker, points, .. } => Some((worker, points)),
+        _ => None,
+    });
+    let (worker, points) = chosen.unwrap();
+    assert_eq!(worker, "code_reviewer");
+    // `review` and `code` in the hints, `code` in the name, `review` in the description.
+    assert_eq!(points["code_reviewer"], 2 * 3 + 2 + 1);
+}
+
+#[tokio::test]
+async fn workers_that_fit_equally_well_are_named_in_the_error() {
+    let runtime = builder(Vec::new()).build().unwrap();
+    let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
+    let error = llm_do::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
+    assert!(error.contains("`poet`, `translator` fit equally well"), "{error}");
+    assert!(runtime.run(give { task: task(vec!["poet".into()]) }).await.is_ok());
+}
+
+#[tokio::test]
+async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
+    let runtime = builder(Vec::new()).build().unwrap();
+    let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
+    let error = llm_do::chain(&runtime.run(give { task }).await.unwrap_err());
+    assert!(error.contains("none of the workers has a word of it: `code_reviewer`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_tool_may_hand_over_and_the_model_sees_only_the_answer() {
+    let answers = vec![call("have_reviewed", &json!({ "path": "a.rs" })), text("No defects."), text("It is fine.")];
+    let (model, seen) = scripted(answers);
+    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "It is fine.");
+    let seen = seen.lock().unwrap();
+    let Some(Message::Tool { results }) = seen.last().and_then(|messages| messages.last()) else { panic!("{seen:?}") };
+    assert_eq!(results[0].content, "No defects.");
+}
+
+/// A user of one name.
+#[derive(Debug)]
+struct Named(&'static str, Arc<Mutex<Vec<InputRequest>>>);
+
+#[async_trait]
+impl InputHandler for Named {
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+        self.1.lock().unwrap().push(request.clone());
+        Ok(self.0.to_owned())
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_answers_becomes_part_of_the_conversation() {
+    let (model, seen) = scripted(vec![call("ask_user", &json!({})), text("Hello, Ann!")]);
+    let (recorder, asked) = (Recorder::new(), Arc::default());
+    let user = Named("Ann", Arc::clone(&asked));
+    let runtime = Runtime::builder().force_model(model).input_handler(user).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "Hello, Ann!");
+    assert_eq!(*asked.lock().unwrap(), [InputRequest::new("What is your name?", "ask_user")]);
+    let last = seen.lock().unwrap().last().unwrap().last().cloned();
+    let Some(Message::User { parts }) = last else { panic!("{last:?}") };
+    let UserPart::Text { text } = &parts[0] else { panic!("{parts:?}") };
+    assert_eq!(text, "The user was asked: What is your name?\nThe user answered: Ann");
+    let kinds = recorder.kinds();
+    assert!(kinds.contains(&EventKind::InputAsked { prompt: "What is your name?".into() }));
+    assert!(kinds.contains(&EventKind::InputAnswered { answer: "Ann".into() }));
+}
+
+#[tokio::test]
+async fn with_nobody_to_answer_the_question_is_an_error_that_says_what_to_give() {
+    let runtime = builder(Vec::new()).build().unwrap();
+    let error = llm_do::chain(&runtime.run(ask_user {}).await.unwrap_err());
+    assert!(
+        error.contains("`ask_user` asks the user, but nobody answers: give the runtime an `input_handler`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_file_is_read_below_the_root_and_one_that_is_missing_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.pdf"), b"%PDF-1.7 and more").unwrap();
+    let runtime = builder(Vec::new()).project_root(folder.path()).build().unwrap();
+    let read = |path: &str| runtime.run(read_one { path: path.into() });
+    assert_eq!(read("a.pdf").await.unwrap(), "application/pdf of 17 bytes");
+    let error = llm_do::chain(&read("b.pdf").await.unwrap_err());
+    assert!(error.contains("b.pdf"), "{error}");
+    assert!(read("../a.pdf").await.is_err());
+}
+
+#[test]
+fn a_script_waits_for_a_run_and_async_code_is_told_not_to() {
+    let runtime = builder(vec![text("No.")]).build().unwrap();
+    assert_eq!(runtime.block_on(ask { question: "Spam?".into() }).unwrap(), "No.");
+    let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let error = tokio.block_on(async { runtime.block_on(ask { question: "Spam?".into() }).unwrap_err() });
+    assert!(matches!(error, CallError::Blocking { .. }), "{error}");
+    assert!(error.to_string().contains("use `run(..).await`"), "{error}");
+}
