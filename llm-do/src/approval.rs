@@ -88,6 +88,14 @@ pub(crate) enum Verdict {
     Blocked(String),
 }
 
+/// Returns the arguments that an approver put in the place of those asked about, of a recorded decision that did.
+pub(crate) fn edited(recorded: &Value) -> Option<Value> {
+    match Answer::deserialize(recorded).ok()?.verdict {
+        Verdict::Approved(edited) => edited,
+        Verdict::Denied(_) | Verdict::Blocked(_) => None,
+    }
+}
+
 /// A call whose rule is known.
 pub(crate) struct Proposal {
     pub(crate) source: RuleSource,
@@ -132,11 +140,23 @@ impl Approvals {
     pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, Fault> {
         let mut request = Lazy::new(request);
         let found = self.rules.rule(tool, by, &mut request)?;
-        let state = match &found.rule {
-            Rule::PreApproved => State::Ruled(Answer::approved(Judge::Policy)),
-            Rule::Blocked { reason } => State::Ruled(Answer::blocked(reason)),
-            Rule::Ask => State::Asked(self.question(tool, by, request.into_request()?)),
+        let state = match ruled(&found.rule) {
+            Some(answer) => State::Ruled(answer),
+            None => State::Asked(self.question(tool, by, request.into_request()?)),
         };
+        Ok(Proposal { source: found.source.clone(), state })
+    }
+
+    /// Finds the rule for a call about which nobody can be asked, whatever the mode, and nothing is remembered.
+    pub(crate) fn propose_unasked(
+        &self,
+        tool: &Arc<Registered>,
+        by: Caller,
+        request: Make<'_>,
+    ) -> Result<Proposal, Fault> {
+        let found = self.rules.rule(tool, by, &mut Lazy::new(request))?;
+        let unasked = || Answer::denied("a shadow asks nobody: it may call only what is pre-approved", Judge::Policy);
+        let state = State::Ruled(ruled(&found.rule).unwrap_or_else(unasked));
         Ok(Proposal { source: found.source.clone(), state })
     }
 
@@ -182,6 +202,15 @@ impl Approvals {
                 Rule::PreApproved | Rule::Ask => Ok(arguments),
             }
         })
+    }
+}
+
+/// Returns the answer of a rule; none if it asks.
+fn ruled(rule: &Rule) -> Option<Answer> {
+    match rule {
+        Rule::PreApproved => Some(Answer::approved(Judge::Policy)),
+        Rule::Blocked { reason } => Some(Answer::blocked(reason)),
+        Rule::Ask => None,
     }
 }
 

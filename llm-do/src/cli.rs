@@ -1,9 +1,12 @@
 //! The command line of an application, for whatever is linked into it.
 
+mod answer;
 mod approve;
 mod args;
 mod check;
+mod harden;
 mod input;
+mod person;
 mod progress;
 mod run;
 mod tools;
@@ -19,7 +22,7 @@ use crate::error::BoxError;
 use crate::event::printable;
 use crate::runtime::RuntimeBuilder;
 
-/// Runs the command line: `run`, `tools` and `check`, over everything that is linked in.
+/// Runs the command line: `run`, `tools`, `check` and `harden`, over everything that is linked in.
 ///
 /// Exits with 0, with 1 for any failure, Ctrl+C included, and with 2 for wrong usage. Results go to standard output,
 /// everything else to standard error.
@@ -83,6 +86,7 @@ impl Cli {
             Command::Run(options) => run::run(builder, &options),
             Command::Tools(options) => tools::list(builder, &options),
             Command::Check(workers) => check::check(workers.added(builder)),
+            Command::Harden(options) => harden::harden(builder, &options),
         }
     }
 }

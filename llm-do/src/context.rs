@@ -9,7 +9,7 @@ mod requests;
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::Way;
 use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
-use crate::error::CallError;
+use crate::error::{BoxError, CallError};
 use crate::event::{Caller, EventKind};
 use crate::instance::Instances;
 use crate::journal::{Journal, Places, StepSpec};
@@ -34,6 +34,7 @@ use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
 use crate::usage::{Limits, Meter, RunUsage, UsageRecorder};
 use crate::user_input::InputHandler;
+use crate::worker_spec::WorkerSpec;
 
 /// The context of one call: how tools, workers and entries call others.
 ///
@@ -77,6 +78,8 @@ pub(crate) struct CallFrame {
     /// Who used what; made for those that use something.
     pub(crate) recorder: OnceLock<UsageRecorder>,
     pub(crate) is_worker: bool,
+    /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
+    pub(crate) is_shadow: bool,
     /// Whether a guard made it, or a call that it is below of.
     pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
@@ -152,6 +155,20 @@ pub(crate) trait Host: Send + Sync {
         &'a self,
         caller: &'a CallContext,
         request: SubtaskRequest,
+    ) -> BoxFuture<'a, Result<Value, CallError>>;
+
+    /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>>;
+
+    /// Calls a worker that was made.
+    #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature call them"))]
+    fn call_made<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<Value, CallError>>;
 
     /// Returns the id of the run.
@@ -319,13 +336,19 @@ impl<S> CallContext<S> {
         self.frame().declared.as_deref().filter(|_| !self.is_guards)
     }
 
+    /// Returns when the call must have ended: its own time begins when it runs, its callers' have begun already.
+    pub(crate) fn deadline(&self) -> Option<&Deadline> {
+        // A call's is never later than its caller's, so that the nearest is the earliest.
+        self.frames().find_map(|frame| frame.deadline.get())
+    }
+
     /// Waits until the call is cancelled, or has taken too long; returns which it is.
     pub(crate) async fn stopped(&self) -> CallError {
         let cancelled = async {
             self.cancelled().await;
             CallError::Cancelled { tool: self.name().to_owned() }
         };
-        let Some(deadline) = self.frame().deadline.get() else { return cancelled.await };
+        let Some(deadline) = self.deadline() else { return cancelled.await };
         tokio::select! {
             error = cancelled => error,
             () = tokio::time::sleep_until(deadline.at) => deadline.error(),

@@ -59,13 +59,15 @@ pub(crate) enum Callee<'a> {
     Shown(&'a str),
     /// A worker that is put together on the spot.
     Inline(&'a WorkerSpec),
+    /// A worker that was made in this session.
+    Made(&'a str),
 }
 
 impl<'a> Callee<'a> {
     /// Returns the name as given.
     pub(crate) fn name(self) -> &'a str {
         match self {
-            Self::Item(name) | Self::Shown(name) => name,
+            Self::Item(name) | Self::Shown(name) | Self::Made(name) => name,
             Self::Inline(spec) => spec.name(),
         }
     }
@@ -73,7 +75,7 @@ impl<'a> Callee<'a> {
     /// Returns the registered name, unless a caller of these declared tools may not call it.
     pub(crate) fn resolve(self, declared: Option<&'a Declared>) -> Option<&'a str> {
         match (self, declared) {
-            (Self::Inline(_), _) => None,
+            (Self::Inline(_) | Self::Made(_), _) => None,
             (_, None) => Some(self.name()),
             (Self::Item(name), Some(declared)) => declared.shown(name).map(|_| name),
             (Self::Shown(name), Some(declared)) => declared.tool(name),

@@ -3,10 +3,12 @@
 mod admit;
 mod approve;
 mod guard;
+mod made;
 mod open_call;
 mod perform;
 mod record;
 mod root;
+mod shadow;
 mod subtask;
 
 use std::any::{Any, TypeId};
@@ -22,11 +24,16 @@ use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use llm_do_providers::{PriceTable, Settings};
 use serde_json::Value;
+use tokio_util::task::TaskTracker;
 
 use self::admit::Admitted;
+pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{panicked, perform};
+pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
+pub use self::shadow::Shadow;
+pub(crate) use self::shadow::Shadows;
 use crate::approval::Approvals;
 use crate::clock::Clock;
 use crate::context::{CallContext, Given, Host};
@@ -42,6 +49,7 @@ use crate::subtask::SubtaskRequest;
 use crate::tool::{Effect, ToolReturn};
 use crate::usage::Limits;
 use crate::user_input::InputHandler;
+use crate::worker_spec::WorkerSpec;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -68,6 +76,9 @@ pub(crate) struct Plane {
     pub(crate) journal: Option<Arc<dyn Journal>>,
     /// Where the journal keeps the root calls.
     pub(crate) places: Places,
+    pub(crate) shadows: Shadows,
+    /// Workers that were made meanwhile.
+    pub(crate) made: Made,
 }
 
 impl Plane {
@@ -87,6 +98,8 @@ pub(crate) struct Run {
     conversation: Option<Arc<Conversation>>,
     /// The next event's number; held while the sinks take an event, so that they see them in order.
     seq: Mutex<u64>,
+    /// Those under way.
+    shadows: TaskTracker,
 }
 
 impl Host for Run {
@@ -129,6 +142,20 @@ impl Host for Run {
         Box::pin(self.give(caller, request))
     }
 
+    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
+        Box::pin(self.create(ctx, spec))
+    }
+
+    fn call_made<'a>(
+        &'a self,
+        caller: &'a CallContext,
+        worker: &'a str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> BoxFuture<'a, Result<Value, CallError>> {
+        Box::pin(self.call_worker(caller, worker, input, attachments))
+    }
+
     fn run(&self) -> &str {
         &self.id
     }
@@ -161,7 +188,7 @@ impl Host for Run {
 
 impl Run {
     pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Option<Arc<Conversation>>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0) }
+        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
     }
 
     /// Makes a call: the sentence at the top of this file.
@@ -176,7 +203,7 @@ impl Run {
         tokio::task::coop::consume_budget().await;
         let found = self.callee(caller, whom, by);
         let ctx = caller.child(self.frame(caller, whom, found.as_deref().ok(), by));
-        let _cancel_on_drop = ctx.cancel_on_drop();
+        let cancel_on_drop = ctx.cancel_on_drop();
         if caller.is_cancelled() {
             // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
             tokio::task::yield_now().await;
@@ -189,8 +216,11 @@ impl Run {
                 Err(error)
             }
         };
+        drop(cancel_on_drop);
         if by == Caller::User {
-            ctx.emit(|| EventKind::Usage { used: ctx.usage() });
+            self.end_shadows().await;
+            // The user's, which has that of shadows too.
+            ctx.emit(|| EventKind::Usage { used: caller.usage() });
         }
         result
     }
@@ -204,6 +234,7 @@ impl Run {
     async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
         self.begin_time(ctx, &tool);
+        let shadowing = self.plane.shadows.of(&tool, ctx, &prepared);
         let guarded = self.plane.guards(ctx).map(|guards| (guards, guard::written(&prepared)));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let body = async {
@@ -225,7 +256,11 @@ impl Run {
             Some((guards, arguments)) => Box::pin(guard::after_call(guards, ctx, &tool, arguments, result)).await,
             None => result,
         };
+        let is_replayed = open.is_replayed;
         open.finish(&result);
+        if let Some(shadowing) = shadowing.filter(|_| !is_replayed) {
+            self.shadow(shadowing, ctx, &result);
+        }
         result
     }
 }

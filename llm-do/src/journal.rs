@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
 pub use self::memory::MemoryJournal;
-pub(crate) use self::place::{Places, Visit};
+pub(crate) use self::place::{Places, Visit, digest};
 pub use self::record::Record;
 pub use self::step::{StepKind, StepSpec};
 

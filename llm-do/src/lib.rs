@@ -46,6 +46,7 @@
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |
 
@@ -54,6 +55,7 @@ extern crate self as llm_do;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+mod agreement;
 mod approval;
 mod argument;
 mod cancellation;
@@ -68,6 +70,7 @@ mod dispatch;
 mod error;
 mod event;
 mod guard;
+pub mod harden;
 mod history;
 mod instance;
 mod journal;
@@ -82,6 +85,8 @@ mod subtask;
 pub mod testing;
 mod tool;
 mod toolset;
+#[cfg(feature = "workers")]
+pub mod toolsets;
 mod usage;
 mod user_input;
 mod worker;
@@ -94,6 +99,7 @@ pub use self::approval::{
 };
 pub use self::clock::{Clock, SystemClock};
 pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
+pub use self::dispatch::Shadow;
 pub use self::error::{BoxError, CallError, Fault, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;

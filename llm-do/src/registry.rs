@@ -115,6 +115,26 @@ impl Registry {
         if faults.is_empty() { Ok(worker) } else { Err(faults) }
     }
 
+    /// Puts the registered names of what `maker` may call in the place of the names that it sees; returns what it may not
+    /// give away.
+    pub(crate) fn grant(&self, spec: &mut WorkerSpec, maker: &Declared) -> Vec<String> {
+        let mut faults = Vec::new();
+        let given = std::mem::take(&mut spec.toolsets);
+        for name in given {
+            let is_whole = |set: &ToolsetDef| set.members.iter().all(|member| maker.shown(member.tool()).is_some());
+            let granted = match maker.tool(&name) {
+                Some(tool) => Some(tool.to_owned()),
+                None => self.toolsets.get(&*name).filter(|set| is_whole(set)).map(|_| name.clone()),
+            };
+            match granted {
+                Some(tool) if spec.toolsets.contains(&tool) => {}
+                Some(tool) => spec.toolsets.push(tool),
+                None => faults.push(format!("`{name}` cannot be given to it; {}", self.hint(&name, Some(maker)))),
+            }
+        }
+        faults
+    }
+
     /// Returns the item of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<Registered>> {

@@ -20,7 +20,7 @@ pub use self::start::{RunHandle, Start};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
 use crate::definition::Location;
-use crate::dispatch::{Plane, Root};
+use crate::dispatch::{Made, Plane, Root, Shadow, Shadows};
 use crate::error::CallError;
 use crate::event::{self, Callback, Event, EventSink};
 use crate::guard::{Guard, Guards};
@@ -158,8 +158,10 @@ pub struct RuntimeBuilder {
     processors: Vec<Arc<dyn HistoryProcessor>>,
     guards: Vec<Arc<dyn Guard>>,
     journal: Option<Arc<dyn Journal>>,
+    shadows: Vec<Shadow>,
     workers: Vec<(WorkerSpec, Origin)>,
     worker_dirs: Vec<PathBuf>,
+    worker_store: Option<PathBuf>,
     cancellation: CancellationToken,
 }
 
@@ -369,6 +371,12 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks a worker alongside a tool, in the background, and reports whether they agree. Default: none.
+    pub fn shadow(mut self, shadow: Shadow) -> Self {
+        self.shadows.push(shadow);
+        self
+    }
+
     /// Adds a worker to those that are linked: models, code and toolsets find it by its name. Default: none.
     ///
     /// # Examples
@@ -404,6 +412,16 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Writes each worker that a model makes into this folder, as the worker file `NAME.worker`. Default: none is written.
+    ///
+    /// No file is overwritten: a worker of such a name is not made. The folder is made with the first. Give it to
+    /// [`worker_dir`](Self::worker_dir) too to have the workers of earlier sessions.
+    #[cfg(feature = "workers")]
+    pub fn worker_store(mut self, path: impl Into<PathBuf>) -> Self {
+        self.worker_store = Some(path.into());
+        self
+    }
+
     /// Asks models to stream their answers. Default: false. Events are the same, in smaller pieces.
     pub fn streaming(mut self, yes: bool) -> Self {
         self.streaming = yes;
@@ -423,6 +441,29 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Asks `handler` what tools ask the user, unless another was given.
+    #[cfg(feature = "cli")]
+    pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
+        self.input_handler.get_or_insert_with(|| Arc::new(handler));
+        self
+    }
+
+    /// Leaves out the journal and the shadows: for runs that are none of the application's own.
+    #[cfg(feature = "cli")]
+    pub(crate) fn apart(mut self) -> Self {
+        self.journal = None;
+        self.shadows.clear();
+        self
+    }
+
+    /// Changes what a run may use.
+    #[cfg(feature = "cli")]
+    pub(crate) fn limited(mut self, change: impl FnOnce(Limits) -> Limits) -> Self {
+        let limits = change(self.limits.take().unwrap_or_default());
+        self.limits = Some(limits).filter(|limits| *limits != Limits::default());
+        self
+    }
+
     /// Returns the token that cancels all runs.
     #[cfg(feature = "cli")]
     pub(crate) fn cancellation_token(&self) -> CancellationToken {
@@ -434,8 +475,8 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, workers that are none,
-    /// state that a registered tool takes and that was not given, names in the policy that are not registered. Faults of
-    /// worker files come before all others.
+    /// state that a registered tool takes and that was not given, names in the policy or of shadows that are not
+    /// registered. Faults of worker files come before all others.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;
         self.build_on(registry)
@@ -459,6 +500,7 @@ impl RuntimeBuilder {
         let model = self.model.or_else(variable).or(self.default_model);
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
         let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
+        let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let plane = Plane {
             registry,
             approvals,
@@ -478,6 +520,8 @@ impl RuntimeBuilder {
             guards: Guards::new(self.guards),
             journal: self.journal,
             places: Places::default(),
+            shadows,
+            made: Made::new(self.worker_store),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
         };
@@ -497,6 +541,8 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
     Policy(Vec<String>),
+    /// Shadows are of what is not registered: each name, with the one that may be meant.
+    Shadow(Vec<String>),
 }
 
 impl From<RegistryError> for BuildError {
@@ -516,6 +562,10 @@ impl fmt::Display for BuildError {
             }
             Self::Policy(faults) => {
                 write!(f, "the approval policy has rules for what is not registered:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Shadow(faults) => {
+                write!(f, "there are shadows of what is not registered:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }

@@ -1,9 +1,12 @@
 //! For tests of what is built on llm-do: models that need no network, and a record of events.
 
+mod call_log;
+
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use llm_do_providers::{FunctionModel, TestModel};
 
+pub use self::call_log::CallLog;
 use crate::event::{Delivery, Event, EventKind, EventSink};
 
 /// Keeps every event of its runs, in order, from the moment it happens. Clones keep the same events.
@@ -27,6 +30,12 @@ impl Recorder {
     #[must_use]
     pub fn kinds(&self) -> Vec<EventKind> {
         self.events().into_iter().map(|event| event.kind).collect()
+    }
+
+    /// Returns what happened to the calls that root calls made, and those below them, whoever decided to make them.
+    #[must_use]
+    pub fn call_log(&self) -> CallLog {
+        CallLog::of(&self.events())
     }
 }
 

@@ -213,6 +213,9 @@ impl WorkerSpec {
         if self.max_turns == 0 {
             faults.push("`max_turns` must be 1 or more".to_owned());
         }
+        if self.timeout.is_some_and(|time| time.is_zero()) {
+            faults.push("`timeout` of 0 lets no call end: leave it out for none".to_owned());
+        }
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
             if let Err(error) = jsonschema::draft202012::new(schema) {

@@ -104,11 +104,18 @@ fn calls(criterion: &mut Criterion) {
     let plain = Runtime::builder().build().expect("a registry without faults");
     let lines =
         Runtime::builder().sink(llm_do::JsonLines::new(std::io::sink())).build().expect("a registry without faults");
-    let cases: [(&str, &dyn Fn(u64) -> u64); 5] = [
+    // Kept in memory, and begun anew for each measurement: a journal replays what it has.
+    let journaled = |times| {
+        let runtime =
+            Runtime::builder().journal(llm_do::MemoryJournal::new()).build().expect("a registry without faults");
+        run(&tokio, &runtime, "add42", times)
+    };
+    let cases: [(&str, &dyn Fn(u64) -> u64); 6] = [
         ("by hand", &by_hand),
         ("inline", &|times| run(&tokio, &plain, "add42", times)),
         ("async", &|times| run(&tokio, &plain, "add_async", times)),
         ("inline, JSON Lines", &|times| run(&tokio, &lines, "add42", times)),
+        ("inline, journaled in memory", &journaled),
         ("off the async threads", &|times| run(&tokio, &plain, "add_blocking", times)),
     ];
     for (name, case) in cases {

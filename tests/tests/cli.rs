@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use llm_do::FileJournal;
 use serde_json::Value;
 
 fn app(arguments: &[&str]) -> Output {
@@ -103,8 +105,8 @@ fn standard_input_is_the_prompt_where_input_is_needed() {
 #[test]
 fn tools_lists_names_kinds_and_descriptions() {
     let text = stdout(&app(&["tools"]));
-    assert!(text.contains("greet       worker   Greet somebody."), "{text}");
-    assert!(text.contains("arithmetic  toolset  Plain sums, by their own names."), "{text}");
+    assert!(text.contains("greet             worker   Greet somebody."), "{text}");
+    assert!(text.contains("arithmetic        toolset  Plain sums, by their own names."), "{text}");
 }
 
 #[test]
@@ -128,7 +130,49 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 5 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 10 tools\n");
+}
+
+/// Writes worker files into a folder; returns it with its path.
+fn folder_of_workers(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let path = folder.path().to_str().unwrap().to_owned();
+    (folder, path)
+}
+
+#[test]
+fn worker_files_of_a_folder_are_listed_checked_and_run() {
+    let (_folder, path) = folder_of_workers(&[("a.worker", "---\nname: helper\ndescription: Help.\n---\n")]);
+    let (_other, second) = folder_of_workers(&[("b.agent", "---\nname: more\ntoolsets: [helper]\n---\nMore.\n")]);
+    let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
+    let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    assert!(rows.contains(&"helper worker Help.".into()) && rows.contains(&"more worker More.".into()), "{text}");
+    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 10 tools\n");
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
+    fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
+    fails(&["tools", "--worker-dir", &second], 1, "declares the toolset `helper`, which is not registered");
+}
+
+#[test]
+fn a_worker_named_main_runs_where_nothing_is_named() {
+    let (_folder, path) = folder_of_workers(&[("main.worker", "---\nname: main\n---\nGreet.\n")]);
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "Ann"])), "Hello!\n");
+    assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "main", "Ann"])), "Hello!\n");
+    // The entry is still there, by its name.
+    let entry = app(&["run", "--worker-dir", &path, "--approve-all", "main_entry", "Ann"]);
+    assert_eq!(stdout(&entry), "wrote Hello!\n");
+}
+
+#[test]
+fn an_entry_and_a_worker_file_of_one_name_are_an_error_that_names_both() {
+    let (_folder, path) = folder_of_workers(&[("main.worker", "---\nname: main_entry\n---\nGreet.\n")]);
+    let output = app(&["run", "--worker-dir", &path, "Ann"]);
+    let text = stderr(&output);
+    assert!(text.contains("`main_entry` is registered 2 times: entry at ") && text.contains("app.rs:"), "{text}");
+    assert!(text.contains(&format!("worker at {path}/main.worker")), "{text}");
 }
 
 #[test]
@@ -138,6 +182,143 @@ fn verbose_shows_calls_on_standard_error_and_events_go_to_a_file() {
     let output = app(&["run", "-v", "--approve-all", "--events", file.to_str().unwrap(), "Ann"]);
     assert!(stderr(&output).contains("→ tool write"), "{}", stderr(&output));
     assert!(std::fs::read_to_string(&file).unwrap().lines().count() > 10);
+}
+
+#[test]
+fn verbose_ends_with_who_used_what() {
+    let text = stderr(&app(&["run", "-v", "--approve-all", "Ann"]));
+    let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().take(3).collect::<Vec<_>>()).collect();
+    assert!(rows.contains(&vec!["call", "calls", "requests"]) && rows.contains(&vec!["greet", "1", "1"]), "{text}");
+    assert!(!stderr(&app(&["run", "--approve-all", "Ann"])).contains("requests"), "without -v it is quiet");
+}
+
+#[test]
+fn a_limit_on_the_command_line_ends_the_run_and_says_which_it_is() {
+    fails(&["run", "--tool", "greet", "--limit-requests", "0", "Ann"], 1, "`requests` is limited to 0");
+    fails(&["run", "--tool", "greet", "--limit-tokens", "0", "Ann"], 1, "`total_tokens` is limited to 0");
+    fails(&["run", "--tool", "greet", "--limit-cost", "0", "Ann"], 1, "`cost` is limited to $0.00");
+    fails(&["run", "--tool", "wait", "--timeout", "0.05"], 1, "50ms");
+    fails(&["run", "--tool", "wait", "--timeout", "soon"], 2, "give seconds, such as 90 or 0.5");
+    fails(&["run", "--tool", "wait", "--timeout", "0"], 2, "give seconds, such as 90 or 0.5");
+}
+
+#[test]
+fn without_a_terminal_the_user_cannot_be_asked() {
+    fails(&["run", "--tool", "ask_name"], 1, "there is no terminal to ask the user at");
+}
+
+/// A file for a journal, in a folder that is removed.
+fn journal() -> (tempfile::TempDir, PathBuf, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let text = path.to_str().unwrap().to_owned();
+    (folder, path, text)
+}
+
+#[test]
+fn a_run_with_a_journal_is_resumed_and_says_so() {
+    let (folder, path, journal) = journal();
+    let events = folder.path().join("events.jsonl");
+    let denied = app(&["run", "--journal", &journal, "Ann"]);
+    assert_eq!(denied.status.code(), Some(1));
+    assert!(!stderr(&denied).contains("resuming"), "{}", stderr(&denied));
+    let recorded = FileJournal::read(&path).unwrap().count();
+
+    let again = ["run", "--journal", &journal, "--approve-all", "--events", events.to_str().unwrap(), "Ann"];
+    let resumed = app(&again);
+    assert_eq!(stdout(&resumed), "wrote Hello!\n", "{}", stderr(&resumed));
+    let said = format!("resuming {journal}: {recorded} effects are recorded\n");
+    assert!(recorded > 1 && stderr(&resumed).contains(&said), "{}", stderr(&resumed));
+    let events = std::fs::read_to_string(events).unwrap();
+    assert!(events.contains(r#""name":"greet""#) && !events.contains("model_request"), "the model was asked again");
+
+    let finished = app(&["run", "--journal", &journal, "Ann"]);
+    assert_eq!(stdout(&finished), "wrote Hello!\n", "what was approved is not asked again: {}", stderr(&finished));
+}
+
+#[test]
+fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
+    let (_folder, path, journal) = journal();
+    assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
+    fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run departs from its journal at 1st call");
+
+    let open = FileJournal::open(&path).unwrap();
+    fails(&["run", "--journal", &journal, "Ann"], 1, "is in use: end the other run, or choose another file");
+    drop(open);
+
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
+    fails(&["run", "--journal", &journal, "Ann"], 1, "line 2 of the journal");
+    std::fs::write(&path, "Dear diary\n").unwrap();
+    fails(&["run", "--journal", &journal, "Ann"], 1, "it is no journal, so nothing is written to it");
+    fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot use the journal");
+}
+
+/// Records what greetings the worker gives.
+fn greetings(journal: &str, names: &[&str]) {
+    for name in names {
+        std::fs::remove_file(journal).ok();
+        let output = app(&["run", "--tool", "greet", "--journal", journal, name]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        std::fs::rename(journal, format!("{journal}-{name}")).unwrap();
+    }
+}
+
+#[test]
+fn harden_tells_each_case_and_exits_with_1_unless_all_agree() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann", "Bob", "Eve"]);
+    let [ann, bob, eve] = ["Ann", "Bob", "Eve"].map(|name| format!("{journal}-{name}"));
+    let output = app(&["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &ann]);
+    let expected = "agrees        {\"input\":\"Ann\"} (2 times)\n1 of 1 agree (100 %)\n";
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), expected), "{}", stderr(&output));
+
+    let all = ["harden", "greet", "--tool", "greet_by_rule", "--journal", &ann, &bob, "--journal", &eve];
+    let output = app(&all);
+    assert_eq!(output.status.code(), Some(1));
+    let expected = r#"agrees        {"input":"Ann"}
+differs       {"input":"Bob"}
+    worker    "Hello!"
+    candidate "Good day, Bob, who likes it formal."
+failed        {"input":"Eve"}
+    worker    "Hello!"
+    candidate `greet_by_rule` failed: who is that?
+1 of 3 agree (33 %)
+"#;
+    assert_eq!(stdout(&output), expected);
+    let said = "error: `greet_by_rule` does not agree with `greet` in 2 of 3 cases\n";
+    assert_eq!(stderr(&output), said);
+
+    let output = app(&[&all[..], &["--json"]].concat());
+    let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let differs = serde_json::json!({
+        "verdict": "differs", "input": { "input": "Bob" }, "times": 1, "answers": 1,
+        "worker": { "result": "Hello!" }, "candidate": { "result": "Good day, Bob, who likes it formal." },
+    });
+    assert_eq!((lines.len(), &lines[1]), (4, &differs));
+    assert_eq!(lines[3], serde_json::json!({ "agree": 1, "of": 3, "worker_failed": 0 }));
+}
+
+#[test]
+fn harden_runs_nothing_that_may_change_something_unless_it_is_told_to() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann"]);
+    let journal = format!("{journal}-Ann");
+    let harden = ["harden", "greet", "--journal", &journal, "--tool"];
+    fails(&[&harden[..], &["greet_in_writing"]].concat(), 2, "is not `effect = read_only`");
+    let output = app(&[&harden[..], &["greet_in_writing", "--approve-all"]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
+fn harden_says_what_is_not_there() {
+    let (_folder, _, journal) = journal();
+    greetings(&journal, &["Ann"]);
+    let journal = format!("{journal}-Ann");
+    fails(&["harden", "great", "--tool", "greet_by_rule", "--journal", &journal], 1, "did you mean `greet`?");
+    fails(&["harden", "greet", "--tool", "greet_by_rul", "--journal", &journal], 2, "did you mean `greet_by_rule`?");
+    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/nowhere"], 1, "cannot use the journal");
+    fails(&["harden", "greet", "--tool", "greet_by_rule"], 2, "--journal");
 }
 
 #[cfg(unix)]

@@ -68,6 +68,7 @@ fn each_line_against_other_macros_has_a_proof_or_says_not_yet() {
 #[test]
 fn each_line_of_conformance_has_a_proof_or_says_where_it_is_checked() {
     let page = read("tests/README.md");
+    let (_, page) = page.split_once("\n## Conformance\n").unwrap();
     let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();
     let numbers: Vec<u32> = lines.iter().map(|line| line.split(' ').nth(1).unwrap().parse().unwrap()).collect();
     let listed = (1..=47).chain(62..=66).chain(84..=88);

@@ -1,49 +1,25 @@
 //! Approval by the person at the terminal.
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, Write};
 
 use async_trait::async_trait;
 use serde_json::Value;
-use tokio::sync::oneshot;
 
-use super::progress::Progress;
+use super::person::Person;
 use crate::approval::{ApprovalRequest, Approver, Decision};
 use crate::event::printable;
 
 const CHOICES: &str = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
 
-/// Asks at the terminal.
-#[derive(Debug)]
-pub(super) struct AtTerminal {
-    progress: Progress,
-}
-
-impl AtTerminal {
-    pub(super) fn new(progress: Progress) -> Self {
-        Self { progress }
-    }
-}
-
 #[async_trait]
-impl Approver for AtTerminal {
+impl Approver for Person {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        if !Self::is_there() {
             return Decision::deny("there is no terminal to ask at; use --approve-all or --reject-all");
         }
-        self.progress.settle().await;
         let request = request.clone();
-        let (answer, answered) = oneshot::channel();
-        // A thread of its own: a read of a terminal cannot be stopped, and must not keep the runtime from ending.
-        std::thread::spawn(move || {
-            let decision = Dialogue { request: &request, input: io::stdin().lock(), output: io::stderr() }.decide();
-            // The run was cancelled if nobody waits for the answer any more.
-            let _ = answer.send(decision);
-        });
-        match answered.await {
-            Ok(Ok(decision)) => decision,
-            Ok(Err(error)) => Decision::deny(format!("the terminal cannot be read: {error}")),
-            Err(_) => Decision::deny("nobody answered"),
-        }
+        let decided = self.ask(move |input, output| Dialogue { request: &request, input, output }.decide());
+        decided.await.unwrap_or_else(Decision::deny)
     }
 }
 

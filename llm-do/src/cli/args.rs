@@ -1,10 +1,13 @@
 //! The grammar of the command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 
+use crate::Money;
 use crate::runtime::RuntimeBuilder;
+use crate::usage::Limits;
 
 /// Runs tools, workers and entries of this program.
 #[derive(Debug, Parser)]
@@ -22,6 +25,10 @@ pub(super) enum Command {
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state.
     Check(Workers),
+    /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
+    ///
+    /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
+    Harden(HardenOptions),
 }
 
 /// Workers besides those that are linked.
@@ -77,6 +84,67 @@ pub(super) struct RunOptions {
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
     pub(super) workers: Workers,
+    /// Record every effect in this file; if it has records of this run, resume it: nothing that is recorded is done again.
+    #[arg(long, value_name = "FILE")]
+    pub(super) journal: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) limits: LimitOptions,
+}
+
+/// What a run may use; an option that is not given leaves what the application says.
+#[derive(Args, Debug)]
+pub(super) struct LimitOptions {
+    /// At most this many requests to models.
+    #[arg(long, value_name = "N")]
+    limit_requests: Option<u64>,
+    /// No further request once so many tokens are read and written.
+    #[arg(long, value_name = "N")]
+    limit_tokens: Option<u64>,
+    /// No further request once they cost so much, such as 0.50; a model of unknown price is refused.
+    #[arg(long, value_name = "DOLLARS")]
+    limit_cost: Option<Money>,
+    /// End the run after so long, such as 90 or 0.5.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<Duration>,
+}
+
+impl LimitOptions {
+    /// Returns the limits of the application, with what the options say in their place.
+    pub(super) fn over(&self, limits: Limits) -> Limits {
+        let mut over = limits;
+        over.requests = self.limit_requests.or(over.requests);
+        over.total_tokens = self.limit_tokens.or(over.total_tokens);
+        over.cost = self.limit_cost.or(over.cost);
+        over.wall_time = self.timeout.or(over.wall_time);
+        over
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let wanted = || "give seconds, such as 90 or 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| wanted())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct HardenOptions {
+    /// The worker's name.
+    pub(super) worker: String,
+    /// The candidate: a tool that is `read_only`, or any with --approve-all.
+    #[arg(long, value_name = "NAME")]
+    pub(super) tool: String,
+    /// The journals of runs, as `run --journal` writes them.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(super) journal: Vec<PathBuf>,
+    /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
+    #[arg(long, value_name = "POINTER")]
+    pub(super) ignore: Vec<String>,
+    /// Let the candidate change things, and approve every call that it makes.
+    #[arg(long)]
+    pub(super) approve_all: bool,
+    /// Print each case as a line of JSON, with whole values, and a last line with the sums.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -86,4 +154,26 @@ pub(super) struct ToolsOptions {
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) workers: Workers,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Arguments, Command, Duration, Limits, Money, Parser};
+
+    fn over(options: &[&str], limits: Limits) -> Limits {
+        let words = ["app", "run"].iter().chain(options);
+        match Arguments::try_parse_from(words).expect("it is right").command {
+            Command::Run(options) => options.limits.over(limits),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_option_goes_before_what_the_application_says_and_leaves_the_rest() {
+        let of_application = Limits::new().requests(9).tool_calls(7).wall_time(Duration::from_secs(5));
+        assert_eq!(over(&[], of_application.clone()), of_application);
+        let options = ["--limit-requests", "3", "--limit-tokens", "1000", "--limit-cost", "0.5", "--timeout", "1.5"];
+        let both = Limits::new().requests(3).tool_calls(7).total_tokens(1000).cost(Money::from_cents(50));
+        assert_eq!(over(&options, of_application), both.wall_time(Duration::from_millis(1500)));
+    }
 }

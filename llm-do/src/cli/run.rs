@@ -1,7 +1,7 @@
 //! `run`: one root call, its events, its result.
 
 use std::future::Future;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -11,15 +11,17 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::approve::AtTerminal;
 use super::args::RunOptions;
 use super::input::root;
+use super::person::Person;
 use super::progress::Progress;
 use super::{Failure, print};
 use crate::approval::ApprovalMode;
 use crate::error::{CallError, chain};
 use crate::event::{JsonLines, Verbosity, printable};
+use crate::journal::FileJournal;
 use crate::runtime::RuntimeBuilder;
+use crate::usage::UsageTree;
 
 /// Runs what the options say and prints its result.
 pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), Failure> {
@@ -33,14 +35,26 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
+    if let Some(path) = &options.journal {
+        builder = builder.journal(journal(path)?);
+    }
     let runtime = builder.build_on(registry).map_err(Failure::error)?;
-    let result = block_on(&token, runtime.run_named(&root.name, root.arguments))?;
-    progress.clear();
+    let start = runtime.start_named(&root.name, root.arguments);
+    let handle = start.handle();
+    let result = block_on(&token, async {
+        let result = start.await;
+        progress.settle().await;
+        result
+    })?;
+    if options.verbose > 0 {
+        show_usage(&handle.usage_tree());
+    }
     if let Some(file) = file {
         file.finish().map_err(|error| Failure::Error(format!("the events are not all written: {error}")))?;
     }
     if token.is_cancelled() {
-        return Err(Failure::Error("aborted by user".to_owned()));
+        let hint = if options.journal.is_some() { "; run the same again to resume" } else { "" };
+        return Err(Failure::Error(format!("aborted by user{hint}")));
     }
     show(&result.map_err(|error| failure(&error))?)
 }
@@ -48,6 +62,26 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
 fn create(path: &Path) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, Failure> {
     let fault = |error| Failure::Usage(format!("cannot write --events {}: {error}", path.display()));
     JsonLines::create(path).map(Arc::new).map_err(fault)
+}
+
+/// Opens the journal, and says so if it is resumed.
+fn journal(path: &Path) -> Result<FileJournal, Failure> {
+    let journal = FileJournal::open(path).map_err(Failure::error)?;
+    let text = match journal.recorded() {
+        0 => return Ok(journal),
+        1 => "1 effect is recorded".to_owned(),
+        effects => format!("{effects} effects are recorded"),
+    };
+    // Nobody is there to be told if standard error is gone.
+    let _ = writeln!(io::stderr(), "resuming {}: {text}", path.display());
+    Ok(journal)
+}
+
+/// Shows who used what, where more than the root call did.
+fn show_usage(used: &UsageTree) {
+    if !used.children.is_empty() {
+        let _ = write!(io::stderr(), "{}", printable(&used.to_string()));
+    }
 }
 
 /// Adds what the options say; what they do not say stays as the application set it.
@@ -67,7 +101,9 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
     if options.return_permission_errors {
         builder = builder.return_permission_errors(true);
     }
-    builder.default_approver(AtTerminal::new(progress.clone())).streaming(true).sink(progress.clone())
+    let person = Person::new(progress.clone());
+    let builder = builder.default_approver(person.clone()).default_input_handler(person);
+    builder.limited(|limits| options.limits.over(limits)).streaming(true).sink(progress.clone())
 }
 
 fn verbosity(times: u8) -> Verbosity {
@@ -79,7 +115,7 @@ fn verbosity(times: u8) -> Verbosity {
 }
 
 /// Waits for the run on an async runtime of its own; Ctrl+C cancels it, a second one ends the process.
-fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
+pub(super) fn block_on<T>(token: &CancellationToken, run: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Failure::error)?;
     let (ready, listening) = oneshot::channel();
     runtime.spawn(interrupts(token.clone(), ready));
@@ -126,6 +162,6 @@ fn show(result: &Value) -> Result<(), Failure> {
 }
 
 /// Prints to a file or a pipe as it is, to a terminal without what would steer it.
-fn print_safely(text: &str) -> Result<(), Failure> {
+pub(super) fn print_safely(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(&printable(text)) } else { print(text) }
 }

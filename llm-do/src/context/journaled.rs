@@ -178,7 +178,7 @@ impl<S> CallContext<S> {
     }
 
     pub(crate) fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.scope.host.journal()
+        self.scope.host.journal().filter(|_| !self.frame().is_shadow)
     }
 
     pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {

@@ -38,7 +38,7 @@ impl<S> CallContext<S> {
 
     /// Refuses to go on once the call has taken too long.
     pub(crate) fn in_time(&self) -> Result<(), CallError> {
-        let over = self.frame().deadline.get().filter(|deadline| deadline.is_over());
+        let over = self.deadline().filter(|deadline| deadline.is_over());
         over.map_or(Ok(()), |deadline| Err(deadline.error()))
     }
 
@@ -83,6 +83,10 @@ impl<S> CallContext<S> {
         match self.caller() {
             // The user's call is the root.
             Some(user) if self.frame().by == Caller::User => user.recorder(),
+            // A journal keeps what each call used, so that equal names do not do.
+            Some(caller) if self.journal().is_some() => {
+                self.frame().recorder.get_or_init(|| caller.recorder().child_apart(name()))
+            }
             Some(caller) => self.frame().recorder.get_or_init(|| caller.recorder().child(name())),
             None => self.frame().recorder.get_or_init(|| UsageRecorder::root(name())),
         }

@@ -15,6 +15,24 @@ use crate::subtask::SubtaskRequest;
 use crate::user_input::InputRequest;
 use crate::worker_spec::WorkerSpec;
 
+#[cfg(feature = "workers")]
+impl CallContext {
+    /// Makes a worker for the caller of this call; returns its name, and what it may call.
+    pub(crate) async fn make_worker(&self, spec: WorkerSpec) -> Result<Value, BoxError> {
+        self.scope.host.make_worker(self, spec).await
+    }
+
+    /// Calls a worker that was made.
+    pub(crate) async fn call_made(
+        &self,
+        worker: &str,
+        input: Value,
+        attachments: Vec<PathBuf>,
+    ) -> Result<Value, CallError> {
+        self.scope.host.call_made(self, worker, input, attachments).await
+    }
+}
+
 impl<S> CallContext<S> {
     /// Asks a model a question, with no instructions and no tools: `ctx.llm_ask("Is this spam? ..").await?`.
     ///
@@ -84,7 +102,7 @@ impl<S> CallContext<S> {
     /// [`input_handler`](crate::RuntimeBuilder::input_handler), and the handler's error as [`CallError::Failed`].
     pub async fn request_user_input(&self, prompt: impl Into<String>) -> Result<String, CallError> {
         let prompt = prompt.into();
-        let Some(handler) = self.scope.host.input_handler().cloned() else {
+        let Some(handler) = self.scope.host.input_handler().filter(|_| !self.frame().is_shadow).cloned() else {
             return Err(CallError::NoInput { tool: self.name().to_owned() });
         };
         self.emit(|| EventKind::InputAsked { prompt: prompt.clone() });

@@ -58,6 +58,7 @@ impl Run {
     ) -> Result<Arc<Registered>, CallError> {
         match whom {
             Callee::Inline(spec) => self.plane.registry.inline(spec, caller.declared(), caller.name()).map(Arc::new),
+            Callee::Made(name) => self.made(name),
             _ => self.find(caller, whom, by),
         }
     }
@@ -85,6 +86,7 @@ impl Run {
             deadline: OnceLock::new(),
             limits: tool.and_then(|tool| self.limits(tool)),
             recorder: OnceLock::new(),
+            is_shadow: from.is_shadow,
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
             is_unguarded: caller.is_unguarded(),
             arguments: OnceLock::new(),
@@ -119,7 +121,7 @@ impl Run {
 
     /// Begins the time of a call that starts; it ends no later than its caller's.
     pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
-        let callers = ctx.caller().and_then(|caller| caller.frame().deadline.get());
+        let callers = ctx.caller().and_then(CallContext::deadline);
         if let Some(deadline) = deadline(callers, &tool.spec.name, self.timeout(tool)) {
             drop(ctx.frame().deadline.set(deadline));
         }
@@ -145,7 +147,7 @@ impl Run {
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
         }
-        if let Some(over) = ctx.caller().and_then(|caller| caller.frame().deadline.get()).filter(|own| own.is_over()) {
+        if let Some(over) = ctx.caller().and_then(CallContext::deadline).filter(|own| own.is_over()) {
             return Err(over.error());
         }
         if tool.kind() != Kind::Worker {

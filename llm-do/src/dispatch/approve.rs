@@ -1,10 +1,10 @@
 //! Whether an admitted call may run: what its rule says, or whom it has asked.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::Run;
 use super::perform::Prepared;
-use crate::approval::{Answer, ApprovalRequest, Question, State, Verdict};
+use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault};
 use crate::event::{Caller, EventKind, Judge, RuleSource};
@@ -25,7 +25,7 @@ impl Run {
             return Ok(());
         }
         let invalid = |fault| CallError::invalid(tool.name(), fault);
-        let proposal = self.plane.approvals.propose(tool, by, &|| request(ctx, tool, prepared)).map_err(invalid)?;
+        let proposal = self.propose(ctx, tool, prepared).map_err(invalid)?;
         let answer = match proposal.state {
             State::Ruled(answer) => answer,
             // On the heap: most calls need nobody's approval.
@@ -47,7 +47,20 @@ impl Run {
 }
 
 impl Run {
+    /// Finds what the rules say of a call; of a shadow's, nobody is asked.
+    fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, Fault> {
+        let (approvals, by) = (&self.plane.approvals, ctx.frame().by);
+        let request = || request(ctx, tool, prepared);
+        if ctx.frame().is_shadow {
+            return approvals.propose_unasked(tool, by, &request);
+        }
+        approvals.propose(tool, by, &request)
+    }
+
     /// Reports the question, and waits for its answer, unless the journal has it.
+    ///
+    /// A denial is kept only where a model is told of it and goes on: one that ends the run may be decided anew when the
+    /// run is resumed.
     async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Answer, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
@@ -59,7 +72,21 @@ impl Run {
         let step = ctx.frame().step.get().map(|step| step.within(StepKind::Approval, "approval"));
         let answer = async {
             let Some(step) = step else { return Ok(question.answer().await) };
-            let came = ctx.recorded(Way::Promise, step, async { Ok(question.answer().await) }).await?;
+            let denied = Arc::new(OnceLock::new());
+            let (unkept, tool) = (Arc::clone(&denied), ctx.name().to_owned());
+            let keeps_denials = self.plane.return_permission_errors;
+            let asked = async move {
+                let answer = question.answer().await;
+                if keeps_denials || matches!(answer.verdict, Verdict::Approved(_)) {
+                    return Ok(answer);
+                }
+                drop(unkept.set(answer));
+                Err(CallError::Cancelled { tool })
+            };
+            let came = match ctx.recorded(Way::Promise, step, asked).await {
+                Ok(came) => came,
+                Err(error) => return denied.get().cloned().ok_or(error),
+            };
             let answer: Answer = came.value;
             if came.is_replayed && answer.remembered {
                 self.plane.approvals.remember(&request);

@@ -1,18 +1,20 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{Prepared, perform};
+use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, chain};
-use crate::event::Caller;
+use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
 use crate::tool::ToolReturn;
@@ -26,6 +28,9 @@ struct Ended {
     /// What it used, so that a replay counts it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<UsageTree>,
+    /// The files of the workers that were made in it, so that they are there after a replay too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -70,6 +75,15 @@ impl Outcome {
     }
 }
 
+/// Returns how a recorded call of `tool` ended: a value of a step [`Call`](StepKind::Call) or [`Result`](StepKind::Result).
+pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
+    let Ok(Ended { outcome, .. }) = serde_json::from_value(value) else {
+        return event::Outcome::Error(format!("what is recorded is no result of `{tool}`"));
+    };
+    let result = outcome.into_result(tool).map(|returned| returned.value);
+    result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result)
+}
+
 impl Run {
     /// Finds the place of a call in the journal, if there is one.
     pub(super) fn place(
@@ -78,7 +92,7 @@ impl Run {
         tool: &Registered,
         prepared: &Prepared,
     ) -> Result<Option<Visit>, CallError> {
-        let (Some(_), Some(caller)) = (&self.plane.journal, ctx.caller()) else { return Ok(None) };
+        let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
         if ctx.frame().by == Caller::User {
             // The user's call is the run, which has its place already.
             caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
@@ -103,17 +117,24 @@ impl Run {
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
         let (plane, inner, callee) = (Arc::clone(&self.plane), ctx.clone(), Arc::clone(tool));
         let local = async move {
-            let result = owned(plane, Arc::clone(&callee), prepared, inner.clone()).await;
+            // A panic is an end as well, and what the call did before it is not to be repeated.
+            let body = AssertUnwindSafe(owned(Arc::clone(&plane), Arc::clone(&callee), prepared, inner.clone()))
+                .catch_unwind();
+            let result = body.await.unwrap_or_else(|payload| Err(panicked(&callee, payload.as_ref())));
             let outcome = Outcome::of(result)?;
             inner.all_used()?;
             let usage = callee.is_composite().then(|| inner.usage_tree()).filter(|used| !used.is_zero());
-            Ok(Ended { outcome, usage })
+            let made = plane.made.below(&inner.key());
+            Ok(Ended { outcome, usage, made })
         };
         let came = ctx.recorded(way, step, local).await?;
-        let Ended { outcome, usage } = came.value;
+        let Ended { outcome, usage, made } = came.value;
         open.is_replayed = came.is_replayed;
         if let Some(used) = usage.filter(|_| came.is_replayed) {
             ctx.add_recorded(&used);
+        }
+        if came.is_replayed {
+            self.recreate(ctx, made)?;
         }
         outcome.into_result(tool.name())
     }

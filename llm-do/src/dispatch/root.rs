@@ -85,6 +85,7 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
         limits: plane.limits.clone(),
         recorder: OnceLock::new(),
         is_worker: false,
+        is_shadow: false,
         is_unguarded: false,
         arguments: OnceLock::new(),
         heard: Heard::default(),

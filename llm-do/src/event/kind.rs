@@ -112,6 +112,17 @@ pub enum EventKind {
         /// What each worker that takes the task got for it, by name.
         points: BTreeMap<String, u32>,
     },
+    /// A worker was asked alongside the call, as a [`Shadow`](crate::Shadow) of it, which may have ended before.
+    Shadowed {
+        /// The worker.
+        worker: String,
+        /// Whether both came to the same result.
+        agrees: bool,
+        /// What the call came to.
+        answer: Outcome,
+        /// What the worker came to.
+        other: Outcome,
+    },
     /// A worker asks its model.
     ModelRequest {
         /// The model, `provider:model`.

@@ -98,9 +98,12 @@ impl EventSink for TracingSink {
     }
 }
 
-/// Finds the call that made the call of `event`.
+/// Finds the call that made the call of `event`; or the root call, where that has ended, as with the worker of a shadow.
 fn caller<'a>(open: &'a mut HashMap<Place, Open>, event: &Event) -> Option<&'a mut Open> {
-    open.get_mut(&(Arc::clone(&event.run), event.parent?))
+    let place = |call| (Arc::clone(&event.run), call);
+    let parent = place(event.parent?);
+    let found = if open.contains_key(&parent) { parent } else { place(0) };
+    open.get_mut(&found)
 }
 
 impl TracingSink {

@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-#[cfg(feature = "cli")]
-pub(crate) use self::lines::printable;
 #[cfg(not(feature = "cli"))]
 use self::lines::printable;
+#[cfg(feature = "cli")]
+pub(crate) use self::lines::{printable, told};
 use self::words::describe;
 use super::queue::{CAPACITY, Queue};
 use super::{Delivery, Delta, Event, EventKind, EventSink};

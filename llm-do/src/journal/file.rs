@@ -94,6 +94,12 @@ impl FileJournal {
         open::read(path.into())
     }
 
+    /// Returns how many effects are recorded so far: after [`open`](Self::open), how many a run resumes from.
+    #[must_use]
+    pub fn recorded(&self) -> usize {
+        self.0.replay().records().count()
+    }
+
     /// Returns the file.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -132,7 +132,7 @@ fn ordinal(n: u64) -> String {
 }
 
 /// Returns 16 hexadecimal digits that stand for a value, whatever the order of its objects' fields.
-fn digest(value: &Value) -> String {
+pub(crate) fn digest(value: &Value) -> String {
     let mut hasher = SipHasher24::new();
     feed(&mut hasher, value);
     format!("{:016x}", hasher.finish())

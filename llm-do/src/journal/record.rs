@@ -48,7 +48,7 @@ impl Record {
     }
 
     /// Returns the key of the call that it is a part of, or else its own.
-    pub(super) fn call(&self) -> &str {
+    pub(crate) fn call(&self) -> &str {
         place::call(&self.key, &self.parent)
     }
 

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
 
 use futures_util::future::BoxFuture;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
@@ -53,6 +54,21 @@ impl Runtime {
     where
         T: Tool<Output: FromReturn>,
     {
+        self.begin(T::NAME, to_arguments(&call), from_result::<T>)
+    }
+
+    /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
+    /// once.
+    pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
+        self.begin(name, Ok(arguments), |returned| Ok(returned.value))
+    }
+
+    fn begin<T>(
+        &self,
+        name: &str,
+        arguments: Result<Value, CallError>,
+        read: fn(ToolReturn) -> Result<T, CallError>,
+    ) -> Start<T> {
         let cancellation = self.cancellation.child_token();
         let conversation: Arc<Conversation> = Arc::default();
         let user: Arc<OnceLock<CallContext>> = Arc::default();
@@ -63,13 +79,13 @@ impl Runtime {
         };
         let root = Root {
             plane: Arc::clone(&self.plane),
-            name: T::NAME.to_owned(),
-            arguments: to_arguments(&call),
+            name: name.to_owned(),
+            arguments,
             conversation: Some(conversation),
             cancellation,
             user,
         };
-        Start { root, handle, read: from_result::<T>, output: PhantomData }
+        Start { root, handle, read, output: PhantomData }
     }
 }
 

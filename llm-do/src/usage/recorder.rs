@@ -16,6 +16,8 @@ pub(crate) struct UsageRecorder {
     name: Arc<str>,
     parent: Option<Arc<Node>>,
     node: OnceLock<Arc<Node>>,
+    /// Whether it is told apart from other calls of its path of names.
+    is_apart: bool,
 }
 
 /// All calls of one path of names.
@@ -36,12 +38,17 @@ struct Used {
 impl UsageRecorder {
     /// Returns the place of a tree's first call.
     pub(crate) fn root(name: Arc<str>) -> Self {
-        Self { name, parent: None, node: OnceLock::new() }
+        Self { name, parent: None, node: OnceLock::new(), is_apart: true }
     }
 
     /// Returns the place of a call that this one makes.
     pub(crate) fn child(&self, name: Arc<str>) -> Self {
-        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new() }
+        Self { name, parent: Some(Arc::clone(self.node())), node: OnceLock::new(), is_apart: false }
+    }
+
+    /// Returns the same, for a call whose own part of the tree will be asked for: it shares its node with no other call.
+    pub(crate) fn child_apart(&self, name: Arc<str>) -> Self {
+        Self { is_apart: true, ..self.child(name) }
     }
 
     /// Adds one request that this call made to a model, `provider:model`, and what it cost, if that is known.
@@ -65,14 +72,18 @@ impl UsageRecorder {
         self.node().add(tree);
     }
 
-    /// Returns what was used so far by calls of this path of names, and those below.
+    /// Returns what was used so far by calls of this path of names, and those below; by this call alone, if it is apart.
     pub(crate) fn tree(&self) -> UsageTree {
         self.node.get().map_or_else(|| UsageTree { name: Arc::clone(&self.name), ..UsageTree::default() }, Node::tree)
     }
 
     fn node(&self) -> &Arc<Node> {
         self.node.get_or_init(|| {
-            let node = self.parent.as_ref().map_or_else(|| Node::new(&self.name), |parent| parent.child(&self.name));
+            let node = match &self.parent {
+                Some(parent) if self.is_apart => parent.new_child(&self.name),
+                Some(parent) => parent.child(&self.name),
+                None => Node::new(&self.name),
+            };
             let mut used = node.used();
             used.calls = used.calls.saturating_add(1);
             drop(used);
@@ -94,6 +105,13 @@ impl Node {
         }
         let child = Self::new(name);
         children.push(Arc::clone(&child));
+        child
+    }
+
+    /// Makes a node of one call.
+    fn new_child(&self, name: &Arc<str>) -> Arc<Self> {
+        let child = Self::new(name);
+        self.used().children.push(Arc::clone(&child));
         child
     }
 
@@ -127,9 +145,30 @@ impl Node {
             own.model += *usage;
             own.cost += *cost;
         }
-        let children = children.iter().map(Self::tree).collect();
+        let children = merged(children.iter().map(Self::tree));
         UsageTree { name: Arc::clone(&self.name), calls, own, models, children }
     }
+}
+
+/// Puts the trees of one name together, at the place of the first.
+fn merged(trees: impl Iterator<Item = UsageTree>) -> Vec<UsageTree> {
+    let mut merged: Vec<UsageTree> = Vec::new();
+    for tree in trees {
+        match merged.iter_mut().find(|earlier| earlier.name == tree.name) {
+            Some(earlier) => merge(earlier, tree),
+            None => merged.push(tree),
+        }
+    }
+    merged
+}
+
+fn merge(into: &mut UsageTree, tree: UsageTree) {
+    into.calls = into.calls.saturating_add(tree.calls);
+    into.own += tree.own;
+    for (model, used) in tree.models {
+        *into.models.entry(model).or_default() += used;
+    }
+    into.children = merged(std::mem::take(&mut into.children).into_iter().chain(tree.children));
 }
 
 #[cfg(test)]
@@ -157,6 +196,20 @@ mod tests {
         assert_eq!((tree.calls, names(&tree)), (1, vec![("reviewer", 200), ("another", 200)]));
         assert_eq!(names(&tree.children[0]), [("summariser", 200)]);
         assert_eq!(tree.total().cost.unpriced_requests, 200);
+    }
+
+    #[test]
+    fn a_call_apart_has_a_tree_of_its_own_and_is_merged_in_that_of_its_caller() {
+        let main = UsageRecorder::root("main".into());
+        for _ in 0..3 {
+            let worker = main.child_apart("worker".into());
+            worker.child_apart("inner".into()).add_tool_call();
+            worker.add_request(&"test:a".into(), Usage::of_request(2, 1), None);
+            assert_eq!((worker.tree().calls, worker.tree().total().model.input_tokens), (1, 2));
+        }
+        let tree = main.tree();
+        assert_eq!((names(&tree), names(&tree.children[0])), (vec![("worker", 3)], vec![("inner", 3)]));
+        assert_eq!((tree.total().model.requests, tree.total().tool_calls, tree.by_model().len()), (3, 3, 1));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llm_do_providers::Settings;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::value::Key;
 use super::yaml::Entry;
@@ -119,15 +119,17 @@ fn output(value: Value, key: &mut Key<'_>) -> Option<OutputMode> {
 }
 
 fn limits(value: Value, key: &mut Key<'_>) -> Option<Limits> {
-    let mut map = key.map(value)?;
-    map.retain(|name, _| {
-        let is_known = LIMITS.contains(&name.as_str());
-        if !is_known {
-            key.inner(name).unknown(" of `limits`", &LIMITS);
+    let mut limits = Map::new();
+    for (name, value) in key.map(value)? {
+        let mut key = key.inner(&name);
+        let alone = Map::from_iter([(name.clone(), value)]);
+        match serde_json::from_value::<Limits>(Value::Object(alone.clone())) {
+            _ if !LIMITS.contains(&name.as_str()) => key.unknown(" of `limits`", &LIMITS),
+            Err(error) => drop(key.fault::<()>(format!("`{name}`: {error}"))),
+            Ok(_) => limits.extend(alone),
         }
-        is_known
-    });
-    serde_json::from_value(Value::Object(map)).map_or_else(|error| key.fault(format!("`limits`: {error}")), Some)
+    }
+    serde_json::from_value(Value::Object(limits)).ok()
 }
 
 fn timeout(value: Value, key: &mut Key<'_>) -> Option<Duration> {

@@ -15,7 +15,7 @@ use crate::worker_spec::{OutputMode, WorkerSpec};
 fn every_fault_of_a_file_is_told_at_its_line() {
     let text = "---\nmodle: x\nname: [a]\nhints: one\nmax_turns: 1.5\nretries: -1\noutput: nativ\ntoolsets: [look, 3]\n\
                 server_side_tools: [web_serch, web_fetch, web_fetch, {tool_type: web_fetch, max_uses: 1}]\n\
-                settings: {topp: 1, seed: x}\nlimits: {request: 3, cost: much}\ntimeout: soon\ncompatible_models: []\n\
+                settings: {topp: 1, seed: x}\nlimits: {request: 3, cost: much, requests: -1}\ntimeout: soon\ncompatible_models: []\n\
                 input_schema: text\ndescription: ' '\ntools: [look, look]\n---\n";
     let told: Vec<_> =
         read(text).unwrap_err().into_iter().map(|fault| format!("{}: {}", fault.line, fault.message)).collect();
@@ -33,7 +33,8 @@ fn every_fault_of_a_file_is_told_at_its_line() {
         "10: unknown key `topp` of `settings`; did you mean `top_p`?",
         "10: `seed` takes a whole number from 0, not a text",
         "11: unknown key `request` of `limits`; did you mean `requests`?",
-        "11: `limits`: ",
+        "11: `cost`: ",
+        "11: `requests`: ",
         "12: `timeout`: ",
         "13: `compatible_models` is an empty list; leave it out",
         "14: `input_schema` takes a JSON schema, a map, not a text",
@@ -144,16 +145,16 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
         let (settings, limits, mode, turns, retries, millis, input, output) = rest;
         toolsets.sort();
         toolsets.dedup();
-        let modes = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
+        let ways = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
         let instructions = instructions.trim().replace("\r\n", "\n");
         let mut spec = WorkerSpec::new(name, instructions).description(description).toolsets(toolsets).hints(hints);
         spec =
-            spec.server_side_tools(tools).settings(settings).output_mode(modes[mode]).max_turns(turns).retries(retries);
+            spec.server_side_tools(tools).settings(settings).output_mode(ways[mode]).max_turns(turns).retries(retries);
         spec = match model {
             Some(model) => spec.model(model),
             None => spec.compatible_models(globs),
         };
-        spec.timeout = millis.map(|millis| Duration::from_millis(millis.into()));
+        spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
         (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
         spec
     })

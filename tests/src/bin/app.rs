@@ -6,6 +6,23 @@ use llm_do::prelude::*;
 #[worker(instructions = "Greet.", hints = ["politeness"])]
 async fn greet(input: String) -> String;
 
+/// Greet somebody: all but Bob.
+#[tool(effect = read_only)]
+fn greet_by_rule(input: &str) -> Result<&'static str> {
+    match input {
+        "Bob" => Ok("Good day, Bob, who likes it formal."),
+        "Eve" => Err("who is that?".into()),
+        _ => Ok("Hello!"),
+    }
+}
+
+/// Greet somebody, and write it down.
+#[tool(effect = destructive)]
+async fn greet_in_writing(ctx: &CallContext, input: String) -> Result<String> {
+    ctx.call(write { text: input }).await?;
+    Ok("Hello!".to_owned())
+}
+
 /// Answer a question about files.
 #[worker]
 async fn look_at(prompt: Prompt) -> String;
@@ -47,6 +64,12 @@ async fn dig(times: u32) -> String;
 async fn wait(ctx: &CallContext) {
     ctx.progress("waiting");
     ctx.cancelled().await;
+}
+
+/// Ask the user for a name.
+#[tool(effect = read_only)]
+async fn ask_name(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.request_user_input("Which name?").await?)
 }
 
 toolset! {

@@ -4,7 +4,7 @@ use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
 use llm_do::{
     ApprovalRequest, Approver, Caller, Decision, Effect, EventKind, FunctionGuard, GuardAction, Hook, Kind, Outcome,
-    Refusal, SubtaskRequest, WorkerSpec, chain,
+    Refusal, SubtaskRequest, Terminal, Verbosity, WorkerSpec, chain,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,12 @@ async fn every_way(ctx: &CallContext) -> Result<()> {
 /// Sees files by other names.
 #[worker(toolsets = [prefixed("fs_", read)], retries = 0)]
 async fn prefixed_reader(input: String) -> String;
+
+/// Writes a file.
+#[entry(toolsets = [write])]
+async fn writer(ctx: &CallContext<writer>) -> Result<String> {
+    Ok(ctx.call(write { path: "a".into() }).await?)
+}
 
 #[derive(Debug)]
 struct Asked(Notes);
@@ -267,4 +273,40 @@ async fn what_never_ran_has_no_result_to_be_seen() {
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     runtime.run_named("read", json!({ "path": 1 })).await.unwrap_err();
     assert_eq!(notes.take(), ["a before read"], "and what cannot be decoded is no call");
+}
+
+#[tokio::test]
+async fn what_an_approver_edits_is_not_shown_again_before_the_call_but_after_it() {
+    let notes = Notes::default();
+    let (before, after) = (notes.clone(), notes.clone());
+    let guard = FunctionGuard::new("g").before_call(move |call| {
+        before.add(format!("before {}", call.arguments()));
+        Ok(())
+    });
+    let guard = guard.after_call(move |call, _| {
+        after.add(format!("after {}", call.arguments()));
+        Ok(())
+    });
+    let runtime = Runtime::builder().guard(guard);
+    let runtime = runtime.approve_with(|_| async { Decision::approve_with(json!({ "path": "b" })) }).build().unwrap();
+    runtime.run(writer {}).await.unwrap();
+    let of = |path: &str| json!({ "path": path });
+    assert_eq!(notes.take()[1..3], [format!("before {}", of("a")), format!("after {}", of("b"))]);
+}
+
+#[tokio::test]
+async fn a_person_reads_what_guards_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("terminal");
+    let sink = Terminal::new(std::fs::File::create(&path).unwrap(), Verbosity::Calls);
+    let refuse = FunctionGuard::new("no").after_call(|_, _| Err(Refusal::tell("too long")));
+    let runtime = builder().guard(path_to(json!("b"))).guard(refuse).sink(sink).build().unwrap();
+    runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
+    runtime.flush().await;
+    let shown = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        shown.contains("paths changed the call of read\n")
+            && shown.contains("no refused the result of read: too long\n"),
+        "{shown}"
+    );
 }

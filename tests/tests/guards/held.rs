@@ -5,7 +5,7 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
 use llm_do::{
-    Caller, CancellationToken, EventKind, FunctionGuard, Guard, GuardAction, GuardedCall, Hook, Kind, Refusal,
+    Caller, CancellationToken, EventKind, FunctionGuard, Guard, GuardAction, GuardedCall, Hook, Kind, Limits, Refusal,
     async_trait,
 };
 use serde_json::json;
@@ -22,7 +22,7 @@ struct Judged;
 
 #[async_trait]
 impl Guard for Judged {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "judged"
     }
 
@@ -46,7 +46,7 @@ struct Waiting;
 
 #[async_trait]
 impl Guard for Waiting {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "waiting"
     }
 
@@ -114,7 +114,7 @@ struct OnWorker(serde_json::Value);
 
 #[async_trait]
 impl Guard for OnWorker {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "on_worker"
     }
 
@@ -144,8 +144,9 @@ async fn a_guard_that_waits_is_dropped_when_the_run_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_guard_that_waits_is_dropped_when_the_call_is_out_of_time() {
-    let runtime = builder().guard(Waiting).timeout("read", Duration::from_millis(1)).build().unwrap();
+async fn a_guard_that_waits_is_dropped_when_the_run_is_out_of_time() {
+    let limits = Limits::new().wall_time(Duration::from_millis(1));
+    let runtime = builder().guard(Waiting).limits(limits).build().unwrap();
     assert!(runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err().is_timeout());
 }
 

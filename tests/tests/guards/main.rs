@@ -37,7 +37,7 @@ async fn reader(input: String) -> String;
 /// Reads a file by code.
 #[entry(toolsets = [read])]
 async fn main_entry(ctx: &CallContext<main_entry>, path: String) -> Result<String> {
-    Ok(ctx.call(read { path, lines: None.unwrap_or(3) }).await?)
+    Ok(ctx.call(read { path, lines: 3 }).await?)
 }
 
 /// Texts that a test collects.

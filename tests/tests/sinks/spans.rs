@@ -12,6 +12,7 @@ use llm_do::{
     TracingSink, Usage, async_trait,
 };
 use serde_json::Value;
+use tokio::sync::Notify;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -206,6 +207,37 @@ async fn a_run_is_in_the_span_that_it_is_started_in() {
     run.await.unwrap().unwrap();
     drop(entered);
     assert_eq!(trace.nested()[1], ("GET /".to_owned(), "execute_tool keep".to_owned()));
+}
+
+/// Is told once a worker is asked alongside.
+static ASKED: Notify = Notify::const_new();
+
+/// Keeps a secret, and stays until a worker is asked alongside.
+#[entry(toolsets = [keep])]
+async fn keep_and_stay(ctx: &CallContext<keep_and_stay>) -> Result<()> {
+    ctx.call(keep { secret: "x".into() }).await?;
+    ASKED.notified().await;
+    Ok(())
+}
+
+/// Keep a secret in mind.
+#[worker]
+async fn mind(secret: String) -> String {
+    ASKED.notify_one();
+    secret
+}
+
+#[tokio::test]
+async fn the_worker_of_a_shadow_is_in_the_span_of_the_root_call() {
+    let trace = Trace::default();
+    let _guard = tracing::subscriber::set_default(trace.clone());
+    let shadow = llm_do::Shadow::of("keep", "mind");
+    traced(TracingSink::new()).shadow(shadow).build().unwrap().run(keep_and_stay {}).await.unwrap();
+    let nested = trace.nested();
+    let inside = |name: &str| nested.iter().find(|(_, inner)| inner == name).map(|(outer, _)| outer.as_str());
+    assert_eq!(inside("execute_tool keep"), Some("invoke_workflow keep_and_stay"), "{nested:?}");
+    assert_eq!(inside("invoke_agent mind"), Some("invoke_workflow keep_and_stay"), "{nested:?}");
+    assert_eq!(inside("chat model"), Some("invoke_agent mind"), "{nested:?}");
 }
 
 #[tokio::test]

@@ -19,7 +19,7 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 /// Puts a value between two texts: on their line if it has one line, else in lines of its own below.
-pub(super) fn told(before: &str, value: &str, after: &str) -> String {
+pub(crate) fn told(before: &str, value: &str, after: &str) -> String {
     let mut lines = value.lines();
     match (lines.next(), lines.next()) {
         (None, _) => format!("{before}{after}"),

@@ -28,10 +28,14 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             let decided = if *approved { "approved" } else { "denied" };
             Some(told(&format!("{decided} {name}"), reason.as_deref().unwrap_or_default(), ""))
         }
+        EventKind::Shadowed { worker, agrees: true, .. } => Some(format!("= {name} agrees with {}", flat(worker))),
+        EventKind::Shadowed { worker, answer, other, .. } => Some(differing(&name, answer, worker, other)),
         EventKind::Guarded { guard, hook, action, reason } => {
-            let did = if *action == GuardAction::Changed { "changed" } else { "refused" };
-            let what = format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
-            Some(told(&what, reason.as_deref().unwrap_or_default(), ""))
+            let what = |did| format!("  {} {did} the {} of {name}", flat(guard), hook.as_str());
+            Some(match action {
+                GuardAction::Changed => what("changed"),
+                GuardAction::Refused => told(&(what("refused") + ":"), reason.as_deref().unwrap_or_default(), ""),
+            })
         }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
@@ -49,6 +53,15 @@ fn text(value: &Value) -> String {
         Value::String(text) if text.trim_end().contains('\n') => text.trim_end().to_owned(),
         other => other.to_string(),
     }
+}
+
+fn differing(name: &str, answer: &Outcome, worker: &str, other: &Outcome) -> String {
+    let came = |who: &str, outcome: &Outcome| match outcome {
+        Outcome::Result(value) => told(&format!("\n    {who}:"), &value.to_string(), ""),
+        Outcome::Error(error) => told(&format!("\n    {who} failed:"), &flat(error), ""),
+    };
+    let worker = flat(worker);
+    format!("≠ {name} differs from {worker}{}{}", came(name, answer), came(&worker, other))
 }
 
 fn answer(name: &str, parts: &[ResponsePart], usage: &Usage, verbosity: Verbosity) -> String {

@@ -1,0 +1,140 @@
+//! What holds of every run, wherever it stopped.
+
+use std::collections::BTreeMap;
+
+use llm_do::{Caller, Event, EventKind, Kind, RunUsage};
+use proptest::prelude::*;
+
+use super::plan::plans;
+use super::tools::fault;
+use super::trial::{Seen, Setting, Stop, run, settings};
+
+/// What was seen of one call.
+#[derive(Debug)]
+struct Call {
+    parent: Option<u64>,
+    depth: u32,
+    by: Option<Caller>,
+    kind: Option<Kind>,
+    decided: Vec<bool>,
+    /// The places of the events in the run.
+    decided_at: Option<u64>,
+    started: Vec<u64>,
+    finished: Vec<u64>,
+    refused: Vec<u64>,
+}
+
+impl Call {
+    fn of(event: &Event) -> Self {
+        let (parent, depth) = (event.parent, event.depth);
+        let (decided, started, finished, refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { parent, depth, by: None, kind: None, decided, decided_at: None, started, finished, refused }
+    }
+}
+
+fn calls(events: &[Event]) -> BTreeMap<u64, Call> {
+    let mut calls = BTreeMap::new();
+    for event in events {
+        let call = calls.entry(event.call).or_insert_with(|| Call::of(event));
+        match &event.kind {
+            EventKind::ApprovalDecided { approved, .. } => {
+                call.decided.push(*approved);
+                call.decided_at = Some(event.seq);
+            }
+            EventKind::CallStarted { what, by, .. } => {
+                (call.kind, call.by) = (Some(*what), Some(*by));
+                call.started.push(event.seq);
+            }
+            EventKind::CallFinished { .. } => call.finished.push(event.seq),
+            EventKind::CallRefused { .. } => call.refused.push(event.seq),
+            _ => {}
+        }
+    }
+    calls
+}
+
+/// Every started call finishes once, no refused one starts, and all that is inside a call happens while it runs.
+fn calls_are_a_tree(events: &[Event]) -> Result<(), TestCaseError> {
+    let calls = calls(events);
+    for (number, call) in &calls {
+        prop_assert!(call.started.len() <= 1 && call.started.len() == call.finished.len(), "{number}: {call:?}");
+        prop_assert!(call.refused.len() + call.started.len() <= 1, "{number}: {call:?}");
+        let Some(started) = call.started.first() else { continue };
+        prop_assert_eq!(&call.decided, &[true], "{}: {:?}", number, call);
+        prop_assert!(call.decided_at < Some(*started), "{number}: {call:?}");
+        prop_assert!(started < &call.finished[0]);
+        prop_assert_eq!(call.parent.is_none(), call.by == Some(Caller::User));
+    }
+    for call in calls.values() {
+        let Some(parent) = call.parent.map(|parent| &calls[&parent]) else { continue };
+        let inside = parent.started[0]..parent.finished[0];
+        let happened = call.started.iter().chain(&call.finished).chain(&call.refused);
+        prop_assert!(happened.clone().all(|seq| inside.contains(seq)), "{call:?} in {parent:?}");
+        if let Some(kind) = call.kind {
+            prop_assert_eq!(call.depth, parent.depth + u32::from(kind == Kind::Worker));
+        }
+    }
+    prop_assert!(events.iter().enumerate().all(|(place, event)| event.seq == place as u64));
+    Ok(())
+}
+
+/// What the root used is the sum of what its calls used, by the events and by the tree.
+fn usage_is_the_sum_of_the_calls(seen: &Seen) -> Result<(), TestCaseError> {
+    let mut sum = RunUsage::default();
+    let mut last = None;
+    for event in &seen.events {
+        match &event.kind {
+            EventKind::CallStarted { by: Caller::Code | Caller::Model, .. } => sum.tool_calls += 1,
+            EventKind::ModelResponse { usage, .. } => sum.model += *usage,
+            EventKind::Usage { used } => last = Some(*used),
+            _ => {}
+        }
+    }
+    prop_assert_eq!((sum.tool_calls, sum.model), (seen.usage.tool_calls, seen.usage.model));
+    prop_assert_eq!(seen.tree.total(), seen.usage);
+    if seen.result.is_some() {
+        prop_assert_eq!(last, Some(seen.usage));
+    }
+    Ok(())
+}
+
+/// No effect is had that the approver did not let run; that of the root is the user's own.
+fn effects_are_approved(seen: &Seen, root: u32) -> Result<(), TestCaseError> {
+    let mut approved = seen.approved();
+    approved.insert(root);
+    let effects = seen.effects();
+    prop_assert!(effects.iter().all(|id| approved.contains(id)), "{effects:?} of {approved:?}");
+    Ok(())
+}
+
+/// Every model was asked with what a provider accepts, and can be again.
+fn histories_are_valid(seen: &Seen) -> Result<(), TestCaseError> {
+    let faults = seen.world.faults.lock().unwrap();
+    prop_assert!(faults.is_empty(), "{faults:?}");
+    prop_assert_eq!(fault(&seen.history), None);
+    Ok(())
+}
+
+/// All that holds of a run that made its calls itself: that is not a replay.
+pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), TestCaseError> {
+    calls_are_a_tree(&seen.events)?;
+    usage_is_the_sum_of_the_calls(seen)?;
+    effects_are_approved(seen, root)?;
+    histories_are_valid(seen)?;
+    prop_assert!(setting.tool_calls.is_none_or(|limit| seen.usage.tool_calls <= limit));
+    let started = seen.events.iter().filter(|event| matches!(event.kind, EventKind::CallStarted { .. }));
+    prop_assert!(started.map(|event| event.depth).all(|depth| depth <= setting.max_depth));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_claim_holds_of_a_run_that_comes_to_its_end(plan in plans(), setting in settings()) {
+        let seen = run(&plan, &setting, Stop::Never, None);
+        hold(&seen, &setting, plan.id)?;
+        let unfinished = seen.history.iter().any(|message| format!("{message:?}").contains("not finished"));
+        prop_assert!(!unfinished || seen.result.unwrap().is_err(), "calls of a conversation that went on have no result");
+    }
+}

@@ -1,0 +1,126 @@
+//! Runs that are replayed, and runs that are resumed from wherever their journal ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use llm_do::{MemoryJournal, Record, StepKind, UsageTree};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::claims::hold;
+use super::plan::plans;
+use super::trial::{Seen, Setting, Stop, run, settings};
+
+/// Without a limit on calls: which of several at once is the one too many is for chance to say.
+fn unlimited() -> impl Strategy<Value = Setting> {
+    settings().prop_map(|setting| Setting { tool_calls: None, ..setting })
+}
+
+/// The tree, whatever was first.
+fn sorted(mut tree: UsageTree) -> UsageTree {
+    tree.children = tree.children.into_iter().map(sorted).collect();
+    tree.children.sort_by(|left, right| left.name.cmp(&right.name));
+    tree
+}
+
+/// How many effects of each call are recorded.
+fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
+    let mut recorded = BTreeMap::new();
+    for record in records {
+        let id = match (record.kind, &*record.name) {
+            (StepKind::Tool, "leaf" | "blocking") => record.value["result"]["value"].as_u64(),
+            (StepKind::Effect, _) => record.value.as_u64(),
+            _ => None,
+        };
+        if let Some(id) = id {
+            *recorded.entry(u32::try_from(id).unwrap()).or_default() += 1;
+        }
+    }
+    recorded
+}
+
+/// What the journal holds but for what is of one process: the run's id, who answered, who used something first.
+fn lasting(records: &[Record]) -> BTreeMap<String, Value> {
+    let lasting = records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval));
+    let value = |record: &Record| match record.kind {
+        StepKind::Call => json!({ "result": record.value["result"], "failed": record.value["failed"] }),
+        _ => record.value.clone(),
+    };
+    lasting.map(|record| (record.key.to_string(), value(record))).collect()
+}
+
+fn count(records: &[Record], kind: StepKind) -> usize {
+    records.iter().filter(|record| record.kind == kind).count()
+}
+
+/// A run that begins where the journal ends comes to what the first came to, and repeats nothing that is recorded.
+fn resumes(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&resumed.result, &first.result);
+    prop_assert_eq!(resumed.usage, first.usage);
+    prop_assert_eq!(sorted(resumed.tree.clone()), sorted(first.tree.clone()));
+    prop_assert_eq!(resumed.requests() + count(before, StepKind::Model), count(after, StepKind::Model));
+    let keys = |records: &[Record]| records.iter().map(|record| record.key.clone()).collect::<BTreeSet<_>>();
+    prop_assert_eq!(keys(after).len(), after.len());
+    prop_assert!(keys(after).is_superset(&keys(before)));
+    // What is not recorded of a call that failed may run again.
+    let all = first.effects();
+    for (id, recorded) in recorded(before) {
+        let times = |effects: &[u32]| effects.iter().filter(|effect| **effect == id).count();
+        prop_assert!(times(&resumed.effects()) + recorded <= times(&all), "{id}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_replay_gives_the_same_and_does_nothing(plan in plans(), setting in unlimited()) {
+        let journal = MemoryJournal::new();
+        let first = run(&plan, &setting, Stop::Never, Some(journal.clone()));
+        hold(&first, &setting, plan.id)?;
+        prop_assert_eq!(&first.result, &run(&plan, &setting, Stop::Never, None).result, "as without a journal");
+
+        let again = journal.replayed();
+        let replay = run(&plan, &setting, Stop::Never, Some(again.clone()));
+        resumes(&first, &journal.records(), &replay, &again.records())?;
+        prop_assert_eq!(replay.effects(), Vec::<u32>::new());
+        prop_assert_eq!(replay.requests(), 0);
+        prop_assert_eq!(replay.world.asked.lock().unwrap().len(), 0);
+        prop_assert_eq!(again.records().len(), journal.records().len());
+    }
+
+    #[test]
+    fn a_run_resumes_from_wherever_its_journal_ends(
+        plan in plans(),
+        setting in unlimited(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let journal = MemoryJournal::new();
+        let first = run(&plan, &setting, Stop::Never, Some(journal.clone()));
+        let mut before = journal.records();
+        before.truncate(cut.index(before.len() + 1));
+
+        let rest = MemoryJournal::from_records(before.clone());
+        let resumed = run(&plan, &setting, Stop::Never, Some(rest.clone()));
+        resumes(&first, &before, &resumed, &rest.records())?;
+        prop_assert_eq!(lasting(&rest.records()), lasting(&journal.records()));
+    }
+
+    #[test]
+    fn a_run_that_was_dropped_resumes_to_what_it_would_have_come_to(
+        plan in plans(),
+        setting in unlimited(),
+        polls in 0..60_usize,
+    ) {
+        let whole = MemoryJournal::new();
+        let first = run(&plan, &setting, Stop::Never, Some(whole.clone()));
+        let journal = MemoryJournal::new();
+        let dropped = run(&plan, &setting, Stop::Dropped(polls), Some(journal.clone()));
+        hold(&dropped, &setting, plan.id)?;
+
+        let rest = journal.replayed();
+        let resumed = run(&plan, &setting, Stop::Never, Some(rest.clone()));
+        resumes(&first, &journal.records(), &resumed, &rest.records())?;
+        prop_assert_eq!(lasting(&rest.records()), lasting(&whole.records()));
+    }
+}

@@ -1,0 +1,151 @@
+//! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
+
+use llm_do::data;
+use proptest::prelude::*;
+
+/// A call, and what it does.
+#[data]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    pub(crate) id: u32,
+    pub(crate) what: What,
+    pub(crate) answer: Answer,
+    pub(crate) end: End,
+    /// How often it lets others run before it does anything.
+    pub(crate) yields: u8,
+    /// How often its caller makes the call.
+    pub(crate) times: u8,
+    /// Whether its calls are made at once.
+    pub(crate) together: bool,
+    /// Whether it goes on after a call that failed.
+    pub(crate) catches: bool,
+    pub(crate) calls: Vec<Plan>,
+}
+
+/// What is called.
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum What {
+    /// A tool with an effect.
+    Leaf,
+    /// A tool with an effect, off the async threads.
+    Blocking,
+    /// A tool that only reads.
+    Look,
+    /// A tool that makes calls, and has an effect.
+    Composite,
+    /// A worker.
+    Agent,
+}
+
+/// What the approver says, if it is asked.
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Answer {
+    Approve,
+    Remember,
+    /// Another id, which is to be the one that runs.
+    Edit,
+    Deny,
+    Panic,
+}
+
+/// How the call ends.
+#[data]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum End {
+    Return,
+    Fail,
+    Panic,
+}
+
+/// What an edited call's id has more.
+const EDITED: u32 = 1_000;
+
+impl What {
+    /// The name of the tool.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Leaf => "leaf",
+            Self::Blocking => "blocking",
+            Self::Look => "look",
+            Self::Composite => "composite",
+            Self::Agent => "agent",
+        }
+    }
+}
+
+impl Plan {
+    /// The plan of a call that makes these and returns.
+    pub(crate) fn of(what: What, calls: Vec<Plan>) -> Self {
+        let (answer, end) = (Answer::Approve, End::Return);
+        Self { id: 0, what, answer, end, yields: 0, times: 1, together: false, catches: false, calls }
+    }
+
+    /// The calls that it makes, in order.
+    pub(crate) fn made(&self) -> impl Iterator<Item = &Plan> {
+        self.calls.iter().flat_map(|plan| std::iter::repeat_n(plan, plan.times.into()))
+    }
+
+    /// The call as its approver would have it.
+    pub(crate) fn edited(&self) -> Self {
+        Self { id: self.id + EDITED, ..self.clone() }
+    }
+
+    fn number(&mut self, next: &mut u32) {
+        self.id = *next;
+        *next += 1;
+        self.calls.iter_mut().for_each(|plan| plan.number(next));
+    }
+}
+
+/// Trees of calls up to 8 deep, each with a number of its own; the root makes calls.
+pub(crate) fn plans() -> impl Strategy<Value = Plan> {
+    let calls = prop::collection::vec(call().prop_recursive(7, 24, 4, calling), 0..5);
+    let root = (prop_oneof![Just(What::Composite), Just(What::Agent)], calls, node());
+    root.prop_map(|(what, calls, node)| {
+        let mut plan = Plan { what, calls, times: 1, ..node };
+        plan.number(&mut 0);
+        plan
+    })
+}
+
+fn calling(inner: impl Strategy<Value = Plan> + 'static) -> impl Strategy<Value = Plan> {
+    let what = prop_oneof![Just(What::Composite), Just(What::Agent)];
+    let calls = prop::collection::vec(inner, 1..4);
+    (node(), what, calls).prop_map(|(node, what, calls)| Plan { what, calls, ..node })
+}
+
+fn call() -> impl Strategy<Value = Plan> {
+    let what = prop_oneof![
+        4 => Just(What::Leaf),
+        1 => Just(What::Blocking),
+        2 => Just(What::Look),
+        1 => Just(What::Composite),
+        1 => Just(What::Agent),
+    ];
+    (node(), what).prop_map(|(node, what)| Plan { what, ..node })
+}
+
+fn node() -> impl Strategy<Value = Plan> {
+    let answer = prop_oneof![
+        12 => Just(Answer::Approve),
+        3 => Just(Answer::Remember),
+        2 => Just(Answer::Edit),
+        2 => Just(Answer::Deny),
+        1 => Just(Answer::Panic),
+    ];
+    let end = prop_oneof![8 => Just(End::Return), 1 => Just(End::Fail), 1 => Just(End::Panic)];
+    let times = prop_oneof![5 => Just(1_u8), 1 => Just(2_u8)];
+    (answer, end, 0..4_u8, times, any::<bool>(), prop::bool::weighted(0.7)).prop_map(
+        |(answer, end, yields, times, together, catches)| Plan {
+            answer,
+            end,
+            yields,
+            times,
+            together,
+            catches,
+            ..Plan::of(What::Leaf, Vec::new())
+        },
+    )
+}

@@ -1,0 +1,225 @@
+//! Tools, a worker, its model and an approver that do what a plan says, and write down what they did.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use futures_util::future::join_all;
+use llm_do::prelude::*;
+use llm_do::testing::FunctionModel;
+use llm_do::{
+    ApprovalRequest, Approver, Decision, FinishReason, Message, Request, Response, ResponsePart, ToolCall, ToolResult,
+    Usage, UserPart,
+};
+use serde_json::{Value, json};
+
+use super::plan::{Answer, End, Plan};
+
+/// What happened outside of the plane. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct World {
+    /// The effects, by the id of the call.
+    pub(crate) effects: Arc<Mutex<Vec<u32>>>,
+    /// The calls that the approver was asked about.
+    pub(crate) asked: Arc<Mutex<Vec<u32>>>,
+    /// The calls that it let run, by the id that they were to run with.
+    pub(crate) approved: Arc<Mutex<BTreeSet<u32>>>,
+    pub(crate) requests: Arc<AtomicUsize>,
+    /// Conversations that no provider would accept.
+    pub(crate) faults: Arc<Mutex<Vec<String>>>,
+}
+
+impl World {
+    fn act(&self, plan: &Plan) {
+        self.effects.lock().unwrap().push(plan.id);
+    }
+}
+
+impl Plan {
+    fn end(&self) -> Result<()> {
+        match self.end {
+            End::Return => Ok(()),
+            End::Fail => Err(format!("{} failed", self.id).into()),
+            // Without the message that a panic would print.
+            End::Panic => std::panic::resume_unwind(Box::new(format!("{} panicked", self.id))),
+        }
+    }
+
+    async fn wait(&self) {
+        for _ in 0..self.yields {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+/// Have an effect.
+#[tool(effect = destructive)]
+async fn leaf(plan: Plan, world: State<World>) -> Result<u32> {
+    plan.wait().await;
+    world.act(&plan);
+    plan.wait().await;
+    plan.end()?;
+    Ok(plan.id)
+}
+
+/// Have an effect, on a thread of its own.
+#[tool(effect = destructive)]
+fn blocking(plan: Plan, world: State<World>) -> Result<u32> {
+    world.act(&plan);
+    plan.end()?;
+    Ok(plan.id)
+}
+
+/// Read.
+#[tool(effect = read_only)]
+async fn look(plan: Plan) -> Result<u32> {
+    plan.wait().await;
+    plan.end()?;
+    Ok(plan.id)
+}
+
+/// Make calls, then have an effect.
+#[tool(effect = idempotent)]
+pub(crate) async fn composite(ctx: &CallContext, plan: Plan, world: State<World>) -> Result<Value> {
+    plan.wait().await;
+    let made = make(ctx, &plan).await?;
+    let (world, acting) = (world.clone(), plan.clone());
+    let effect = async move {
+        acting.wait().await;
+        world.act(&acting);
+        Ok(acting.id)
+    };
+    let id = ctx.effect("act", plan.id, effect).await?;
+    plan.end()?;
+    Ok(json!({ "id": id, "made": made }))
+}
+
+async fn make(ctx: &CallContext, plan: &Plan) -> Result<Vec<Value>> {
+    let made = |result: Result<Value, CallError>| match result {
+        Err(error) if plan.catches => Ok(json!({ "error": llm_do::chain(&error) })),
+        other => Ok(other?),
+    };
+    if plan.together {
+        return join_all(plan.made().map(|call| one(ctx, call))).await.into_iter().map(made).collect();
+    }
+    let mut results = Vec::new();
+    for call in plan.made() {
+        results.push(made(one(ctx, call).await)?);
+    }
+    Ok(results)
+}
+
+async fn one(ctx: &CallContext, plan: &Plan) -> Result<Value, CallError> {
+    ctx.call_tool(plan.what.name(), json!({ "plan": plan })).await
+}
+
+/// Make calls.
+#[worker(toolsets = [leaf, blocking, look, composite, agent], max_turns = 40)]
+pub(crate) async fn agent(plan: Plan) -> String {
+    if plan.end == End::Panic {
+        plan.end()?;
+    }
+    serde_json::to_string(&plan)?
+}
+
+/// A model that makes the calls of the plan in its prompt: in one turn, or in as many as there are.
+pub(crate) fn model(world: World) -> FunctionModel {
+    FunctionModel::new(move |request: Request<'_>| {
+        world.requests.fetch_add(1, Ordering::Relaxed);
+        if let Some(fault) = fault(request.messages) {
+            world.faults.lock().unwrap().push(fault);
+        }
+        let plan = planned(&request.messages[0]);
+        let results: Vec<&ToolResult> = request.messages.iter().flat_map(results).collect();
+        let usage = Usage::of_request(10 + u64::from(plan.id), 1 + results.len() as u64);
+        let calls = plan.made().enumerate().skip(results.len());
+        let calls = calls.take(if plan.together { usize::MAX } else { 1 }).map(|(n, call)| {
+            let arguments = json!({ "plan": call }).to_string();
+            ResponsePart::ToolCall(ToolCall { id: n.to_string(), name: call.what.name().to_owned(), arguments })
+        });
+        let parts: Vec<_> = calls.collect();
+        if !parts.is_empty() {
+            return Ok(Response::new("planned", parts, usage));
+        }
+        let text = json!({ "id": plan.id, "made": results.iter().map(|result| &result.content).collect::<Vec<_>>() });
+        let response = Response::new("planned", vec![ResponsePart::Text { text: text.to_string() }], usage);
+        match plan.end {
+            End::Fail => Ok(response.with_finish(FinishReason::ContentFilter)),
+            _ => Ok(response),
+        }
+    })
+}
+
+fn planned(prompt: &Message) -> Plan {
+    match prompt {
+        Message::User { parts } => match &parts[0] {
+            UserPart::Text { text } => serde_json::from_str(text).unwrap(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+fn results(message: &Message) -> &[ToolResult] {
+    match message {
+        Message::Tool { results } => results,
+        _ => &[],
+    }
+}
+
+/// Says why no provider would accept a conversation: each call has one result, in order, right after it.
+pub(crate) fn fault(messages: &[Message]) -> Option<String> {
+    let mut open: Vec<&str> = Vec::new();
+    for message in messages {
+        let given: Vec<_> = results(message).iter().map(|result| result.call_id.as_str()).collect();
+        if given != open {
+            return Some(format!("the results {given:?} of the calls {open:?}"));
+        }
+        open = match message {
+            Message::Assistant { parts } => parts.iter().filter_map(called).collect(),
+            _ => Vec::new(),
+        };
+    }
+    (!open.is_empty()).then(|| format!("no results of the calls {open:?}"))
+}
+
+fn called(part: &ResponsePart) -> Option<&str> {
+    match part {
+        ResponsePart::ToolCall(call) => Some(&call.id),
+        _ => None,
+    }
+}
+
+/// An approver that answers by the plan.
+#[derive(Clone, Debug)]
+pub(crate) struct Reviewer(pub(crate) World);
+
+#[llm_do::async_trait]
+impl Approver for Reviewer {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        let plan: Plan = serde_json::from_value(request.arguments["plan"].clone()).unwrap();
+        self.0.asked.lock().unwrap().push(plan.id);
+        plan.wait().await;
+        let may_run = |id| self.0.approved.lock().unwrap().extend([id]);
+        match plan.answer {
+            Answer::Approve => {
+                may_run(plan.id);
+                Decision::approve()
+            }
+            Answer::Remember => {
+                may_run(plan.id);
+                Decision::approve_for_session()
+            }
+            Answer::Edit => {
+                may_run(plan.edited().id);
+                Decision::approve_with(json!({ "plan": plan.edited() }))
+            }
+            Answer::Deny => Decision::deny(format!("{} is not to run", plan.id)),
+            Answer::Panic => std::panic::resume_unwind(Box::new("the approver panicked")),
+        }
+    }
+
+    fn at_once(&self) -> usize {
+        3
+    }
+}
