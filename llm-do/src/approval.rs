@@ -25,6 +25,7 @@ pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
 use self::rules::{Lazy, Make, Rules};
+use crate::error::Fault;
 use crate::event::{Caller, Judge, RuleSource};
 use crate::registry::{Registered, Registry};
 
@@ -136,7 +137,7 @@ impl Approvals {
     /// Finds the rule for a call, and puts the question if it asks for one.
     ///
     /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
-    pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, String> {
+    pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, Fault> {
         let mut request = Lazy::new(request);
         let found = self.rules.rule(tool, by, &mut request)?;
         let state = match ruled(&found.rule) {
@@ -152,7 +153,7 @@ impl Approvals {
         tool: &Arc<Registered>,
         by: Caller,
         request: Make<'_>,
-    ) -> Result<Proposal, String> {
+    ) -> Result<Proposal, Fault> {
         let found = self.rules.rule(tool, by, &mut Lazy::new(request))?;
         let unasked = || Answer::denied("a shadow asks nobody: it may call only what is pre-approved", Judge::Policy);
         let state = State::Ruled(ruled(&found.rule).unwrap_or_else(unasked));
@@ -195,7 +196,8 @@ impl Approvals {
         Box::new(move |edited| {
             let arguments = edit::decode(&tool, edited)?;
             let edited = || Ok(ApprovalRequest { arguments: arguments.clone(), ..request.clone() });
-            match &rules.rule(&tool, by, &mut Lazy::new(&edited))?.rule {
+            let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(|fault| fault.told().to_owned())?;
+            match &found.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
                 Rule::PreApproved | Rule::Ask => Ok(arguments),
             }

@@ -16,6 +16,7 @@ pub use self::fields::Fields;
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
+use crate::error::Fault;
 use crate::schema;
 
 /// What an argument can be.
@@ -44,14 +45,14 @@ pub trait Arguments: Sized {
     /// # Errors
     ///
     /// Says which argument is missing or of another type, and why.
-    fn read(fields: &mut Fields) -> Result<Self, String>;
+    fn read(fields: &mut Fields) -> Result<Self, Fault>;
 
     /// Puts the arguments into `fields`.
     ///
     /// # Errors
     ///
     /// Says which argument cannot be written as JSON, and why.
-    fn write(&self, fields: &mut Fields) -> Result<(), String>;
+    fn write(&self, fields: &mut Fields) -> Result<(), Fault>;
 }
 
 /// Returns the schema of the arguments.
@@ -76,7 +77,7 @@ pub(crate) fn samples<T: Arguments>() -> Vec<Sample> {
 }
 
 /// Reads arguments; one that no parameter takes is a fault.
-pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<T, String> {
+pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<T, Fault> {
     let mut fields = Fields::of(arguments)?;
     let arguments = T::read(&mut fields)?;
     fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
@@ -84,17 +85,17 @@ pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<T, String> {
 }
 
 /// Writes arguments.
-pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, String> {
+pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, Fault> {
     let mut fields = Fields::default();
     arguments.write(&mut fields)?;
     Ok(fields.into())
 }
 
 /// Returns the value if it is a `T`; otherwise with its whole numbers as integers, if it is one then.
-pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, String> {
+pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Fault> {
     let error = match T::deserialize(&value) {
         Ok(_) => return Ok(value),
-        Err(error) => error.to_string(),
+        Err(error) => Fault::reading(&error),
     };
     schema::make_whole(&mut value);
     T::deserialize(&value).map_err(|_| error)?;
@@ -108,7 +109,7 @@ pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Stri
 /// As the serializer, and where an argument cannot be written as JSON.
 #[doc(hidden)]
 pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    write(arguments).map_err(ser::Error::custom)?.serialize(serializer)
+    write(arguments).map_err(|fault| ser::Error::custom(fault.told()))?.serialize(serializer)
 }
 
 /// Deserialises arguments: the one line of a macro's implementation.
@@ -118,7 +119,7 @@ pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> R
 /// As the deserializer, and where an argument is missing, unknown or of another type.
 #[doc(hidden)]
 pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    read(Value::deserialize(deserializer)?).map_err(de::Error::custom)
+    read(Value::deserialize(deserializer)?).map_err(|fault| de::Error::custom(fault.told()))
 }
 
 /// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.

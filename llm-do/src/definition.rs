@@ -18,6 +18,7 @@ pub(crate) use self::worker::Written;
 pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns};
 use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
+use crate::error::Fault;
 use crate::event::Kind;
 use crate::schema;
 use crate::tool::{Effect, Running, Tool, WorkerOutput};
@@ -64,26 +65,26 @@ pub(crate) enum Implementation {
     Worker {
         worker: WorkerDef,
         /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
-        ask: fn(Value) -> Result<(Ask, Value), String>,
+        ask: fn(Value) -> Result<(Ask, Value), Fault>,
         /// Returns a value of the worker's output type as that reads it, or says why it is none.
-        output: fn(Value) -> Result<Value, String>,
+        output: fn(Value) -> Result<Value, Fault>,
     },
 }
 
 /// Decodes a function's arguments.
-pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, String>;
+pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, Fault>;
 
 /// A function with its arguments, waiting for a context.
 pub(crate) trait Start: Send {
     /// Writes the arguments out again, defaults filled in: only where somebody reads them.
-    fn written(&self) -> Result<Value, String>;
+    fn written(&self) -> Result<Value, Fault>;
 
     /// Begins to run.
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
 impl<T: Function> Start for T {
-    fn written(&self) -> Result<Value, String> {
+    fn written(&self) -> Result<Value, Fault> {
         argument::write(self)
     }
 
@@ -137,7 +138,7 @@ impl ToolDef {
         description: &'static str,
         location: Location,
         worker: WorkerDef,
-        ask: fn(Value) -> Result<(Ask, Value), String>,
+        ask: fn(Value) -> Result<(Ask, Value), Fault>,
     ) -> Self
     where
         T: Tool<Output = O>,
@@ -241,13 +242,13 @@ impl ToolDef {
     }
 }
 
-fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, String> {
+fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
     Ok(Box::new(decode::<T>(arguments)?))
 }
 
 /// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
-fn decode<T: Tool>(arguments: Value) -> Result<T, String> {
-    argument::read(arguments).map_err(|fault| format!("cannot be decoded: {fault}"))
+fn decode<T: Tool>(arguments: Value) -> Result<T, Fault> {
+    argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))
 }
 
 /// Refuses a timeout that lets no call end.

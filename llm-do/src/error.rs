@@ -1,11 +1,14 @@
 //! Why a call failed.
 
+mod fault;
+
 use std::any::Any;
 use std::error::Error;
 use std::time::Duration;
 
 use llm_do_providers::ProviderError;
 
+pub use self::fault::Fault;
 use crate::usage::Exceeded;
 
 /// Any error that may cross threads.
@@ -16,7 +19,10 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 
 /// Why a call on the tool plane failed.
 ///
-/// No text of it holds a key or a prompt.
+/// It has two texts. What it shows, itself and with its causes as [`chain`] writes them, is for operators and logs: no key,
+/// no prompt, no argument and no answer is in it, but for what a tool says in an error or a panic of its own.
+/// [`told`](Self::told) is for a model: what was wrong with the arguments that it gave, quoted, and no advice on how to
+/// set up the session.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
@@ -25,8 +31,8 @@ pub enum CallError {
     InvalidArguments {
         /// The tool's registered name.
         tool: String,
-        /// What is wrong and where, fit to show to a model.
-        message: String,
+        /// What is wrong and where.
+        message: Fault,
     },
 
     /// Nothing of that name is registered.
@@ -252,6 +258,34 @@ impl CallError {
                 | Self::Journal { .. }
                 | Self::Cancelled { .. }
         )
+    }
+
+    /// Returns the text for a model that made the call: it may quote the arguments that the model gave.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::{CallError, Fault};
+    ///
+    /// let message = Fault::new("`age`: expected u8").telling("`age`: expected u8, not \"ten\"");
+    /// let error = CallError::InvalidArguments { tool: "greet".into(), message };
+    /// assert_eq!(error.to_string(), "invalid arguments for `greet`: `age`: expected u8");
+    /// assert_eq!(error.told(), "invalid arguments for `greet`: `age`: expected u8, not \"ten\"");
+    /// ```
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            Self::InvalidArguments { tool, message } => format!("invalid arguments for `{tool}`: {}", message.told()),
+            Self::Timeout { tool, after } => format!("`{tool}` took longer than {after:?}, and was stopped"),
+            Self::NoInput { tool } => format!("`{tool}` asks the user, but nobody answers"),
+            // What is below it was called by others, with what they gave.
+            _ => chain(self),
+        }
+    }
+
+    /// Returns the error of a call whose arguments are none of its tool's.
+    pub(crate) fn invalid(tool: &str, fault: impl Into<Fault>) -> Self {
+        Self::InvalidArguments { tool: tool.to_owned(), message: fault.into() }
     }
 
     /// Returns whether the call, or one below it, was cancelled.

@@ -100,7 +100,7 @@ pub use self::approval::{
 pub use self::clock::{Clock, SystemClock};
 pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
 pub use self::dispatch::Shadow;
-pub use self::error::{BoxError, CallError, Result, chain};
+pub use self::error::{BoxError, CallError, Fault, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;
 pub use self::event::{

@@ -19,7 +19,7 @@ pub use crate::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
     Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
 };
-pub use crate::error::BoxError;
+pub use crate::error::{BoxError, Fault};
 pub use crate::prompt::{IntoPrompt, Prompt};
 pub use crate::tool::{
     Effect, Failure, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource,

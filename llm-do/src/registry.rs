@@ -91,8 +91,8 @@ impl Registry {
         declared: Option<&Declared>,
         caller: &str,
     ) -> Result<Registered, CallError> {
-        let invalid = |message| CallError::InvalidArguments { tool: spec.name().to_owned(), message };
-        let worker = self.worker(spec, Origin::Session).map_err(|faults| invalid(faults.join("; ")))?;
+        let worker =
+            self.worker(spec, Origin::Session).map_err(|faults| CallError::invalid(spec.name(), faults.join("; ")))?;
         let tools = worker.declared.iter().flat_map(|own| own.iter());
         match declared.and_then(|declared| tools.map(|own| &own.tool).find(|tool| declared.shown(tool).is_none())) {
             Some(tool) => Err(CallError::NotDeclared { tool: tool.to_string(), caller: caller.to_owned() }),

@@ -18,7 +18,7 @@ pub use self::returned::{
 };
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 use crate::argument::{self, Arguments};
-use crate::error::CallError;
+use crate::error::{CallError, Fault};
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///
@@ -38,13 +38,13 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 
 /// Writes a typed call's arguments as JSON.
 pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
-    argument::write(call).map_err(|message| CallError::InvalidArguments { tool: T::NAME.to_owned(), message })
+    argument::write(call).map_err(|fault| CallError::invalid(T::NAME, fault))
 }
 
 /// Reads a call's result as the type that the tool yields.
 pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> Result<T::Output, CallError> {
     T::Output::from_return(returned)
-        .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: error.to_string() })
+        .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
 /// What a call of a tool may change; it decides whether anybody is asked before the call.

@@ -251,24 +251,24 @@ impl WorkerRun {
     /// Makes one call; an error that the model may mend becomes its result.
     async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
         let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
-        let is_denied = outcome.as_ref().is_err_and(CallError::is_denied);
-        let is_refused = outcome.as_ref().is_err_and(CallError::is_refused);
-        let result = match outcome {
-            Ok(returned) => answered(call, returned),
-            Err(error) if is_denied && self.return_denials => {
-                failed(call, denial(&self.told(error, &call.name), &call.name))
-            }
-            // What took all of this worker's own time leaves none to mend it.
-            Err(error) if error.is_mendable() && self.ctx.in_time().is_ok() => {
-                failed(call, chain(&self.told(error, &call.name)))
-            }
-            Err(error) => return Err(error),
+        let error = match outcome {
+            Ok(returned) => return Ok(Called { result: answered(call, returned), fault: None, is_denied: false }),
+            Err(error) => error,
         };
-        Ok(Called { result, is_denied: is_denied || is_refused })
+        let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
+        // What took all of this worker's own time leaves none to mend it.
+        let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
+        if !is_told {
+            return Err(error);
+        }
+        let error = self.shown(error, &call.name);
+        let told = if is_denied { denial(&error, &call.name) } else { error.told() };
+        let result = ToolResult::new(call, told).with_error(true);
+        Ok(Called { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
     }
 
-    /// Returns the error of a call as the model is told of it: it knows the tool by the name that it called.
-    fn told(&self, error: CallError, shown: &str) -> CallError {
+    /// Returns the error of a call as its model knows the tool: by the name that it called.
+    fn shown(&self, error: CallError, shown: &str) -> CallError {
         match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
             Some(tool) => error.renamed(tool, shown),
             None => error,
@@ -292,10 +292,6 @@ fn answered(call: &ToolCall, returned: ToolReturn) -> ToolResult {
         value => text_of(value),
     };
     ToolResult::new(call, content).with_attachments(attachments)
-}
-
-fn failed(call: &ToolCall, content: String) -> ToolResult {
-    ToolResult::new(call, content).with_error(true)
 }
 
 /// Writes a result as a model reads it: text as it is, anything else as JSON.

@@ -6,6 +6,7 @@ use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
 use crate::argument::check;
+use crate::error::Fault;
 use crate::schema;
 use crate::tool::WorkerOutput;
 use crate::toolset::OUTPUT_TOOL;
@@ -70,7 +71,7 @@ pub struct WorkerSpec {
     pub(crate) input_schema: Option<Value>,
     pub(crate) output_schema: Option<Value>,
     /// Returns a value of the output's type as that reads it, or says why it is none.
-    pub(crate) check: fn(Value) -> Result<Value, String>,
+    pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     pub(crate) limits: Option<Limits>,

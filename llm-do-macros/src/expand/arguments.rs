@@ -151,14 +151,14 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
             #[allow(unused_variables)]
             fn read(
                 __fields: &mut __llm_do::Fields,
-            ) -> ::core::result::Result<Self, __llm_do::String> {
+            ) -> ::core::result::Result<Self, __llm_do::Fault> {
                 ::core::result::Result::Ok(Self { #(#read,)* })
             }
             #[allow(unused_variables)]
             fn write(
                 &self,
                 __fields: &mut __llm_do::Fields,
-            ) -> ::core::result::Result<(), __llm_do::String> {
+            ) -> ::core::result::Result<(), __llm_do::Fault> {
                 #(#write)*
                 ::core::result::Result::Ok(())
             }

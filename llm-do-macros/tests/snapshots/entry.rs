@@ -35,7 +35,7 @@ const _: () = {
         #[allow(unused_variables)]
         fn read(
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<Self, __llm_do::String> {
+        ) -> ::core::result::Result<Self, __llm_do::Fault> {
             ::core::result::Result::Ok(Self {
                 paths: __ARGUMENT_0.read(__fields)?,
             })
@@ -44,7 +44,7 @@ const _: () = {
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<(), __llm_do::String> {
+        ) -> ::core::result::Result<(), __llm_do::Fault> {
             __ARGUMENT_0.write(&self.paths, __fields)?;
             ::core::result::Result::Ok(())
         }

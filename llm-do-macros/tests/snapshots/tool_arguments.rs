@@ -97,7 +97,7 @@ const _: () = {
         #[allow(unused_variables)]
         fn read(
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<Self, __llm_do::String> {
+        ) -> ::core::result::Result<Self, __llm_do::Fault> {
             ::core::result::Result::Ok(Self {
                 path: __ARGUMENT_0.read(__fields)?,
                 max_chars: __ARGUMENT_1.read(__fields)?,
@@ -111,7 +111,7 @@ const _: () = {
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<(), __llm_do::String> {
+        ) -> ::core::result::Result<(), __llm_do::Fault> {
             __ARGUMENT_0.write(&self.path, __fields)?;
             __ARGUMENT_1.write(&self.max_chars, __fields)?;
             __ARGUMENT_2.write(&self.encoding, __fields)?;

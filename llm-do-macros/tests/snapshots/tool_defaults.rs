@@ -45,7 +45,7 @@ const _: () = {
         #[allow(unused_variables)]
         fn read(
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<Self, __llm_do::String> {
+        ) -> ::core::result::Result<Self, __llm_do::Fault> {
             ::core::result::Result::Ok(Self {
                 root: __ARGUMENT_0.read(__fields)?,
                 limit: __ARGUMENT_1.read(__fields)?,
@@ -55,7 +55,7 @@ const _: () = {
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<(), __llm_do::String> {
+        ) -> ::core::result::Result<(), __llm_do::Fault> {
             __ARGUMENT_0.write(&self.root, __fields)?;
             __ARGUMENT_1.write(&self.limit, __fields)?;
             ::core::result::Result::Ok(())

@@ -44,7 +44,7 @@ const _: () = {
         #[allow(unused_variables)]
         fn read(
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<Self, __llm_do::String> {
+        ) -> ::core::result::Result<Self, __llm_do::Fault> {
             ::core::result::Result::Ok(Self {
                 path: __ARGUMENT_0.read(__fields)?,
             })
@@ -53,7 +53,7 @@ const _: () = {
         fn write(
             &self,
             __fields: &mut __llm_do::Fields,
-        ) -> ::core::result::Result<(), __llm_do::String> {
+        ) -> ::core::result::Result<(), __llm_do::Fault> {
             __ARGUMENT_0.write(&self.path, __fields)?;
             ::core::result::Result::Ok(())
         }

@@ -7,8 +7,10 @@ use crate::registry::{Code, Registered};
 /// Checks and decodes arguments, and returns them as they would run, defaults filled in.
 pub(super) fn decode(tool: &Registered, given: Value) -> Result<Value, String> {
     tool.validate(&given)?;
-    match &tool.code {
-        Code::Function(decode) => decode(given)?.written(),
+    let written = match &tool.code {
+        Code::Function(decode) => decode(given).and_then(|start| start.written()),
         Code::Worker(plan) => (plan.ask)(given).map(|(_, written)| written),
-    }
+    };
+    // Whoever gave them reads it.
+    written.map_err(|fault| fault.told().to_owned())
 }

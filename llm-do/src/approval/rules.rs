@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::definition::DeclaredRule;
+use crate::error::Fault;
 use crate::event::{Caller, Kind, RuleSource};
 use crate::registry::{Registered, Registry};
 use crate::tool::Effect;
@@ -45,7 +46,7 @@ struct Resolved {
 }
 
 /// What makes a request, unless the arguments cannot be written as JSON.
-pub(crate) type Make<'a> = &'a dyn Fn() -> Result<ApprovalRequest, String>;
+pub(crate) type Make<'a> = &'a dyn Fn() -> Result<ApprovalRequest, Fault>;
 
 /// A request that is made once somebody needs it.
 pub(super) struct Lazy<'a> {
@@ -58,7 +59,7 @@ impl<'a> Lazy<'a> {
         Self { make, made: None }
     }
 
-    fn get(&mut self) -> Result<&ApprovalRequest, String> {
+    fn get(&mut self) -> Result<&ApprovalRequest, Fault> {
         let made = match self.made.take() {
             Some(made) => made,
             None => (self.make)()?,
@@ -66,7 +67,7 @@ impl<'a> Lazy<'a> {
         Ok(self.made.insert(made))
     }
 
-    pub(super) fn into_request(self) -> Result<ApprovalRequest, String> {
+    pub(super) fn into_request(self) -> Result<ApprovalRequest, Fault> {
         self.made.map_or_else(self.make, Ok)
     }
 }
@@ -95,7 +96,7 @@ impl Rules {
         tool: &Registered,
         by: Caller,
         request: &mut Lazy<'_>,
-    ) -> Result<Cow<'r, SourcedRule>, String> {
+    ) -> Result<Cow<'r, SourcedRule>, Fault> {
         let fixed = match self.resolved.get(tool.name()) {
             Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
             // Not of the registry: made while the program ran.
@@ -170,7 +171,7 @@ impl Rules {
 }
 
 impl Resolved {
-    fn for_call(&self, request: &mut Lazy<'_>) -> Result<&SourcedRule, String> {
+    fn for_call(&self, request: &mut Lazy<'_>) -> Result<&SourcedRule, Fault> {
         match &self.with_files {
             Some(with_files) if has_files(&request.get()?.arguments) => Ok(with_files),
             _ => Ok(&self.plain),

@@ -9,6 +9,7 @@ use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
 use super::properties;
+use crate::error::Fault;
 use crate::schema::{has_whole, make_whole};
 
 /// The arguments of a call on their way out of JSON or into it.
@@ -20,11 +21,11 @@ pub struct Fields {
 
 impl Fields {
     /// Takes the fields of an object.
-    pub(super) fn of(arguments: Value) -> Result<Self, String> {
+    pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
         match arguments {
             Value::Object(fields) => Ok(Self { fields }),
             Value::Null => Ok(Self::default()),
-            _ => Err("the arguments are no object".to_owned()),
+            _ => Err(Fault::new("the arguments are no object")),
         }
     }
 
@@ -44,13 +45,14 @@ impl Fields {
     }
 
     /// Sees that nothing is left; `known` lists what is accepted.
-    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<(), String> {
+    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<(), Fault> {
         let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
         let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),
             known => format!("unknown field `{unknown}`, expected {}", known.join(", ")),
-        })
+        }
+        .into())
     }
 }
 

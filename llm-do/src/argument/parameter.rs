@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::Value;
 
 use super::{Argument, Fields, Properties, fields};
+use crate::error::Fault;
 use crate::prompt::Prompt;
 
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
@@ -101,13 +102,13 @@ impl<T> Parameter<T> {
     /// # Errors
     ///
     /// Says that it is missing, or why it is none.
-    pub fn read(&self, fields: &mut Fields) -> Result<T, String> {
+    pub fn read(&self, fields: &mut Fields) -> Result<T, Fault> {
         if self.is_flat() {
-            return (self.read_flat)(fields).map_err(|error| error.to_string());
+            return (self.read_flat)(fields).map_err(|error| Fault::reading(&error));
         }
         match fields.take(self.name) {
-            Some(value) => (self.read)(value).map_err(|error| self.blame(&error)),
-            None => self.absent().ok_or_else(|| format!("missing field `{}`", self.name)),
+            Some(value) => (self.read)(value).map_err(|error| Fault::reading(&error).within(&self.place())),
+            None => self.absent().ok_or_else(|| format!("missing field `{}`", self.name).into()),
         }
     }
 
@@ -116,8 +117,8 @@ impl<T> Parameter<T> {
     /// # Errors
     ///
     /// Says why it cannot be written as JSON.
-    pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), String> {
-        match (self.write)(value).map_err(|error| self.blame(&error))? {
+    pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), Fault> {
+        match (self.write)(value).map_err(|error| Fault::writing(&error).within(&self.place()))? {
             Value::Object(object) if self.is_flat() => fields.extend(object),
             value => fields.put(self.name, value),
         }
@@ -136,8 +137,8 @@ impl<T> Parameter<T> {
         self.default.is_none() && (self.absent)().is_none()
     }
 
-    fn blame(&self, error: &serde_json::Error) -> String {
-        format!("`{}`: {error}", self.name)
+    fn place(&self) -> String {
+        format!("`{}`", self.name)
     }
 
     fn property(&self, generator: &mut SchemaGenerator) -> Schema {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::CallContext;
 use crate::declared::Callee;
-use crate::error::CallError;
+use crate::error::{CallError, Fault};
 use crate::event::Caller;
 use crate::prompt::Prompt;
 use crate::tool::WorkerOutput;
@@ -84,7 +84,10 @@ impl<T: DeserializeOwned + 'static> IntoFuture for Ask<T> {
         Box::pin(async move {
             let Self { ctx, spec, arguments, .. } = self;
             let returned = ctx.dispatch(Callee::Inline(&spec), arguments, Caller::Code).await?;
-            let unfit = |error: serde_json::Error| CallError::Result { tool: spec.name, message: error.to_string() };
+            let unfit = |error: serde_json::Error| CallError::Result {
+                tool: spec.name,
+                message: Fault::reading(&error).to_string(),
+            };
             serde_json::from_value(returned.value).map_err(unfit)
         })
     }

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::CallContext;
-use crate::error::CallError;
+use crate::error::{CallError, Fault};
 use crate::journal::{Interrupted, Journal, JournalError, Local, StepKind, StepSpec};
 
 /// How an effect is journaled.
@@ -60,8 +60,7 @@ impl<S> CallContext<S> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let tool = self.name().to_owned();
-        let invalid =
-            |error: serde_json::Error| CallError::InvalidArguments { tool: tool.clone(), message: error.to_string() };
+        let invalid = |error: serde_json::Error| CallError::invalid(&tool, Fault::writing(&error));
         let input = serde_json::to_value(input).map_err(invalid)?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
         self.step(StepKind::Effect, name, || input, local).await
@@ -141,7 +140,8 @@ impl<S> CallContext<S> {
         let local: Local = Box::pin(async move {
             running.is_run.store(true, Ordering::Relaxed);
             let written = local.await.and_then(|value| {
-                serde_json::to_value(value).map_err(|error| CallError::Result { tool, message: error.to_string() })
+                serde_json::to_value(value)
+                    .map_err(|error| CallError::Result { tool, message: Fault::writing(&error).to_string() })
             });
             written.map_err(|error| running.leave(error))
         });
@@ -158,8 +158,10 @@ impl<S> CallContext<S> {
             }
             Err(source) => return Err(self.unjournaled(source)),
         };
-        let unfit =
-            |error: serde_json::Error| CallError::Result { tool: self.name().to_owned(), message: error.to_string() };
+        let unfit = |error: serde_json::Error| CallError::Result {
+            tool: self.name().to_owned(),
+            message: Fault::reading(&error).to_string(),
+        };
         let is_replayed = !left.is_run.load(Ordering::Relaxed);
         Ok(Came { value: serde_json::from_value(value).map_err(unfit)?, is_replayed })
     }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::decode;
 use crate::argument;
 use crate::context::CallContext;
-use crate::error::{BoxError, CallError};
+use crate::error::{BoxError, CallError, Fault};
 use crate::prompt::Prompt;
 use crate::tool::Tool;
 
@@ -53,35 +53,35 @@ impl std::fmt::Debug for Rendering {
 pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
 /// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
-pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), String> {
+pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), Fault> {
     let arguments: T = decode(arguments)?;
     let written = argument::write(&arguments)?;
     Ok((Box::new(move |ctx| arguments.render(ctx)), written))
 }
 
 /// The same for a worker without: its prompt is its arguments.
-pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), String> {
+pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), Fault> {
     let written = argument::write(&decode::<T>(arguments)?)?;
     let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
 
 /// The same for a worker whose arguments are no Rust type: what its schema accepts.
-pub(crate) fn by_json(arguments: Value) -> Result<(Ask, Value), String> {
+pub(crate) fn by_json(arguments: Value) -> Result<(Ask, Value), Fault> {
     let prompt = default_prompt(&arguments, false)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
 /// The same for one that takes a prompt.
-pub(crate) fn by_prompt(arguments: Value) -> Result<(Ask, Value), String> {
+pub(crate) fn by_prompt(arguments: Value) -> Result<(Ask, Value), Fault> {
     let prompt = default_prompt(&arguments, true)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
 /// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, anything else goes as JSON.
-fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, String> {
+fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, Fault> {
     if is_prompt {
-        return serde_json::from_value(arguments.clone()).map_err(|error| error.to_string());
+        return serde_json::from_value(arguments.clone()).map_err(|error| Fault::reading(&error));
     }
     let text = match arguments {
         Value::Object(fields) if fields.is_empty() => String::new(),

@@ -6,7 +6,7 @@ use super::Run;
 use super::perform::Prepared;
 use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
 use crate::context::{CallContext, Way};
-use crate::error::CallError;
+use crate::error::{CallError, Fault};
 use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::journal::StepKind;
 use crate::registry::Registered;
@@ -24,7 +24,7 @@ impl Run {
             decided(ctx, RuleSource::User, &Answer::approved(Judge::Policy));
             return Ok(());
         }
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
         let proposal = self.propose(ctx, tool, prepared).map_err(invalid)?;
         let answer = match proposal.state {
             State::Ruled(answer) => answer,
@@ -48,7 +48,7 @@ impl Run {
 
 impl Run {
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
-    fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, String> {
+    fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, Fault> {
         let (approvals, by) = (&self.plane.approvals, ctx.frame().by);
         let request = || request(ctx, tool, prepared);
         if ctx.frame().is_shadow {
@@ -115,7 +115,7 @@ fn decided(ctx: &CallContext, rule: RuleSource, answer: &Answer) {
     });
 }
 
-fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, String> {
+fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
     let arguments = prepared.arguments()?.into_owned();
     let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), arguments);
     request.description = Arc::clone(&tool.spec.description);

@@ -27,14 +27,14 @@ impl Run {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
             place(ctx, tool, &prepared)?;
         }
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
         for guard in guards.iter() {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
             prepared = Prepared::decode(tool, Ok(changed)).map_err(|error| {
                 let reason = match error {
-                    CallError::InvalidArguments { message, .. } => message,
+                    CallError::InvalidArguments { message, .. } => message.to_string(),
                     other => other.to_string(),
                 };
                 // The guard's fault, and not that of who gave the arguments.

@@ -96,7 +96,7 @@ impl Run {
         input: Value,
         attachments: Vec<PathBuf>,
     ) -> Result<Value, CallError> {
-        let invalid = |message| CallError::InvalidArguments { tool: name.to_owned(), message };
+        let invalid = |fault: String| CallError::invalid(name, fault);
         let arguments = arguments(&*self.made(name)?, input, attachments).map_err(invalid)?;
         Ok(self.call(caller, Callee::Made(name), Ok(arguments), Caller::Code).await?.value)
     }

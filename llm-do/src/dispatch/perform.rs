@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::Plane;
 use crate::context::{CallContext, Given};
 use crate::definition::{Ask, Start};
-use crate::error::{CallError, panic_text};
+use crate::error::{CallError, Fault, panic_text};
 use crate::event::Caller;
 use crate::history::Conversation;
 use crate::registry::{Code, Registered, WorkerPlan};
@@ -30,10 +30,10 @@ pub(super) enum Prepared {
 impl Prepared {
     /// Checks and decodes arguments; none at all stands for an empty object.
     pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Self, CallError> {
-        let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-        let given = arguments.map_err(invalid)?;
+        let invalid = |fault| CallError::invalid(tool.name(), fault);
+        let given = arguments.map_err(Fault::new).map_err(invalid)?;
         let given = if given.is_null() { Value::Object(Map::new()) } else { given };
-        tool.validate(&given).map_err(invalid)?;
+        tool.validate(&given).map_err(Fault::new).map_err(invalid)?;
         match &tool.code {
             Code::Function(decode) => Ok(Self::Function(decode(given).map_err(invalid)?)),
             Code::Worker(plan) => {
@@ -44,7 +44,7 @@ impl Prepared {
     }
 
     /// Returns the arguments as they are approved and reported: decoded, defaults filled in.
-    pub(super) fn arguments(&self) -> Result<Cow<'_, Value>, String> {
+    pub(super) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
             Self::Function(start) => start.written().map(Cow::Owned),
             Self::Worker { arguments, .. } => Ok(Cow::Borrowed(arguments)),

@@ -15,7 +15,7 @@ use super::open_call::OpenCall;
 use super::perform::{Prepared, panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
-use crate::error::{CallError, Recorded, chain};
+use crate::error::{CallError, Fault, Recorded, chain};
 use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
 use crate::registry::Registered;
@@ -57,7 +57,7 @@ pub(super) enum Outcome {
         text: Option<String>,
     },
     Panicked(String),
-    InvalidArguments(String),
+    InvalidArguments(Fault),
     GaveUp(String),
 }
 
@@ -118,8 +118,7 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
         caller.frame().step.get().into_iter().for_each(|step| drop(ctx.frame().step.set(step.clone())));
         return Ok(None);
     }
-    let invalid = |message| CallError::InvalidArguments { tool: tool.name().to_owned(), message };
-    let arguments = prepared.arguments().map_err(invalid)?.into_owned();
+    let arguments = prepared.arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?.into_owned();
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
     let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(step));

@@ -6,6 +6,7 @@ use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::{Value, json};
 
 use crate::definition::{Ask, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
+use crate::error::Fault;
 use crate::schema::{OutputShape, differences};
 use crate::usage::Limits;
 use crate::worker_spec::{OutputMode, WorkerSpec};
@@ -24,9 +25,9 @@ pub(crate) struct WorkerPlan {
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
     /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
-    pub(crate) ask: fn(Value) -> Result<(Ask, Value), String>,
+    pub(crate) ask: fn(Value) -> Result<(Ask, Value), Fault>,
     /// Returns a value of the worker's output type as that reads it, or says why it is none.
-    pub(crate) check: fn(Value) -> Result<Value, String>,
+    pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
     pub(crate) retries: u32,
     /// What a call of it, and all below that, may use.
@@ -47,8 +48,8 @@ impl WorkerPlan {
     pub(super) fn linked(
         def: &ToolDef,
         worker: &WorkerDef,
-        ask: fn(Value) -> Result<(Ask, Value), String>,
-        check: fn(Value) -> Result<Value, String>,
+        ask: fn(Value) -> Result<(Ask, Value), Fault>,
+        check: fn(Value) -> Result<Value, Fault>,
     ) -> Self {
         let instructions = if worker.instructions.is_empty() { def.description } else { worker.instructions };
         Self {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
 use serde_json::Value;
 
+use crate::error::Fault;
 use crate::schema::{OutputShape, WRAPPER};
 use crate::toolset::OUTPUT_TOOL;
 use crate::worker_spec::OutputMode;
@@ -14,7 +15,7 @@ use crate::worker_spec::OutputMode;
 pub(crate) struct Output {
     way: Way,
     shape: Arc<OutputShape>,
-    check: fn(Value) -> Result<Value, String>,
+    check: fn(Value) -> Result<Value, Fault>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ impl Output {
     pub(crate) fn new(
         mode: OutputMode,
         shape: &Arc<OutputShape>,
-        check: fn(Value) -> Result<Value, String>,
+        check: fn(Value) -> Result<Value, Fault>,
         profile: Profile,
         has_tools: bool,
     ) -> Result<Self, String> {
@@ -87,20 +88,20 @@ impl Output {
     }
 
     /// Reads an answer without tool calls.
-    pub(crate) fn read_text(&self, text: &str) -> Result<Value, String> {
+    pub(crate) fn read_text(&self, text: &str) -> Result<Value, Fault> {
         match &self.way {
-            Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".to_owned()),
+            Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".into()),
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
             Way::Prompted(_) => self.read_json(unfenced(text)),
-            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`")),
+            Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`").into()),
         }
     }
 
     /// Reads the arguments of a call of the output tool, or the text of a native output.
-    pub(crate) fn read_json(&self, json: &str) -> Result<Value, String> {
+    pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
         let value = serde_json::from_str(json).map_err(|error| format!("the result is not JSON: {error}"))?;
-        self.shape.schema.check(&value).map_err(|fault| misfit(&fault))?;
+        self.shape.schema.check(&value).map_err(misfit)?;
         self.checked(self.unwrap(value))
     }
 
@@ -111,8 +112,8 @@ impl Output {
         }
     }
 
-    fn checked(&self, value: Value) -> Result<Value, String> {
-        (self.check)(value).map_err(|fault| misfit(&fault))
+    fn checked(&self, value: Value) -> Result<Value, Fault> {
+        (self.check)(value).map_err(misfit)
     }
 }
 
@@ -137,6 +138,6 @@ fn unfenced(text: &str) -> &str {
     fenced.and_then(|rest| rest.split_once('\n')).map_or(text, |(_, inside)| inside)
 }
 
-fn misfit(fault: &str) -> String {
-    format!("the result does not follow its schema: {fault}")
+fn misfit(fault: impl Into<Fault>) -> Fault {
+    fault.into().within("the result does not follow its schema")
 }

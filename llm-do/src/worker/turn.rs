@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::output::Output;
+use crate::error::Fault;
 use crate::toolset::OUTPUT_TOOL;
 
 /// What a worker may use up before it gives up.
@@ -69,6 +70,8 @@ pub(crate) enum Step<'a> {
 #[derive(Debug)]
 pub(crate) struct Called {
     pub(crate) result: ToolResult,
+    /// Why it failed, as operators read it: the model is told in the result.
+    pub(crate) fault: Option<String>,
     /// Whether the call was not approved, or a guard refused it: no fault of the model's, so it spends no retry.
     pub(crate) is_denied: bool,
 }
@@ -134,7 +137,7 @@ impl Turns {
         match finish {
             FinishReason::Length => {
                 let reason = "the answer was cut off at the limit on output tokens; answer more briefly";
-                self.refuse(&calls, reason.to_owned())
+                self.refuse(&calls, &reason.into())
             }
             FinishReason::ContentFilter => {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
@@ -142,7 +145,7 @@ impl Turns {
             }
             _ if calls.is_empty() => match output.read_text(&text) {
                 Ok(value) => self.done(value),
-                Err(reason) => self.refuse(&calls, reason),
+                Err(fault) => self.refuse(&calls, &fault),
             },
             _ => self.make(calls, output),
         }
@@ -151,7 +154,7 @@ impl Turns {
     /// Takes an answer that is not accepted, whatever it says; returns `reason` if the model is asked again.
     pub(crate) fn refused(&mut self, response: Response, reason: String) -> Option<String> {
         let calls = self.said(response);
-        self.refuse(&calls, reason)
+        self.refuse(&calls, &reason.into())
     }
 
     /// Adds an answer to the history; returns its calls.
@@ -176,7 +179,7 @@ impl Turns {
         };
         let value = match output.read_json(&call.arguments) {
             Ok(value) => value,
-            Err(reason) => return self.refuse(&calls, reason),
+            Err(fault) => return self.refuse(&calls, &fault),
         };
         let (extra, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(gives);
         if others.is_empty() {
@@ -193,7 +196,7 @@ impl Turns {
             Phase::Call { given, .. } => given.take(),
             _ => None,
         };
-        let failed = called.iter().any(|called| called.result.is_error);
+        let failed = called.iter().any(|called| called.fault.is_some());
         let spent = self.count(&called);
         let mut results: Vec<_> = called.into_iter().map(|called| called.result).collect();
         match given {
@@ -216,8 +219,9 @@ impl Turns {
     }
 
     /// Tells the model what is wrong with its answer, as long as its budget lasts.
-    fn refuse(&mut self, calls: &[ToolCall], reason: String) -> Option<String> {
-        let spent = self.fail(OUTPUT_TOOL, &reason);
+    fn refuse(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
+        let spent = self.fail(OUTPUT_TOOL, &fault.to_string());
+        let reason = fault.told().to_owned();
         if calls.is_empty() {
             self.push(Message::user(format!("{reason}. Try again.")));
         } else {
@@ -244,12 +248,10 @@ impl Turns {
     /// Counts the failures of one turn, at most one for each tool: the model has only now been told of them.
     fn count(&mut self, called: &[Called]) -> Option<String> {
         let mut failed: BTreeMap<&str, &str> = BTreeMap::new();
-        for Called { result, is_denied } in called {
-            if result.is_error && !is_denied {
-                failed.insert(&result.name, &result.content);
-            }
+        for Called { result, fault, .. } in called.iter().filter(|called| !called.is_denied) {
+            failed.extend(fault.iter().map(|fault| (&*result.name, &**fault)));
         }
-        for Called { result, .. } in called.iter().filter(|called| !called.result.is_error) {
+        for Called { result, .. } in called.iter().filter(|called| called.fault.is_none()) {
             failed.remove(result.name.as_str());
             self.failures.remove(&result.name);
         }
@@ -306,7 +308,8 @@ mod tests {
     }
 
     fn called(call: &ToolCall) -> Called {
-        Called { result: result(call, "c", call.id == "bad"), is_denied: false }
+        let is_bad = call.id == "bad";
+        Called { result: result(call, "c", is_bad), fault: is_bad.then(|| "c".to_owned()), is_denied: false }
     }
 
     /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.

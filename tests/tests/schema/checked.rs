@@ -7,7 +7,7 @@ use crate::Plane;
 
 fn refusal(tool: &str, value: &Value) -> String {
     match Plane::new().call(tool, &json!({ "value": value })).unwrap_err() {
-        CallError::InvalidArguments { message, .. } => message,
+        CallError::InvalidArguments { message, .. } => message.to_string(),
         error => panic!("{error}"),
     }
 }

@@ -38,7 +38,7 @@ impl Plane {
 /// Whether the arguments passed the schema and were refused all the same.
 fn passed_the_schema_only(error: &CallError) -> bool {
     match error {
-        CallError::InvalidArguments { message, .. } => message.starts_with("cannot be decoded"),
+        CallError::InvalidArguments { message, .. } => message.to_string().starts_with("cannot be decoded"),
         error => panic!("a tool of the corpus cannot fail otherwise: {error}"),
     }
 }

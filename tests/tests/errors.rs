@@ -1,0 +1,258 @@
+//! The two texts of an error: operators read no value of a call, and the model that gave it reads it back.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalMode, ErrorKind, EventKind, MemoryJournal, Message, Outcome, ProviderError, Request, Response,
+    ResponsePart, RuntimeBuilder, ToolCall, Usage, UserPart, Value, chain, json,
+};
+
+const SECRET: &str = "hunter2";
+
+/// A name that says what it refuses.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+#[serde(try_from = "String")]
+struct Name(String);
+
+impl TryFrom<String> for Name {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        if name == SECRET { Err(format!("`{name}` is no name")) } else { Ok(Self(name)) }
+    }
+}
+
+/// Take a name, which its type judges.
+#[tool(effect = read_only)]
+fn take_name(name: Name) -> String {
+    name.0
+}
+
+/// Take an address, which its schema judges.
+#[tool(effect = read_only)]
+fn take_address(address: IpAddr) -> String {
+    address.to_string()
+}
+
+/// Fail with an error of its own.
+#[tool(effect = read_only)]
+fn fail_openly(reason: String) -> Result<()> {
+    Err(format!("cannot go on: {reason}").into())
+}
+
+/// Call a tool with what it does not take.
+#[tool(effect = read_only, toolsets = [take_name])]
+async fn call_wrongly(ctx: &CallContext<call_wrongly>) -> Result<Value> {
+    Ok(ctx.call_tool("take_name", json!({ "name": SECRET })).await?)
+}
+
+/// Ask whoever answers.
+#[tool(effect = read_only)]
+async fn ask_user(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.request_user_input("Who?").await?)
+}
+
+/// Use them all.
+#[worker(toolsets = [take_name, take_address, fail_openly, call_wrongly, ask_user], retries = 1)]
+async fn use_tools() -> String;
+
+/// Give a name.
+#[worker(retries = 1)]
+async fn give_name(input: String) -> Name;
+
+/// Calls a worker that gives no name.
+#[entry(toolsets = [give_name])]
+async fn ask_for_name(ctx: &CallContext<ask_for_name>) -> Result<String> {
+    Ok(ctx.call(give_name { input: "Who?".into() }).await?.0)
+}
+
+/// Give what its own type does not read back.
+#[tool(effect = read_only)]
+fn give_no_name() -> Name {
+    Name(SECRET.into())
+}
+
+/// Expects a name.
+#[entry(toolsets = [give_no_name])]
+async fn expect_name(ctx: &CallContext<expect_name>) -> Result<String> {
+    Ok(ctx.call(give_no_name {}).await?.0)
+}
+
+fn builder() -> RuntimeBuilder {
+    Runtime::builder().approval_mode(ApprovalMode::ApproveAll)
+}
+
+/// Checks that nobody but the model reads the value, by whatever way an error is shown.
+fn assert_quiet(error: &CallError) -> String {
+    let text = chain(error);
+    assert!(!text.contains(SECRET) && !format!("{error:?}").contains(SECRET), "{error:?}");
+    text
+}
+
+async fn fails(name: &str, arguments: Value) -> CallError {
+    builder().build().unwrap().run_named(name, arguments).await.unwrap_err()
+}
+
+/// A model that calls a tool once, and answers with what it is told.
+fn calling(tool: &'static str, arguments: Value) -> FunctionModel {
+    FunctionModel::new(move |request| {
+        let part = match request.messages.last() {
+            Some(Message::Tool { results }) => ResponsePart::Text { text: results[0].content.clone() },
+            _ => {
+                ResponsePart::ToolCall(ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() })
+            }
+        };
+        Ok(Response::new("test:function", vec![part], Usage::default()))
+    })
+}
+
+async fn told(tool: &'static str, arguments: Value) -> String {
+    builder().force_model(calling(tool, arguments)).build().unwrap().run(use_tools {}).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_operator_reads_where_arguments_are_wrong_and_not_what_they_are() {
+    let error = fails("take_name", json!({ "name": SECRET })).await;
+    assert_eq!(
+        assert_quiet(&error),
+        "invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it"
+    );
+    let error = fails("take_address", json!({ "address": SECRET })).await;
+    assert!(assert_quiet(&error).ends_with("at `/address`"));
+    let error = fails("take_address", json!(SECRET)).await;
+    assert!(assert_quiet(&error).contains("object"));
+}
+
+#[tokio::test]
+async fn a_model_reads_back_the_arguments_that_it_gave() {
+    assert_eq!(
+        told("take_name", json!({ "name": SECRET })).await,
+        "invalid arguments for `take_name`: cannot be decoded: `name`: `hunter2` is no name"
+    );
+}
+
+#[tokio::test]
+async fn events_of_errors_quote_no_arguments() {
+    let recorder = Recorder::new();
+    let model = calling("take_name", json!({ "name": SECRET }));
+    builder().force_model(model).sink(recorder.clone()).build().unwrap().run(use_tools {}).await.unwrap();
+    let kinds = recorder.kinds();
+    let refused = kinds.iter().filter_map(|kind| match kind {
+        EventKind::CallRefused { error, .. } => Some(error.as_str()),
+        _ => None,
+    });
+    assert_eq!(
+        refused.collect::<Vec<_>>(),
+        ["invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it"]
+    );
+}
+
+#[tokio::test]
+async fn what_a_tool_says_itself_is_read_by_both() {
+    let text = "`fail_openly` failed: cannot go on: the disk is full";
+    assert_eq!(chain(&fails("fail_openly", json!({ "reason": "the disk is full" })).await), text);
+    assert_eq!(told("fail_openly", json!({ "reason": "the disk is full" })).await, text);
+}
+
+#[tokio::test]
+async fn a_model_does_not_read_what_others_gave_to_the_tools_of_its_tool() {
+    let text =
+        "`call_wrongly` failed: invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it";
+    assert_eq!(assert_quiet(&fails("call_wrongly", json!({})).await), text);
+    assert_eq!(told("call_wrongly", json!({})).await, text);
+}
+
+#[tokio::test]
+async fn a_model_is_not_told_how_to_set_up_the_session() {
+    let error = CallError::NoInput { tool: "ask_user".into() };
+    assert!(error.to_string().contains("input_handler") && !error.told().contains("input_handler"));
+    let error = CallError::Timeout { tool: "wait".into(), after: std::time::Duration::from_secs(3) };
+    assert!(error.to_string().contains("`timeout`"));
+    assert_eq!(error.told(), "`wait` took longer than 3s, and was stopped");
+}
+
+#[tokio::test]
+async fn a_model_reads_back_its_answer_and_nobody_else_does() {
+    let heard = Arc::new(Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    let model = FunctionModel::new(move |request: Request<'_>| {
+        if let Some(Message::User { parts }) = request.messages.last() {
+            let texts = parts.iter().filter_map(|part| match part {
+                UserPart::Text { text } => Some(text.clone()),
+                _ => None,
+            });
+            hears.lock().unwrap().extend(texts);
+        }
+        let answer = ResponsePart::Text { text: SECRET.into() };
+        Ok(Response::new("test:function", vec![answer], Usage::default()))
+    });
+    let runtime = builder().force_model(model).build().unwrap();
+    let error = runtime.run(ask_for_name {}).await.unwrap_err();
+    let text = assert_quiet(&error);
+    assert!(text.contains("no valid result in 2 tries; the last: the result does not follow its schema"), "{text}");
+    let heard = heard.lock().unwrap();
+    assert!(heard.iter().any(|text| text.contains("`hunter2` is no name")), "{heard:?}");
+}
+
+#[tokio::test]
+async fn a_worker_that_gives_up_quotes_no_arguments_of_the_tool_that_failed() {
+    let model = FunctionModel::new(|_| {
+        let arguments = json!({ "name": SECRET }).to_string();
+        let call = ToolCall { id: "1".into(), name: "take_name".into(), arguments };
+        Ok(Response::new("test:function", vec![ResponsePart::ToolCall(call)], Usage::default()))
+    });
+    let error = builder().force_model(model).build().unwrap().run(use_tools {}).await.unwrap_err();
+    let text = assert_quiet(&error);
+    assert!(
+        text.contains("`take_name` failed 2 times in a row; the last: invalid arguments for `take_name`"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_result_that_does_not_fit_is_not_quoted() {
+    let error = fails("expect_name", json!({})).await;
+    let text =
+        "`expect_name` failed: the result of `give_no_name` does not fit the type expected of it: its type refuses it";
+    assert_eq!(assert_quiet(&error), text);
+}
+
+#[tokio::test]
+async fn an_error_of_a_provider_shows_what_the_provider_of_it_says_and_no_prompt() {
+    let model = FunctionModel::new(|_| Err(ProviderError::new("test", ErrorKind::Unavailable, "it is overloaded")));
+    let runtime = builder().force_model(model).build().unwrap();
+    let error = runtime.run(give_name { input: SECRET.into() }).await.unwrap_err();
+    assert_eq!(assert_quiet(&error), "the model of `give_name` failed: test: it is overloaded");
+}
+
+#[tokio::test]
+async fn a_replayed_error_has_both_texts() {
+    /// Says what its call was told.
+    #[entry(toolsets = [worker_of_names])]
+    async fn told_twice(ctx: &CallContext<told_twice>) -> Result<String> {
+        Ok(ctx.call(worker_of_names {}).await?)
+    }
+    /// Use a tool.
+    #[worker(toolsets = [call_wrongly])]
+    async fn worker_of_names() -> String;
+
+    let journal = MemoryJournal::new();
+    let recorder = Recorder::new();
+    let run = |journal: MemoryJournal| {
+        let model = calling("call_wrongly", json!({}));
+        let runtime = builder().force_model(model).journal(journal).sink(recorder.clone()).build().unwrap();
+        async move { runtime.run(told_twice {}).await.unwrap() }
+    };
+    let first = run(journal.clone()).await;
+    assert_eq!(run(journal.replayed()).await, first);
+    let finished = recorder.kinds().into_iter().filter_map(|kind| match kind {
+        EventKind::CallFinished { outcome: Outcome::Error(error), .. } => Some(error),
+        _ => None,
+    });
+    assert!(finished.clone().count() > 0);
+    finished.for_each(|error| assert!(!error.contains(SECRET), "{error}"));
+}
