@@ -19,7 +19,7 @@ pub(crate) use self::file::read_anywhere;
 /// An entry, tool or worker that takes nothing else takes its fields as its arguments: `input`, the text, and
 /// `attachments`, each the path of a file below the project's root (see
 /// [`RuntimeBuilder::project_root`](crate::RuntimeBuilder::project_root)). Files are read when a model is asked, at
-/// most 20 MiB each.
+/// most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) names them.
 ///
 /// # Examples
 ///

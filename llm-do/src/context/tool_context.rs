@@ -101,6 +101,7 @@ pub trait ToolContext: Send + Sync {
     }
 
     /// Returns the registered name of the callee. Default: `stub`.
+    #[expect(clippy::unnecessary_literal_bound, reason = "others give a name that they hold")]
     fn name(&self) -> &str {
         "stub"
     }
