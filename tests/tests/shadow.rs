@@ -120,15 +120,6 @@ async fn agreement_and_disagreement_are_events_with_both_results() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_callers_path_does_not_wait_for_the_worker() {
-    let (go_on, waiting) = channel::<()>();
-    let (waiting, in_time) = (Mutex::new(waiting), Arc::<AtomicUsize>::default());
-    let seen = Arc::clone(&in_time);
-    let model = FunctionModel::new(move |_: Request<'_>| {
-        let is_free = waiting.lock().unwrap().recv_timeout(Duration::from_secs(20)).is_ok();
-        seen.fetch_add(usize::from(is_free), Ordering::SeqCst);
-        Ok(Response::new("m", vec![ResponsePart::Text { text: "none".to_owned() }], Usage::default()))
-    });
-
     /// Counts, and then lets the model answer.
     #[entry(toolsets = [count])]
     async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shared>) -> Result<usize> {
@@ -138,6 +129,15 @@ async fn the_callers_path_does_not_wait_for_the_worker() {
         }
         Ok(count)
     }
+
+    let (go_on, waiting) = channel::<()>();
+    let (waiting, in_time) = (Mutex::new(waiting), Arc::<AtomicUsize>::default());
+    let seen = Arc::clone(&in_time);
+    let model = FunctionModel::new(move |_: Request<'_>| {
+        let is_free = waiting.lock().unwrap().recv_timeout(Duration::from_secs(20)).is_ok();
+        seen.fetch_add(usize::from(is_free), Ordering::SeqCst);
+        Ok(Response::new("m", vec![ResponsePart::Text { text: "none".to_owned() }], Usage::default()))
+    });
 
     let shadow = Shadow::of("count", "say");
     let shared = Shared { free: Some(Mutex::new(go_on)), ..Shared::default() };

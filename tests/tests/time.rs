@@ -158,7 +158,7 @@ fn builder() -> RuntimeBuilder {
     Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).state(Log::default()).state(blocked)
 }
 
-/// Runs an item for as long as it takes, and returns who elapsed too long, and after how long it was stopped.
+/// Runs an item for as long as it takes, and returns who took too long, and after how long it was stopped.
 async fn stopped(runtime: &Runtime, name: &str, arguments: Value) -> (String, Duration, Duration) {
     let begun = Instant::now();
     let error = runtime.run_named(name, arguments).await.unwrap_err();
