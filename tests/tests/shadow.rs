@@ -118,6 +118,16 @@ async fn agreement_and_disagreement_are_events_with_both_results() {
     assert_eq!(shadowed, expected);
 }
 
+/// Counts, and then lets the model answer.
+#[entry(toolsets = [count])]
+async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shared>) -> Result<usize> {
+    let count = ctx.call(count { text: "one".into() }).await?;
+    if let Some(free) = &shared.free {
+        free.lock().unwrap().send(())?;
+    }
+    Ok(count)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_callers_path_does_not_wait_for_the_worker() {
     let (go_on, waiting) = channel::<()>();
@@ -128,16 +138,6 @@ async fn the_callers_path_does_not_wait_for_the_worker() {
         seen.fetch_add(usize::from(is_free), Ordering::SeqCst);
         Ok(Response::new("m", vec![ResponsePart::Text { text: "none".to_owned() }], Usage::default()))
     });
-
-    /// Counts, and then lets the model answer.
-    #[entry(toolsets = [count])]
-    async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shared>) -> Result<usize> {
-        let count = ctx.call(count { text: "one".into() }).await?;
-        if let Some(free) = &shared.free {
-            free.lock().unwrap().send(())?;
-        }
-        Ok(count)
-    }
 
     let shadow = Shadow::of("count", "say");
     let shared = Shared { free: Some(Mutex::new(go_on)), ..Shared::default() };
