@@ -87,7 +87,6 @@ pub struct Summary {
 /// a runtime without a journal and without a shadow of the candidate.
 ///
 /// The module has an example.
-///
 pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreement: &Agreement) -> Report {
     let mut report = Report::default();
     for case in cases {
