@@ -17,6 +17,7 @@ pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
 use crate::error::Fault;
+use crate::prompt::Attached;
 use crate::schema;
 
 /// What an argument can be.
@@ -76,12 +77,12 @@ pub(crate) fn samples<T: Arguments>() -> Vec<Sample> {
     T::PARAMETERS.iter().flat_map(|parameter| parameter.samples()).collect()
 }
 
-/// Reads arguments; one that no parameter takes is a fault.
-pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<T, Fault> {
+/// Reads arguments, and the files of prompts among them; an argument that no parameter takes is a fault.
+pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
     let mut fields = Fields::of(arguments)?;
     let arguments = T::read(&mut fields)?;
-    fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
-    Ok(arguments)
+    let attached = fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;
+    Ok((arguments, attached))
 }
 
 /// Writes arguments.
@@ -119,7 +120,8 @@ pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> R
 /// As the deserializer, and where an argument is missing, unknown or of another type.
 #[doc(hidden)]
 pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    read(Value::deserialize(deserializer)?).map_err(|fault| de::Error::custom(fault.told()))
+    let (arguments, _) = read(Value::deserialize(deserializer)?).map_err(|fault| de::Error::custom(fault.told()))?;
+    Ok(arguments)
 }
 
 /// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.

@@ -5,6 +5,7 @@ mod inject;
 mod journaled;
 mod metered;
 mod requests;
+mod tool_context;
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -13,7 +14,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -23,16 +23,18 @@ use tokio_util::sync::CancellationToken;
 pub use self::ask::Ask;
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::Way;
+pub use self::tool_context::ToolContext;
 use crate::cancellation::Cancellation;
 use crate::declared::{Callee, Declared};
 use crate::error::{BoxError, CallError};
 use crate::event::{Caller, EventKind};
 use crate::instance::Instances;
 use crate::journal::{Journal, Places, StepSpec};
+use crate::prompt::Attached;
 use crate::subtask::SubtaskRequest;
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
-use crate::usage::{Limits, Meter, RunUsage, UsageRecorder};
+use crate::usage::{Limits, Meter, UsageRecorder};
 use crate::user_input::InputHandler;
 use crate::worker_spec::WorkerSpec;
 
@@ -84,6 +86,8 @@ pub(crate) struct CallFrame {
     pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
     pub(crate) arguments: OnceLock<Value>,
+    /// The files that came with its prompt.
+    pub(crate) attached: OnceLock<Vec<Attached>>,
     /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
     pub(crate) heard: Heard,
     /// Where a journal keeps it.
@@ -273,6 +277,23 @@ impl<S> CallContext<S> {
         State::from_any(self.scope.host.state(TypeId::of::<T>())?)
     }
 
+    /// Returns the files that came with the call's prompt: those of each argument that is a [`Prompt`](crate::Prompt).
+    ///
+    /// They are those of this call alone, not of one that it is below of. A path among them is not read yet:
+    /// [`attachment`](Self::attachment) reads it.
+    #[must_use]
+    pub fn attachments(&self) -> &[Attached] {
+        self.frame().attached.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// Keeps the files that came with the call's prompt.
+    pub(crate) fn attach(&self, files: Vec<Attached>) {
+        if !files.is_empty() {
+            // A call is decoded once, so that there are none yet.
+            drop(self.frame().attached.set(files));
+        }
+    }
+
     /// Returns the folder below which the files of prompts are read.
     #[must_use]
     pub fn project_root(&self) -> &Path {
@@ -408,44 +429,5 @@ impl<S> Clone for CallContext<S> {
 impl<S> fmt::Debug for CallContext<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("CallContext").field(&self.scope.frame).finish()
-    }
-}
-
-/// What a tool asks of a context, as a trait: take `&dyn ToolContext` to unit-test a tool with a stub.
-#[async_trait]
-pub trait ToolContext: Send + Sync {
-    /// Calls a tool, worker or entry by name.
-    ///
-    /// # Errors
-    ///
-    /// As [`CallContext::call_tool`].
-    async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError>;
-
-    /// Returns how many workers deep the call is.
-    fn depth(&self) -> u32;
-
-    /// Returns what the call and all calls below it used so far.
-    fn usage(&self) -> RunUsage;
-
-    /// Returns whether the run is cancelled.
-    fn is_cancelled(&self) -> bool;
-}
-
-#[async_trait]
-impl<S> ToolContext for CallContext<S> {
-    async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
-        self.call_tool(name, arguments).await
-    }
-
-    fn depth(&self) -> u32 {
-        self.depth()
-    }
-
-    fn usage(&self) -> RunUsage {
-        self.usage()
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.is_cancelled()
     }
 }

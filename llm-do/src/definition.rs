@@ -20,6 +20,7 @@ use crate::argument::{self, Sample};
 use crate::context::{CallContext, StateKey};
 use crate::error::Fault;
 use crate::event::Kind;
+use crate::prompt::Attached;
 use crate::schema;
 use crate::tool::{Effect, Running, Tool, WorkerOutput};
 use crate::toolset::Member;
@@ -83,13 +84,20 @@ pub(crate) trait Start: Send {
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-impl<T: Function> Start for T {
+/// Decoded arguments, and the files of prompts among them.
+struct Decoded<T> {
+    arguments: T,
+    attached: Vec<Attached>,
+}
+
+impl<T: Function> Start for Decoded<T> {
     fn written(&self) -> Result<Value, Fault> {
-        argument::write(self)
+        argument::write(&self.arguments)
     }
 
     fn start(self: Box<Self>, ctx: &CallContext) -> Running {
-        Function::start(*self, ctx)
+        ctx.attach(self.attached);
+        self.arguments.start(ctx)
     }
 }
 
@@ -247,8 +255,9 @@ fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
 }
 
 /// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
-fn decode<T: Tool>(arguments: Value) -> Result<T, Fault> {
-    argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))
+fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
+    let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
+    Ok(Decoded { arguments, attached })
 }
 
 /// Refuses a timeout that lets no call end.

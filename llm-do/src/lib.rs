@@ -112,7 +112,7 @@ pub use self::history::{History, HistoryProcessor};
 pub use self::journal::{
     FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
 };
-pub use self::prompt::Prompt;
+pub use self::prompt::{Attached, Prompt};
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Chat, RunHandle, Runtime, RuntimeBuilder, Start};
 pub use self::subtask::SubtaskRequest;

@@ -2,6 +2,8 @@
 
 mod file;
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use llm_do_providers::{Attachment, Message, UserPart};
@@ -17,7 +19,7 @@ pub(crate) use self::file::read_anywhere;
 /// An entry, tool or worker that takes nothing else takes its fields as its arguments: `input`, the text, and
 /// `attachments`, each the path of a file below the project's root (see
 /// [`RuntimeBuilder::project_root`](crate::RuntimeBuilder::project_root)). Files are read when a model is asked, at
-/// most 20 MiB each.
+/// most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) names them.
 ///
 /// # Examples
 ///
@@ -45,10 +47,11 @@ pub struct Prompt {
     attachments: Vec<Attached>,
 }
 
-/// A file of a prompt.
+/// A file of a [`Prompt`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "an attachment is a path, or a `media_type` with `data` in Base64")]
-enum Attached {
+#[non_exhaustive]
+pub enum Attached {
     /// One below the project's root, read when a model is asked.
     Path(PathBuf),
     /// One that is here.
@@ -63,6 +66,26 @@ struct Data {
     media_type: String,
     /// Base64.
     data: String,
+}
+
+impl Attached {
+    /// Returns the file's name: the last part of a path, or the name that bytes were given.
+    #[must_use]
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Path(path) => path.file_name().map(OsStr::to_string_lossy),
+            Self::Data(attachment) => attachment.name().map(Cow::Borrowed),
+        }
+    }
+
+    /// Returns what kind of file it is, such as `image/png`; none for a path, which is not read yet.
+    #[must_use]
+    pub fn media_type(&self) -> Option<&str> {
+        match self {
+            Self::Path(_) => None,
+            Self::Data(attachment) => Some(attachment.media_type()),
+        }
+    }
 }
 
 impl Prompt {
@@ -90,6 +113,12 @@ impl Prompt {
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Returns the files.
+    #[must_use]
+    pub fn attachments(&self) -> &[Attached] {
+        &self.attachments
     }
 
     /// Reads the files and returns the whole as a message; a text without words says so.

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalMode, Attachment, EventKind, Message, Registry, Request, Response, ResponsePart, RuntimeBuilder, ToolCall,
-    Usage, UserPart, chain, json,
+    ApprovalMode, Attached, Attachment, EventKind, Message, Registry, Request, Response, ResponsePart, RuntimeBuilder,
+    ToolCall, Usage, UserPart, chain, json,
 };
 use serde_json::Value;
 
@@ -242,4 +242,86 @@ async fn the_model_sees_the_files_of_a_tool_and_the_operator_the_note() {
 async fn typed_code_gets_a_tools_files_too() {
     let returned = asked().0.build().unwrap().run(draw {}).await.unwrap();
     assert_eq!((returned.value(), returned.attachments().len()), (&Value::Null, 1));
+}
+
+/// Names the files of a call: what they are called, and what kind they are.
+fn files(ctx: &dyn ToolContext) -> Vec<(String, Option<String>)> {
+    let named = |file: &Attached| file.name().unwrap_or_default().into_owned();
+    ctx.attachments().iter().map(|file| (named(file), file.media_type().map(str::to_owned))).collect()
+}
+
+/// Name the files of a prompt.
+#[tool(effect = read_only)]
+fn name_files(prompt: Prompt, ctx: &CallContext) -> Vec<(String, Option<String>)> {
+    assert_eq!(prompt.attachments(), ctx.attachments());
+    files(ctx)
+}
+
+/// Name the files of two prompts.
+#[tool(effect = read_only)]
+fn name_all(ctx: &dyn ToolContext, title: &str, first: Prompt, second: Prompt) -> Vec<(String, Option<String>)> {
+    assert!(first.text() < second.text() && !title.is_empty());
+    files(ctx)
+}
+
+/// Name no files, since the call has none.
+#[tool(effect = read_only)]
+fn name_none(ctx: &CallContext) -> Vec<(String, Option<String>)> {
+    files(ctx)
+}
+
+/// Says what the files of its prompt are.
+#[worker]
+async fn name_in_body(prompt: Prompt, ctx: &CallContext) -> String {
+    format!("{} {:?}", prompt.text(), files(ctx))
+}
+
+/// Reads the files of its prompt, and asks below for theirs.
+#[entry(toolsets = [name_none])]
+async fn read_files(ctx: &CallContext<read_files>, prompt: Prompt) -> Result<Vec<String>> {
+    let mut read = vec![prompt.text().to_owned()];
+    for file in ctx.attachments() {
+        let text = match file {
+            Attached::Path(path) => ctx.attachment(path).await?.data().to_vec(),
+            Attached::Data(data) => data.data().to_vec(),
+            _ => return Err("no such kind of file is known".into()),
+        };
+        read.push(String::from_utf8(text)?);
+    }
+    assert_eq!(ctx.call(name_none {}).await?, []);
+    Ok(read)
+}
+
+fn with_files(text: &str) -> Prompt {
+    let data = Attachment::new("text/plain", b"in memory".to_vec());
+    Prompt::new(text).attach_file("notes/a.txt").attach(data.clone()).attach(data.named("b.txt"))
+}
+
+fn named() -> Vec<(String, Option<String>)> {
+    let plain = || Some("text/plain".to_owned());
+    vec![("a.txt".into(), None), (String::new(), plain()), ("b.txt".into(), plain())]
+}
+
+#[tokio::test]
+async fn a_call_knows_the_files_that_came_with_its_prompt() {
+    let (builder, asked) = asked();
+    let runtime = builder.build().unwrap();
+    assert_eq!(runtime.run(name_files { prompt: with_files("a") }).await.unwrap(), named());
+    assert_eq!(runtime.run(name_files { prompt: "a".into() }).await.unwrap(), []);
+    let both = name_all { title: "both".into(), first: with_files("a"), second: Prompt::new("b").attach_file("c") };
+    let expected = [named(), vec![("c".into(), None)]].concat();
+    assert_eq!(runtime.run(both).await.unwrap(), expected);
+
+    runtime.run(name_in_body { prompt: with_files("In a body:") }).await.unwrap();
+    assert_eq!(parts(&asked), [text(&format!("In a body: {:?}", named()))]);
+}
+
+#[tokio::test]
+async fn the_files_of_a_prompt_can_be_read_and_are_not_those_of_calls_below() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("notes")).unwrap();
+    std::fs::write(folder.path().join("notes/a.txt"), "on disk").unwrap();
+    let runtime = asked().0.project_root(folder.path()).build().unwrap();
+    let read = runtime.run(read_files { prompt: with_files("go") }).await.unwrap();
+    assert_eq!(read, ["go", "on disk", "in memory", "in memory"]);
 }

@@ -6,11 +6,13 @@ use std::time::Duration;
 pub(crate) const EXPECTED: &str = "write a time such as `30s`, `1h 30m` or `500ms`";
 
 /// The units by their names, from the largest, as nanoseconds.
-const UNITS: [(&[&str], u64); 4] = [
+const UNITS: [(&[&str], u64); 6] = [
     (&["h", "hr", "hrs", "hour", "hours"], 3_600_000_000_000),
     (&["m", "min", "mins", "minute", "minutes"], 60_000_000_000),
     (&["s", "sec", "secs", "second", "seconds"], 1_000_000_000),
     (&["ms", "msec", "msecs", "millisecond", "milliseconds"], 1_000_000),
+    (&["us", "\u{b5}s", "usec", "usecs", "microsecond", "microseconds"], 1_000),
+    (&["ns", "nsec", "nsecs", "nanosecond", "nanoseconds"], 1),
 ];
 
 /// Reads numbers with their units, each unit at most once, from the largest.
@@ -27,7 +29,7 @@ fn sum(text: &str) -> Option<Duration> {
     let mut sum = None;
     while !rest.is_empty() {
         let (number, behind) = split(rest, |c| c.is_ascii_digit());
-        let (word, behind) = split(behind.trim_start(), |c| c.is_ascii_alphabetic());
+        let (word, behind) = split(behind.trim_start(), char::is_alphabetic);
         let place = units.iter().position(|(names, _)| names.contains(&word))?;
         let part = Duration::from_nanos(units[place].1).checked_mul(number.parse().ok()?)?;
         sum = Some(sum.unwrap_or(Duration::ZERO).checked_add(part)?);
@@ -53,6 +55,8 @@ mod tests {
             (" 2 minutes 1 sec ", 121_000),
             ("0s", 0),
             ("90m", 5_400_000),
+            ("1ms 1000\u{b5}s", 2),
+            ("999us 1000ns", 1),
         ] {
             assert_eq!(read(text), Ok(Duration::from_millis(millis)), "{text}");
         }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::properties;
 use crate::error::Fault;
+use crate::prompt::Attached;
 use crate::schema::{has_whole, make_whole};
 
 /// The arguments of a call on their way out of JSON or into it.
@@ -17,13 +18,15 @@ use crate::schema::{has_whole, make_whole};
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
     fields: Map<String, Value>,
+    /// The files of the prompts that were taken out.
+    attached: Vec<Attached>,
 }
 
 impl Fields {
     /// Takes the fields of an object.
     pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
         match arguments {
-            Value::Object(fields) => Ok(Self { fields }),
+            Value::Object(fields) => Ok(Self { fields, ..Self::default() }),
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments are no object")),
         }
@@ -32,6 +35,11 @@ impl Fields {
     /// Takes one field out.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
         self.fields.swap_remove(name)
+    }
+
+    /// Keeps the files of a prompt that was taken out.
+    pub(super) fn attach(&mut self, files: &[Attached]) {
+        self.attached.extend_from_slice(files);
     }
 
     /// Puts one field in.
@@ -44,9 +52,9 @@ impl Fields {
         self.fields.extend(fields);
     }
 
-    /// Sees that nothing is left; `known` lists what is accepted.
-    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<(), Fault> {
-        let Some(unknown) = self.fields.keys().next() else { return Ok(()) };
+    /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
+    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
+        let Some(unknown) = self.fields.keys().next() else { return Ok(self.attached) };
         let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),

@@ -1,6 +1,6 @@
 //! One argument: what a model is told of it, and its way out of JSON and into it.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Argument, Fields, Properties, fields};
 use crate::error::Fault;
-use crate::prompt::Prompt;
+use crate::prompt::{Attached, Prompt};
 
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
 ///
@@ -28,6 +28,8 @@ pub struct Parameter<T> {
     read: fn(Value) -> serde_json::Result<T>,
     read_flat: fn(&mut Fields) -> serde_json::Result<T>,
     write: fn(&T) -> serde_json::Result<Value>,
+    /// The files of a prompt.
+    attached: fn(&T) -> &[Attached],
 }
 
 /// Describes the argument `name`: without a description or a default, and required unless it is an `Option`.
@@ -47,7 +49,13 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         read: fields::read::<T>,
         read_flat: fields::read_flat::<T>,
         write: |value| serde_json::to_value(value),
+        attached: attached::<T>,
     }
+}
+
+/// Returns the files of a value that is a prompt.
+fn attached<T: 'static>(value: &T) -> &[Attached] {
+    (value as &dyn Any).downcast_ref::<Prompt>().map_or(&[], Prompt::attachments)
 }
 
 #[doc(hidden)]
@@ -103,6 +111,12 @@ impl<T> Parameter<T> {
     ///
     /// Says that it is missing, or why it is none.
     pub fn read(&self, fields: &mut Fields) -> Result<T, Fault> {
+        let value = self.take(fields)?;
+        fields.attach((self.attached)(&value));
+        Ok(value)
+    }
+
+    fn take(&self, fields: &mut Fields) -> Result<T, Fault> {
         if self.is_flat() {
             return (self.read_flat)(fields).map_err(|error| Fault::reading(&error));
         }

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 use serde_json::Value;
 
-use super::decode;
+use super::{Decoded, decode};
 use crate::argument;
 use crate::context::CallContext;
 use crate::error::{BoxError, CallError, Fault};
@@ -54,14 +54,18 @@ pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
 /// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
 pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), Fault> {
-    let arguments: T = decode(arguments)?;
+    let Decoded { arguments, attached } = decode::<T>(arguments)?;
     let written = argument::write(&arguments)?;
-    Ok((Box::new(move |ctx| arguments.render(ctx)), written))
+    let render = move |ctx: &CallContext| {
+        ctx.attach(attached);
+        arguments.render(ctx)
+    };
+    Ok((Box::new(render), written))
 }
 
 /// The same for a worker without: its prompt is its arguments.
 pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), Fault> {
-    let written = argument::write(&decode::<T>(arguments)?)?;
+    let written = argument::write(&decode::<T>(arguments)?.arguments)?;
     let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }

@@ -91,6 +91,7 @@ impl Run {
             is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
             is_unguarded: caller.is_unguarded(),
             arguments: OnceLock::new(),
+            attached: OnceLock::new(),
             heard: Heard::default(),
             step: OnceLock::new(),
             places: Places::default(),

@@ -88,6 +88,7 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
         is_shadow: false,
         is_unguarded: false,
         arguments: OnceLock::new(),
+        attached: OnceLock::new(),
         heard: Heard::default(),
         step: step.map(OnceLock::from).unwrap_or_default(),
         places: Places::default(),

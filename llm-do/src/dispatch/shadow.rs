@@ -217,6 +217,7 @@ impl CallContext {
             is_shadow: true,
             is_unguarded: own.is_unguarded,
             arguments: OnceLock::new(),
+            attached: OnceLock::new(),
             heard: Heard::default(),
             step: OnceLock::new(),
             places: Places::default(),

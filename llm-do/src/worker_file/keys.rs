@@ -134,6 +134,7 @@ fn limits(value: Value, key: &mut Key<'_>) -> Option<Limits> {
 
 fn timeout(value: Value, key: &mut Key<'_>) -> Option<Duration> {
     match serde_json::from_value(value) {
+        Ok(Time(Some(time))) if time.is_zero() => key.fault("a timeout of 0 lets no call end: leave it out for none"),
         Ok(Time(Some(time))) => Some(time),
         Ok(Time(None)) => key.fault("`timeout` takes a time such as `1m 30s`, or a number of seconds, not nothing"),
         Err(error) => key.fault(format!("`timeout`: {error}")),

@@ -160,6 +160,14 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
     })
 }
 
+#[test]
+fn a_timeout_that_lets_no_call_end_is_refused() {
+    for time in ["0", "0s", "0.0"] {
+        let faults = read(&format!("---\ntimeout: {time}\n---\n")).unwrap_err();
+        assert!(faults[0].message.contains("a timeout of 0"), "{}", faults[0].message);
+    }
+}
+
 proptest! {
     #[test]
     fn a_worker_that_is_written_reads_back_as_the_same(spec in spec()) {
