@@ -178,14 +178,14 @@ async fn a_model_is_not_told_how_to_set_up_the_session() {
 #[tokio::test]
 async fn a_model_reads_back_its_answer_and_nobody_else_does() {
     let heard = Arc::new(Mutex::new(Vec::new()));
-    let hears = Arc::clone(&heard);
+    let record = Arc::clone(&heard);
     let model = FunctionModel::new(move |request: Request<'_>| {
         if let Some(Message::User { parts }) = request.messages.last() {
             let texts = parts.iter().filter_map(|part| match part {
                 UserPart::Text { text } => Some(text.clone()),
                 _ => None,
             });
-            hears.lock().unwrap().extend(texts);
+            record.lock().unwrap().extend(texts);
         }
         let answer = ResponsePart::Text { text: SECRET.into() };
         Ok(Response::new("test:function", vec![answer], Usage::default()))

@@ -118,18 +118,18 @@ async fn agreement_and_disagreement_are_events_with_both_results() {
     assert_eq!(shadowed, expected);
 }
 
+/// Counts, and then lets the model answer.
+#[entry(toolsets = [count])]
+async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shared>) -> Result<usize> {
+    let count = ctx.call(count { text: "one".into() }).await?;
+    if let Some(free) = &shared.free {
+        free.lock().unwrap().send(())?;
+    }
+    Ok(count)
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_callers_path_does_not_wait_for_the_worker() {
-    /// Counts, and then lets the model answer.
-    #[entry(toolsets = [count])]
-    async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shared>) -> Result<usize> {
-        let count = ctx.call(count { text: "one".into() }).await?;
-        if let Some(free) = &shared.free {
-            free.lock().unwrap().send(())?;
-        }
-        Ok(count)
-    }
-
     let (go_on, waiting) = channel::<()>();
     let (waiting, in_time) = (Mutex::new(waiting), Arc::<AtomicUsize>::default());
     let seen = Arc::clone(&in_time);

@@ -62,6 +62,7 @@ fn fault(front_matter: &str) -> String {
     text.parse::<WorkerSpec>().unwrap_err().faults()[0].clone()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "what the function of a model returns")]
 fn answer(parts: Vec<ResponsePart>) -> Result<Response, llm_do::ProviderError> {
     Ok(Response::new("m", parts, Usage::of_request(1, 1)))
 }

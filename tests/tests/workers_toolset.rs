@@ -76,7 +76,7 @@ fn named(name: &str) -> worker_create {
 /// A call for a model to make.
 type Planned = (&'static str, Value);
 
-fn create(arguments: Value) -> Planned {
+fn create(arguments: &Value) -> Planned {
     let mut whole = json!({ "name": "helper", "instructions": "Help.", "description": "Helps." });
     whole.as_object_mut().unwrap().extend(arguments.as_object().unwrap().clone());
     ("worker_create", whole)
@@ -155,7 +155,7 @@ async fn told_by(runtime: &Runtime) -> Vec<String> {
 #[tokio::test]
 async fn what_a_model_made_is_called_as_any_worker_one_deeper() {
     let recorder = Recorder::new();
-    let runtime = builder(vec![create(json!({})), call("helper", "now")]).sink(recorder.clone()).build().unwrap();
+    let runtime = builder(vec![create(&json!({})), call("helper", "now")]).sink(recorder.clone()).build().unwrap();
     assert_eq!(told_by(&runtime).await, [r#"{"worker":"helper","may_call":[]}"#, "Help. now []"]);
     let started = recorder.events().into_iter().filter_map(|event| match event.kind {
         EventKind::CallStarted { what, .. } => Some((event.name.to_string(), what, event.depth)),
@@ -192,12 +192,12 @@ fn the_two_tools_take_what_they_say() {
 #[tokio::test]
 async fn a_name_is_trimmed_and_never_taken_twice() {
     let told = led(vec![
-        create(json!({ "name": " helper " })),
-        create(json!({ "name": "helper", "instructions": "Other." })),
-        create(json!({ "name": "look" })),
-        create(json!({ "name": "senses" })),
-        create(json!({ "name": "two words" })),
-        create(json!({ "name": "blank", "instructions": " \n" })),
+        create(&json!({ "name": " helper " })),
+        create(&json!({ "name": "helper", "instructions": "Other." })),
+        create(&json!({ "name": "look" })),
+        create(&json!({ "name": "senses" })),
+        create(&json!({ "name": "two words" })),
+        create(&json!({ "name": "blank", "instructions": " \n" })),
         call(" helper", "now"),
         call("blank", "now"),
     ])
@@ -222,7 +222,7 @@ async fn a_name_is_trimmed_and_never_taken_twice() {
 #[tokio::test]
 async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let faulty = create(json!({
+    let faulty = create(&json!({
         "name": "a b", "instructions": " ", "toolsets": ["delete", "lisen"], "model": "nowhere:x",
         "input_schema": { "type": "string" }, "output_schema": { "type": 3 },
     }));
@@ -248,7 +248,7 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
 async fn what_is_made_is_written_where_asked_and_read_by_a_later_session() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("made");
-    let plan = vec![create(json!({ "toolsets": ["i_look"], "model": "test:m" })), call("helper", "now")];
+    let plan = vec![create(&json!({ "toolsets": ["i_look"], "model": "test:m" })), call("helper", "now")];
     let runtime = builder(plan).worker_store(&store).build().unwrap();
     assert_eq!(told_by(&runtime).await[1], r#"Help. now ["look"]"#);
     let written = fs::read_to_string(store.join("helper.worker")).unwrap();
@@ -262,7 +262,7 @@ async fn what_is_made_is_written_where_asked_and_read_by_a_later_session() {
 async fn no_file_is_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("helper.worker"), "mine").unwrap();
-    let plan = vec![create(json!({})), call("helper", "now")];
+    let plan = vec![create(&json!({})), call("helper", "now")];
     let runtime = builder(plan).worker_store(folder.path()).build().unwrap();
     let told = told_by(&runtime).await;
     assert!(told[0].ends_with("there is a worker file `helper` already; choose another name"), "{told:?}");
@@ -275,11 +275,11 @@ async fn no_file_is_overwritten() {
 async fn only_worker_call_finds_a_made_worker_and_nothing_else() {
     let plan = vec![
         call("helper", "now"),
-        create(json!({})),
+        create(&json!({})),
         ("helper", json!({ "input": "now" })),
         call("head", "now"),
         call("helpr", "now"),
-        create(json!({ "name": "other", "toolsets": ["helper"] })),
+        create(&json!({ "name": "other", "toolsets": ["helper"] })),
     ];
     let runtime = builder(plan).build().unwrap();
     let told = told_by(&runtime).await;
@@ -307,14 +307,14 @@ async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
     let seen: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
     let asked = Arc::clone(&seen);
     let long = format!("Help. {}", "Think. ".repeat(50));
-    let plan = vec![create(json!({ "instructions": long, "toolsets": ["i_look", "listen"], "model": "test:m" }))];
+    let plan = vec![create(&json!({ "instructions": long, "toolsets": ["i_look", "listen"], "model": "test:m" }))];
     let runtime = Runtime::builder().force_model(model(plan)).approve_with(move |request: ApprovalRequest| {
         asked.lock().unwrap().push(request);
         async { Decision::deny("not now") }
     });
     let runtime = runtime.return_permission_errors(true).build().unwrap();
     assert!(told_by(&runtime).await[0].contains("not now"));
-    let seen = seen.lock().unwrap();
+    let seen = seen.lock().unwrap().clone();
     let summary = r#"make the worker helper, which may call ["i_look","listen"], on the model test:m"#;
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
     assert!(seen[0].details().contains(long.trim_end()), "{}", seen[0].details());
@@ -329,7 +329,7 @@ async fn calling_a_made_worker_follows_the_rule_for_workers() {
         let asked = Arc::clone(&seen);
         let mut call = call("helper", "now");
         call.1["attachments"] = json!(attachments);
-        let runtime = Runtime::builder().force_model(model(vec![create(json!({})), call])).policy(policy);
+        let runtime = Runtime::builder().force_model(model(vec![create(&json!({})), call])).policy(policy);
         let runtime = runtime.approve_with(move |request: ApprovalRequest| {
             asked.lock().unwrap().push(request.tool.to_string());
             async { Decision::approve() }
@@ -349,10 +349,10 @@ async fn calling_a_made_worker_follows_the_rule_for_workers() {
 #[tokio::test]
 async fn a_made_worker_may_call_at_most_what_its_maker_may() {
     let told = led(vec![
-        create(json!({ "name": "a", "toolsets": ["i_look", "listen", "worker_call"] })),
-        create(json!({ "name": "b", "toolsets": ["workers", "senses"] })),
-        create(json!({ "name": "c", "toolsets": ["look"] })),
-        create(json!({ "name": "d", "toolsets": ["powers"] })),
+        create(&json!({ "name": "a", "toolsets": ["i_look", "listen", "worker_call"] })),
+        create(&json!({ "name": "b", "toolsets": ["workers", "senses"] })),
+        create(&json!({ "name": "c", "toolsets": ["look"] })),
+        create(&json!({ "name": "d", "toolsets": ["powers"] })),
         call("a", "now"),
     ])
     .await;
@@ -376,13 +376,13 @@ async fn schemas_are_those_of_its_input_and_its_result() {
     let object = json!({ "type": "object", "properties": { "a": { "type": "integer" } }, "required": ["a"] });
     let schemas = json!({ "input_schema": object, "output_schema": { "type": "integer" } });
     let plan = vec![
-        create(schemas),
+        create(&schemas),
         call("helper", json!({ "a": 2 })),
         call("helper", r#"{"a": 3}"#),
         call("helper", json!({ "a": "x" })),
         call("helper", "now"),
         ("worker_call", json!({ "worker": "helper", "input": {}, "attachments": ["Cargo.toml"] })),
-        create(json!({ "name": "plain" })),
+        create(&json!({ "name": "plain" })),
         call("plain", json!({ "a": 2 })),
     ];
     let model = FunctionModel::new(move |request: Request<'_>| {
@@ -406,13 +406,13 @@ async fn schemas_are_those_of_its_input_and_its_result() {
 #[tokio::test]
 async fn files_go_with_the_input() {
     let with_file = ("worker_call", json!({ "worker": "helper", "input": "what?", "attachments": ["Cargo.toml"] }));
-    let runtime = builder(vec![create(json!({})), with_file]).project_root(env!("CARGO_MANIFEST_DIR"));
+    let runtime = builder(vec![create(&json!({})), with_file]).project_root(env!("CARGO_MANIFEST_DIR"));
     assert_eq!(told_by(&runtime.build().unwrap()).await[1], "Help. what? + Cargo.toml []");
 }
 
 #[tokio::test]
 async fn a_made_worker_is_under_the_limits_of_the_run_and_of_its_name() {
-    let plan = vec![create(json!({})), call("helper", "now")];
+    let plan = vec![create(&json!({})), call("helper", "now")];
     let error = builder(plan.clone()).max_depth(1).build().unwrap().run(lead { input: "go".into() }).await.unwrap_err();
     assert!(llm_do::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
     let limits = Limits::new().requests(0);
@@ -424,7 +424,7 @@ async fn a_made_worker_is_under_the_limits_of_the_run_and_of_its_name() {
 async fn a_made_worker_that_calls_itself_with_the_same_comes_to_an_end() {
     let model = FunctionModel::new(|request: Request<'_>| {
         let plan = match request.instructions {
-            Some("Lead.") => vec![create(json!({ "toolsets": ["workers"] })), call("helper", "now")],
+            Some("Lead.") => vec![create(&json!({ "toolsets": ["workers"] })), call("helper", "now")],
             _ => vec![call("helper", "now")],
         };
         Ok(step(&request, &plan))
@@ -437,7 +437,7 @@ async fn a_made_worker_that_calls_itself_with_the_same_comes_to_an_end() {
 /// A model for `both` that fails in the follower's first turn as long as `is_down`.
 fn failing(is_down: bool) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| match (request.instructions, asked(request.messages).as_str()) {
-        (Some("Lead."), "make") => Ok(step(&request, &[create(json!({ "toolsets": ["i_look"] }))])),
+        (Some("Lead."), "make") => Ok(step(&request, &[create(&json!({ "toolsets": ["i_look"] }))])),
         (Some("Lead."), _) if is_down => Err(ProviderError::new("m", ErrorKind::InvalidRequest, "it is down")),
         (Some("Lead."), _) => Ok(step(&request, &[call("helper", "now")])),
         (_, asked) => Ok(text(format!("{asked}: {}", request.tools[0].name))),

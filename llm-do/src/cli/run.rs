@@ -102,7 +102,11 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
         builder = builder.return_permission_errors(true);
     }
     let person = Person::new(progress.clone());
-    let builder = builder.default_approver(person.clone()).default_input_handler(person);
+    // Where nobody is there, nobody decides: such a denial is in no journal.
+    if Person::is_there() {
+        builder = builder.default_approver(person.clone());
+    }
+    let builder = builder.default_input_handler(person);
     builder.limited(|limits| options.limits.over(limits)).streaming(true).sink(progress.clone())
 }
 
@@ -148,7 +152,11 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
 
 fn failure(error: &CallError) -> Failure {
     let would_help = error.is_denied() && !error.is_blocked();
-    let hint = if would_help { "\nrun with --approve-all to approve every call" } else { "" };
+    let hint = match would_help {
+        true if Person::is_there() => "\nrun with --approve-all to approve every call",
+        true => "\nthere is no terminal to ask at; use --approve-all or --reject-all",
+        false => "",
+    };
     Failure::Error(chain(error) + hint)
 }
 

@@ -59,8 +59,8 @@ impl Run {
 
     /// Reports the question, and waits for its answer, unless the journal has it.
     ///
-    /// A denial is kept only where a model is told of it and goes on: one that ends the run may be decided anew when the
-    /// run is resumed.
+    /// What somebody decided is kept. That nobody could be asked, or that the mode denies, is not, unless a model is told of
+    /// it and goes on: a run that ended by it may be resumed with an approver or in another mode.
     async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Answer, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
@@ -77,7 +77,7 @@ impl Run {
             let keeps_denials = self.plane.return_permission_errors;
             let asked = async move {
                 let answer = question.answer().await;
-                if keeps_denials || matches!(answer.verdict, Verdict::Approved(_)) {
+                if keeps_denials || answer.by == Judge::Approver || matches!(answer.verdict, Verdict::Approved(_)) {
                     return Ok(answer);
                 }
                 drop(unkept.set(answer));

@@ -86,9 +86,7 @@ pub struct Summary {
 /// Each is a root call of its own, and so not gated itself; what it calls is, by the runtime's policy and approver. Give
 /// a runtime without a journal and without a shadow of the candidate.
 ///
-/// # Examples
-///
-/// See [the module](self).
+/// The module has an example.
 pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreement: &Agreement) -> Report {
     let mut report = Report::default();
     for case in cases {
