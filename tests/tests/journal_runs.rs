@@ -225,15 +225,28 @@ async fn a_denial_that_a_model_was_told_of_is_not_asked_again() {
 }
 
 #[tokio::test]
-async fn a_denial_that_ended_the_run_may_be_decided_otherwise_when_it_is_resumed() {
+async fn a_run_that_nobody_could_be_asked_about_may_be_resumed_with_an_approver() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let alone = process(&journal, &log).build().unwrap();
+    let error = alone.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    log.take();
+    let resumed = approved(process(&journal.replayed(), &log), &log).build().unwrap();
+    assert_eq!(resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap(), 1);
+    assert_eq!(log.take(), ["asked about write", "wrote a"]);
+}
+
+#[tokio::test]
+async fn what_an_approver_denied_stays_denied() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let denying = process(&journal, &log).approver(Always(Decision::deny("not today"), log.clone()));
     let error = denying.build().unwrap().run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
     assert!(error.is_denied(), "{error:?}");
     log.take();
     let resumed = approved(process(&journal.replayed(), &log), &log).build().unwrap();
-    assert_eq!(resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap(), 1);
-    assert_eq!(log.take(), ["asked about write", "wrote a"]);
+    let error = resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("not today"), "{error:?}");
+    assert_eq!(log.take(), [""; 0]);
 }
 
 #[tokio::test]

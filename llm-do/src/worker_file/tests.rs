@@ -163,7 +163,7 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
 #[test]
 fn a_timeout_that_lets_no_call_end_is_refused() {
     for time in ["0", "0s", "0.0"] {
-        let faults = read(&format!("---\nname: a\ntimeout: {time}\n---\nAct.\n")).unwrap_err();
+        let faults = read(&format!("---\nname: a\ntimeout: {time}\n---\nDo it.\n")).unwrap_err();
         assert!(faults[0].message.contains("a timeout of 0"), "{}", faults[0].message);
     }
 }
