@@ -2,7 +2,6 @@
 
 mod decision;
 mod desk;
-mod edit;
 mod function;
 mod inbox;
 mod policy;
@@ -27,7 +26,7 @@ pub use self::rule::Rule;
 use self::rules::{Lazy, Make, Rules};
 use crate::error::Fault;
 use crate::event::{Caller, Judge, RuleSource};
-use crate::registry::{Registered, Registry};
+use crate::registry::{Prepared, Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
@@ -194,9 +193,12 @@ impl Approvals {
     fn check(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> Check {
         let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
-            let arguments = edit::decode(&tool, edited)?;
+            // Whoever gave them reads what is wrong with them.
+            let told = |fault: Fault| fault.told().to_owned();
+            let decoded = Prepared::decode(&tool, edited).map_err(told)?;
+            let arguments = decoded.arguments().map_err(told)?.into_owned();
             let edited = || Ok(ApprovalRequest { arguments: arguments.clone(), ..request.clone() });
-            let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(|fault| fault.told().to_owned())?;
+            let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(told)?;
             match &found.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
                 Rule::PreApproved | Rule::Ask => Ok(arguments),

@@ -95,7 +95,7 @@ pub(crate) struct Run {
     id: Arc<str>,
     calls: AtomicU64,
     /// What the root call goes on from, and what is said in it.
-    conversation: Option<Arc<Conversation>>,
+    conversation: Arc<Conversation>,
     /// The next event's number; held while the sinks take an event, so that they see them in order.
     seq: Mutex<u64>,
     /// Those under way.
@@ -169,8 +169,8 @@ impl Host for Run {
     }
 
     fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
-        let found = self.find(caller, Callee::Shown(shown), Caller::Model);
-        found.is_ok_and(|tool| tool.kind() == Kind::Tool && tool.effect() == Effect::ReadOnly)
+        let found = Callee::Shown(shown).resolve(caller.declared()).and_then(|name| self.plane.registry.get(name));
+        found.is_some_and(|tool| tool.kind() == Kind::Tool && tool.effect() == Effect::ReadOnly)
     }
 
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
@@ -187,7 +187,7 @@ impl Host for Run {
 }
 
 impl Run {
-    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Option<Arc<Conversation>>) -> Self {
+    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
         Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
     }
 
@@ -242,7 +242,7 @@ impl Run {
             if is_recorded {
                 return Box::pin(self.record(&tool, prepared, ctx, &mut open)).await;
             }
-            perform(&self.plane, &tool, prepared, ctx, self.conversation.as_ref()).await
+            perform(&self.plane, &tool, prepared, ctx, Some(&self.conversation)).await
         };
         let body = AssertUnwindSafe(body).catch_unwind();
         // That a call had no time left is recorded as its end, so that no replay takes that time again.

@@ -3,6 +3,7 @@
 mod buffer;
 mod callback;
 mod channel;
+mod detail;
 mod json_lines;
 mod kind;
 mod patience;
@@ -20,8 +21,9 @@ use serde::Serialize;
 
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
+pub use self::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 pub use self::json_lines::JsonLines;
-pub use self::kind::{Caller, Delta, EventKind, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
+pub use self::kind::EventKind;
 pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
 #[cfg(feature = "tracing")]

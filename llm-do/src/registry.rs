@@ -2,6 +2,7 @@
 
 mod names;
 mod plan;
+mod prepared;
 mod registered;
 
 use std::collections::{BTreeMap, HashMap};
@@ -10,6 +11,7 @@ use std::sync::Arc;
 
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
+pub(crate) use self::prepared::Prepared;
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 pub(crate) use self::output::Output;
 pub(crate) use self::turn::Limits;
 use self::turn::{Called, Step, Turns};
-use crate::context::CallContext;
+use crate::context::{CallContext, Way};
 use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, Delta, EventKind};
@@ -165,7 +165,7 @@ impl WorkerRun {
         let response: Response = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(StepKind::Model, &self.model_name, input, local) => answer?,
+            answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer?,
         };
         let cost = self.price.as_ref().map(|price| price.cost(&response.usage));
         self.ctx.add_request(&self.model_name, response.usage, cost);

@@ -63,7 +63,7 @@ impl<S> CallContext<S> {
         let invalid = |error: serde_json::Error| CallError::invalid(&tool, Fault::writing(&error));
         let input = serde_json::to_value(input).map_err(invalid)?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
-        self.step(StepKind::Effect, name, || input, local).await
+        self.step(Way::Step, StepKind::Effect, name, || input, local).await
     }
 
     /// Returns the time of the session's clock, as it was when the journal was first asked for it; now, without one.
@@ -106,6 +106,7 @@ impl<S> CallContext<S> {
     /// Does an effect of this call, once.
     pub(crate) async fn step<T>(
         &self,
+        way: Way,
         kind: StepKind,
         name: &str,
         input: impl FnOnce() -> Value,
@@ -118,7 +119,7 @@ impl<S> CallContext<S> {
             return local.await;
         }
         let (step, _visit) = self.frame().places.next(&self.key(), kind, name, input());
-        Ok(self.recorded(Way::Step, step, local).await?.value)
+        Ok(self.recorded(way, step, local).await?.value)
     }
 
     /// Does the effect of `step`, once. What has no end worth recording is an error of `local`.

@@ -36,12 +36,6 @@ impl<S> CallContext<S> {
         Ok(counted)
     }
 
-    /// Refuses to go on once the call has taken too long.
-    pub(crate) fn in_time(&self) -> Result<(), CallError> {
-        let over = self.deadline().filter(|deadline| deadline.is_over());
-        over.map_or(Ok(()), |deadline| Err(deadline.error()))
-    }
-
     /// Adds a request that was answered, and what it cost, if that is known.
     pub(crate) fn add_request(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
         // A model that reports nothing was asked all the same.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use llm_do_providers::Attachment;
 use serde_json::{Value, json};
 
-use super::{Ask, CallContext};
+use super::{Ask, CallContext, Way};
 use crate::error::{BoxError, CallError};
 use crate::event::EventKind;
 use crate::journal::StepKind;
@@ -112,7 +112,7 @@ impl<S> CallContext<S> {
         let answer = tokio::select! {
             biased;
             () = self.cancelled() => return Err(CallError::Cancelled { tool: self.name().to_owned() }),
-            answer = self.step(StepKind::Input, "user_input", || json!(prompt), local) => answer?,
+            answer = self.step(Way::Promise, StepKind::Input, "user_input", || json!(prompt), local) => answer?,
         };
         self.emit(|| EventKind::InputAnswered { answer: answer.clone() });
         self.hear(&format!("The user was asked: {prompt}\nThe user answered: {answer}"));

@@ -1,22 +1,18 @@
 //! Whether a call may run: who is called, with what, how deep.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::Run;
-use super::perform::Prepared;
+use super::perform::decode;
 use super::record::place;
-use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Deadline, Given, Heard};
+use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
 use crate::event::{Caller, Kind};
-use crate::instance::Instances;
-use crate::journal::{Places, Visit};
-use crate::registry::Registered;
-use crate::usage::{Limits, Meter};
+use crate::journal::Visit;
+use crate::registry::{Prepared, Registered};
+use crate::usage::Limits;
 
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
 const MAX_NESTING: u32 = 50;
@@ -75,27 +71,16 @@ impl Run {
         let from = caller.frame();
         let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
         let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
+        let is_worker = tool.is_some_and(|tool| tool.kind() == Kind::Worker);
         CallFrame {
-            call: self.number(),
-            depth: from.depth + u32::from(tool.is_some_and(|tool| tool.kind() == Kind::Worker)),
+            depth: from.depth + u32::from(is_worker),
             nesting: from.nesting + 1,
-            by,
             declared: tool.and_then(|tool| tool.declared.clone()),
-            meter: Meter::default(),
-            instances: Instances::default(),
-            cancellation: Cancellation::default(),
-            deadline: OnceLock::new(),
             limits: tool.and_then(|tool| self.limits(tool)),
-            recorder: OnceLock::new(),
             is_shadow: from.is_shadow,
-            is_worker: tool.is_some_and(|tool| tool.kind() == Kind::Worker),
+            is_worker,
             is_unguarded: caller.is_unguarded(),
-            arguments: OnceLock::new(),
-            attached: OnceLock::new(),
-            heard: Heard::default(),
-            step: OnceLock::new(),
-            places: Places::default(),
-            name,
+            ..CallFrame::new(self.number(), name, by)
         }
     }
 
@@ -107,7 +92,7 @@ impl Run {
         arguments: Given,
     ) -> Result<Admitted, CallError> {
         let tool = found?;
-        let mut prepared = Prepared::decode(&tool, arguments)?;
+        let mut prepared = decode(&tool, arguments)?;
         if let Some(guards) = self.plane.guards(ctx) {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
@@ -124,16 +109,17 @@ impl Run {
     /// Begins the time of a call that starts; it ends no later than its caller's.
     pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
         let callers = ctx.caller().and_then(CallContext::deadline);
-        if let Some(deadline) = deadline(callers, &tool.spec.name, self.timeout(tool)) {
-            drop(ctx.frame().deadline.set(deadline));
+        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, Arc::clone(&tool.spec.name)));
+        // Without a time of its own, the caller's is found where it is.
+        if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
+            drop(ctx.frame().deadline.set(own));
         }
     }
 
     /// Returns how long a call of the tool may take: as the session says, or else the tool itself.
-    fn timeout(&self, tool: &Registered) -> Option<Duration> {
-        let timeouts = &self.plane.timeouts;
-        let timeout = if timeouts.is_empty() { None } else { timeouts.get(tool.name()).copied() };
-        let wall_time = self.limits(tool).and_then(|limits| limits.wall_time);
+    fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
+        let timeout = self.plane.timeouts.get(tool.name()).copied();
+        let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
         timeout.or(tool.timeout).into_iter().chain(wall_time).min()
     }
 
@@ -149,9 +135,7 @@ impl Run {
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
         }
-        if let Some(over) = ctx.caller().and_then(CallContext::deadline).filter(|own| own.is_over()) {
-            return Err(over.error());
-        }
+        ctx.caller().map_or(Ok(()), CallContext::in_time)?;
         if tool.kind() != Kind::Worker {
             return Ok(());
         }
@@ -166,16 +150,5 @@ impl Run {
             return Err(CallError::Cycle { tool: name() });
         }
         Ok(())
-    }
-}
-
-/// Returns the earlier of the caller's deadline and the call's own.
-fn deadline(callers: Option<&Deadline>, name: &Arc<str>, timeout: Option<Duration>) -> Option<Deadline> {
-    let own = timeout
-        .and_then(|after| Some(Deadline { at: Instant::now().checked_add(after)?, of: Arc::clone(name), after }));
-    match (callers, own) {
-        (Some(callers), Some(own)) if callers.at <= own.at => Some(callers.clone()),
-        (_, Some(own)) => Some(own),
-        (callers, None) => callers.cloned(),
     }
 }

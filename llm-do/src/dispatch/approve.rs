@@ -3,13 +3,13 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Run;
-use super::perform::Prepared;
+use super::perform::decode;
 use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault};
 use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::journal::StepKind;
-use crate::registry::Registered;
+use crate::registry::{Prepared, Registered};
 
 impl Run {
     /// Asks about a call whoever must be asked, who may change its arguments.
@@ -36,7 +36,7 @@ impl Run {
         match answer.verdict {
             Verdict::Approved(None) => Ok(()),
             Verdict::Approved(Some(edited)) => {
-                *prepared = Prepared::decode(tool, Ok(edited))?;
+                *prepared = decode(tool, Ok(edited))?;
                 Ok(())
             }
             Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: name() }),

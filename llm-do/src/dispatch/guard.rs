@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Run;
-use super::perform::Prepared;
+use super::perform::decode;
 use super::record::place;
 use crate::context::CallContext;
 use crate::error::CallError;
 use crate::event::{Caller, Hook};
 use crate::guard::{GuardedCall, Guards, Refusal};
-use crate::registry::Registered;
+use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 
 impl Run {
@@ -32,7 +32,7 @@ impl Run {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
-            prepared = Prepared::decode(tool, Ok(changed)).map_err(|error| {
+            prepared = decode(tool, Ok(changed)).map_err(|error| {
                 let reason = match error {
                     CallError::InvalidArguments { message, .. } => message.to_string(),
                     other => other.to_string(),

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 pub(crate) use self::kept::Made;
 use self::kept::{MadeWorker, taken};
 use super::{Plane, Run};
-use crate::context::{CallContext, Host};
+use crate::context::{CallContext, Host, Way};
 use crate::declared::{Callee, Declared};
 use crate::error::{BoxError, CallError};
 use crate::event::Caller;
@@ -63,7 +63,7 @@ impl Run {
             let added = adding.await.unwrap_or_else(|fault| Err(fault.to_string()));
             added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
         };
-        let kept = ctx.step(StepKind::Effect, "made", || json!(made.file), local).await;
+        let kept = ctx.step(Way::Step, StepKind::Effect, "made", || json!(made.file), local).await;
         kept.map_err(|error| match error {
             CallError::Failed { source, .. } => source,
             other => other.into(),

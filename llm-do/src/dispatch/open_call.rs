@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use llm_do_providers::Attachment;
 
-use super::perform::Prepared;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
 use crate::event::{EventKind, Kind, Outcome};
+use crate::registry::Prepared;
 use crate::tool::ToolReturn;
 
 /// A call that has started and not finished; dropped, it is reported as cancelled.

@@ -1,7 +1,6 @@
 //! What runs once a call is admitted: a function, or a worker's turns.
 
 use std::any::Any;
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,44 +11,15 @@ use crate::definition::{Ask, Start};
 use crate::error::{CallError, Fault, panic_text};
 use crate::event::Caller;
 use crate::history::Conversation;
-use crate::registry::{Code, Registered, WorkerPlan};
+use crate::registry::{Prepared, Registered, WorkerPlan};
 use crate::tool::{Failure, ToolReturn, Way};
 use crate::worker::{Limits, Output, WorkerRun};
 
-/// A call with its arguments decoded.
-pub(super) enum Prepared {
-    Function(Box<dyn Start>),
-    Worker {
-        plan: Arc<WorkerPlan>,
-        ask: Ask,
-        /// The arguments as they are approved and reported: decoded, defaults filled in.
-        arguments: Value,
-    },
-}
-
-impl Prepared {
-    /// Checks and decodes arguments; none at all stands for an empty object.
-    pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Self, CallError> {
-        let invalid = |fault| CallError::invalid(tool.name(), fault);
-        let given = arguments.map_err(Fault::new).map_err(invalid)?;
-        let given = if given.is_null() { Value::Object(Map::new()) } else { given };
-        tool.validate(&given).map_err(Fault::new).map_err(invalid)?;
-        match &tool.code {
-            Code::Function(decode) => Ok(Self::Function(decode(given).map_err(invalid)?)),
-            Code::Worker(plan) => {
-                let (ask, arguments) = (plan.ask)(given).map_err(invalid)?;
-                Ok(Self::Worker { plan: Arc::clone(plan), ask, arguments })
-            }
-        }
-    }
-
-    /// Returns the arguments as they are approved and reported: decoded, defaults filled in.
-    pub(super) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
-        match self {
-            Self::Function(start) => start.written().map(Cow::Owned),
-            Self::Worker { arguments, .. } => Ok(Cow::Borrowed(arguments)),
-        }
-    }
+/// Checks and decodes the arguments of a call; none at all stands for an empty object.
+pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Prepared, CallError> {
+    let given =
+        arguments.map_err(Fault::new).map(|given| if given.is_null() { Value::Object(Map::new()) } else { given });
+    given.and_then(|given| Prepared::decode(tool, given)).map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
 /// Runs a call to its end: in the instances that it needs, and with the subtask that it may ask for.

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{Prepared, panicked, perform};
+use super::perform::{panicked, perform};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, Recorded, chain};
 use crate::event::{self, Caller};
 use crate::journal::{StepKind, Visit};
-use crate::registry::Registered;
+use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 use crate::usage::UsageTree;
 

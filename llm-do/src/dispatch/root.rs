@@ -3,28 +3,25 @@
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::record::Outcome;
 use super::{Plane, Run};
 use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Deadline, Heard, Host, Way};
+use crate::context::{CallContext, CallFrame, Deadline, Host, Way};
 use crate::declared::Callee;
 use crate::error::CallError;
 use crate::event::{self, Caller};
 use crate::history::Conversation;
-use crate::instance::Instances;
-use crate::journal::{Journal, Places, StepKind, StepSpec};
+use crate::journal::{Journal, StepKind, StepSpec};
 use crate::tool::ToolReturn;
-use crate::usage::Meter;
 
 /// A root call before it is made.
 pub(crate) struct Root {
     pub(crate) plane: Arc<Plane>,
     pub(crate) name: String,
     pub(crate) arguments: Result<Value, CallError>,
-    pub(crate) conversation: Option<Arc<Conversation>>,
+    pub(crate) conversation: Arc<Conversation>,
     pub(crate) cancellation: CancellationToken,
     /// The user's context, once the call is made: it knows what was used.
     pub(crate) user: Arc<OnceLock<CallContext>>,
@@ -70,28 +67,13 @@ async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<s
 /// Returns the frame of the user, whose limits are those of the run.
 fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Option<StepSpec>) -> CallFrame {
     let after = plane.limits.as_ref().and_then(|limits| limits.wall_time);
-    let deadline = |after| Some(Deadline { at: Instant::now().checked_add(after)?, of: name.into(), after });
+    let deadline = after.and_then(|after| Deadline::after(after, name.into()));
     CallFrame {
-        call: 0,
-        depth: 0,
-        nesting: 0,
-        name: name.into(),
-        by: Caller::User,
-        declared: None,
-        meter: Meter::default(),
-        instances: Instances::default(),
         cancellation: Cancellation::of(cancellation),
-        deadline: after.and_then(deadline).map(OnceLock::from).unwrap_or_default(),
+        deadline: deadline.map(OnceLock::from).unwrap_or_default(),
         limits: plane.limits.clone(),
-        recorder: OnceLock::new(),
-        is_worker: false,
-        is_shadow: false,
-        is_unguarded: false,
-        arguments: OnceLock::new(),
-        attached: OnceLock::new(),
-        heard: Heard::default(),
         step: step.map(OnceLock::from).unwrap_or_default(),
-        places: Places::default(),
+        ..CallFrame::new(0, name.into(), Caller::User)
     }
 }
 

@@ -1,25 +1,20 @@
 //! Shadows: workers that are asked alongside a tool, off its caller's path, to see whether it still does what they would.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
 use super::Run;
-use super::perform::Prepared;
 use crate::agreement::Agreement;
-use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Heard};
+use crate::context::{CallContext, CallFrame};
 use crate::declared::Callee;
 use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, Outcome};
-use crate::instance::Instances;
-use crate::journal::Places;
-use crate::registry::{Registered, Registry, did_you_mean};
+use crate::registry::{Prepared, Registered, Registry, did_you_mean};
 use crate::tool::ToolReturn;
-use crate::usage::Meter;
 
 /// A worker that is asked alongside a tool, with the same arguments, to see whether the tool does what it would.
 ///
@@ -201,26 +196,11 @@ impl CallContext {
         }
         let own = self.frame();
         user.child(CallFrame {
-            call: own.call,
             depth: own.depth,
             nesting: own.nesting,
-            name: Arc::clone(&own.name),
-            by: own.by,
-            declared: None,
-            meter: Meter::default(),
-            instances: Instances::default(),
-            cancellation: Cancellation::default(),
-            deadline: OnceLock::new(),
-            limits: None,
-            recorder: OnceLock::new(),
-            is_worker: false,
             is_shadow: true,
             is_unguarded: own.is_unguarded,
-            arguments: OnceLock::new(),
-            attached: OnceLock::new(),
-            heard: Heard::default(),
-            step: OnceLock::new(),
-            places: Places::default(),
+            ..CallFrame::new(own.call, Arc::clone(&own.name), own.by)
         })
     }
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use llm_do_providers::{ResponsePart, Usage};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
+use super::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 use crate::usage::RunUsage;
 
 /// What happened.
@@ -172,147 +173,4 @@ pub enum EventKind {
         /// How many.
         count: u64,
     },
-}
-
-/// Whether an item is a tool, a worker or an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Kind {
-    /// Code.
-    Tool,
-    /// A signature that a model implements.
-    Worker,
-    /// A root call.
-    Entry,
-}
-
-impl Kind {
-    /// Returns the word for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Tool => "tool",
-            Self::Worker => "worker",
-            Self::Entry => "entry",
-        }
-    }
-}
-
-/// Who decided to call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Caller {
-    /// The user, who started the run.
-    User,
-    /// Code: `ctx.call(..)`.
-    Code,
-    /// A model.
-    Model,
-}
-
-/// Who or what decided whether a call may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Judge {
-    /// A rule, or the want of an approver: nobody was asked.
-    Policy,
-    /// The run's mode: `approve_all` or `reject_all`.
-    Mode,
-    /// The approver.
-    Approver,
-    /// An earlier decision for this session.
-    Memory,
-    /// Nobody: the run was cancelled first.
-    Cancellation,
-}
-
-/// Where the rule came from that says whether a call needs approval, the most telling first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum RuleSource {
-    /// The user's own call, for which there is no rule.
-    User,
-    /// The policy's function.
-    Function,
-    /// The policy's rule for the tool.
-    PolicyTool,
-    /// The policy's rule for the worker.
-    PolicyWorker,
-    /// The policy's rule for this toolset, which holds the tool.
-    PolicyToolset(Arc<str>),
-    /// The policy's rule for all workers.
-    PolicyWorkers,
-    /// `approval = ..` of the tool.
-    DeclaredTool,
-    /// `approval = ..` of this toolset, which holds the tool.
-    DeclaredToolset(Arc<str>),
-    /// The tool's effect, or, of a worker, that it has none of its own.
-    Effect,
-}
-
-/// What a guard saw.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Hook {
-    /// The call, before it was approved.
-    BeforeCall,
-    /// How the call ended.
-    AfterCall,
-    /// What the worker was about to ask its model.
-    BeforeRequest,
-    /// What the model answered.
-    AfterResponse,
-}
-
-impl Hook {
-    /// Returns the words for it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BeforeCall => "call",
-            Self::AfterCall => "result",
-            Self::BeforeRequest => "request",
-            Self::AfterResponse => "response",
-        }
-    }
-}
-
-/// What a guard did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum GuardAction {
-    /// It changed what it saw.
-    Changed,
-    /// It refused what it saw.
-    Refused,
-}
-
-/// How a call ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Outcome {
-    /// With this result.
-    Result(Value),
-    /// With this error.
-    Error(String),
-}
-
-/// A piece of a model's answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Delta {
-    /// More text.
-    Text(String),
-    /// More of a thought.
-    Thinking(String),
-    /// More of a tool call's arguments.
-    Arguments(String),
 }

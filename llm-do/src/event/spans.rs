@@ -1,6 +1,7 @@
 //! Calls and requests to models as spans of `tracing`.
 
 mod asked;
+mod begin;
 mod content;
 
 use std::collections::HashMap;
@@ -9,20 +10,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use llm_do_providers::{ResponsePart, Usage};
 use serde_json::Value;
-use tracing::{Level, Span, event, field};
+use tracing::{Level, Span, event};
 
 use self::asked::Asked;
+use self::begin::{agent, chat, known, tool, workflow};
 use super::{Caller, Delivery, Event, EventKind, EventSink, Kind, Outcome};
-
-/// Begins a span inside another, or inside whatever span the run was started in.
-macro_rules! span_inside {
-    ($parent:expr, $name:literal, $($fields:tt)+) => {
-        match $parent {
-            Some(parent) => tracing::span!(target: "llm_do", parent: parent, Level::INFO, $name, $($fields)+),
-            None => tracing::span!(target: "llm_do", Level::INFO, $name, $($fields)+),
-        }
-    };
-}
 
 #[doc = include_str!("../../docs/tracing_sink.md")]
 #[derive(Default)]
@@ -150,105 +142,6 @@ impl TracingSink {
 
 fn some(text: &str) -> Option<&str> {
     (!text.is_empty()).then_some(text)
-}
-
-fn tool(event: &Event, parent: Option<&Span>) -> Span {
-    span_inside!(
-        parent,
-        "execute_tool",
-        "otel.name" = format!("execute_tool {}", event.name),
-        "otel.kind" = "internal",
-        "otel.status_code" = field::Empty,
-        "otel.status_description" = field::Empty,
-        "error.type" = field::Empty,
-        "gen_ai.operation.name" = "execute_tool",
-        "gen_ai.tool.name" = &*event.name,
-        "gen_ai.tool.type" = "function",
-        "gen_ai.tool.call.id" = field::Empty,
-        "gen_ai.tool.call.arguments" = field::Empty,
-        "gen_ai.tool.call.result" = field::Empty,
-        "llm_do.run" = &*event.run,
-        "llm_do.call" = event.call,
-    )
-}
-
-fn agent(event: &Event, parent: Option<&Span>) -> Span {
-    span_inside!(
-        parent,
-        "invoke_agent",
-        "otel.name" = format!("invoke_agent {}", event.name),
-        "otel.kind" = "internal",
-        "otel.status_code" = field::Empty,
-        "otel.status_description" = field::Empty,
-        "error.type" = field::Empty,
-        "gen_ai.operation.name" = "invoke_agent",
-        "gen_ai.agent.name" = &*event.name,
-        "gen_ai.tool.call.id" = field::Empty,
-        "gen_ai.provider.name" = field::Empty,
-        "gen_ai.request.model" = field::Empty,
-        "gen_ai.usage.input_tokens" = field::Empty,
-        "gen_ai.usage.output_tokens" = field::Empty,
-        "gen_ai.usage.cache_read.input_tokens" = field::Empty,
-        "gen_ai.usage.reasoning.output_tokens" = field::Empty,
-        "gen_ai.input.messages" = field::Empty,
-        "gen_ai.output.messages" = field::Empty,
-        "llm_do.run" = &*event.run,
-        "llm_do.call" = event.call,
-    )
-}
-
-fn workflow(event: &Event, parent: Option<&Span>) -> Span {
-    span_inside!(
-        parent,
-        "invoke_workflow",
-        "otel.name" = format!("invoke_workflow {}", event.name),
-        "otel.kind" = "internal",
-        "otel.status_code" = field::Empty,
-        "otel.status_description" = field::Empty,
-        "error.type" = field::Empty,
-        "gen_ai.operation.name" = "invoke_workflow",
-        "gen_ai.workflow.name" = &*event.name,
-        "gen_ai.tool.call.id" = field::Empty,
-        "gen_ai.input.messages" = field::Empty,
-        "gen_ai.output.messages" = field::Empty,
-        "llm_do.run" = &*event.run,
-        "llm_do.call" = event.call,
-    )
-}
-
-fn chat(provider: &str, model: &str, parent: &Span) -> Span {
-    tracing::span!(
-        target: "llm_do",
-        parent: parent,
-        Level::INFO,
-        "chat",
-        "otel.name" = format!("chat {model}"),
-        "otel.kind" = if provider == "local" { "internal" } else { "client" },
-        "otel.status_code" = field::Empty,
-        "error.type" = field::Empty,
-        "gen_ai.operation.name" = "chat",
-        "gen_ai.provider.name" = known(provider),
-        "gen_ai.request.model" = model,
-        "gen_ai.response.model" = field::Empty,
-        "gen_ai.usage.input_tokens" = field::Empty,
-        "gen_ai.usage.output_tokens" = field::Empty,
-        "gen_ai.usage.cache_read.input_tokens" = field::Empty,
-        "gen_ai.usage.reasoning.output_tokens" = field::Empty,
-        "gen_ai.output.messages" = field::Empty,
-    )
-}
-
-/// Returns what the conventions call a provider; the others keep their names.
-fn known(provider: &str) -> &str {
-    match provider {
-        "bedrock" => "aws.bedrock",
-        "azure" => "azure.ai.openai",
-        "google" | "gemini" => "gcp.gemini",
-        "vertex" => "gcp.vertex_ai",
-        "mistral" => "mistral_ai",
-        "xai" => "x_ai",
-        other => other,
-    }
 }
 
 impl Open {

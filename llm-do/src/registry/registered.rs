@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use llm_do_providers::ToolSpec;
@@ -19,6 +19,10 @@ use crate::schema::{self, CheckedSchema};
 use crate::tool::Effect;
 use crate::worker_spec::WorkerSpec;
 
+/// The schema of a prompt: built once, since each question to a model is a worker that takes one.
+static PROMPT: LazyLock<Arc<CheckedSchema>> =
+    LazyLock::new(|| Arc::new(CheckedSchema::new(schema::of_arguments::<Prompt>())));
+
 /// An item of the registry.
 #[derive(Debug)]
 pub struct Registered {
@@ -34,7 +38,7 @@ pub struct Registered {
     /// The toolset of whose instance it is a method.
     pub(crate) receiver: Option<InstanceDef>,
     pub(crate) code: Code,
-    arguments: CheckedSchema,
+    arguments: Arc<CheckedSchema>,
     takes_prompt: bool,
     /// What its macro registered, if one did.
     linked: Option<ToolDef>,
@@ -72,7 +76,7 @@ impl fmt::Display for Origin {
 
 impl Registered {
     pub(super) fn linked(def: &ToolDef) -> Self {
-        let arguments = CheckedSchema::new((def.parameters)());
+        let arguments = Arc::new(CheckedSchema::new((def.parameters)()));
         let parameters = Arc::clone(&arguments.schema);
         Self {
             spec: ToolSpec { name: def.name.into(), description: def.description.into(), parameters },
@@ -97,8 +101,10 @@ impl Registered {
 
     /// Returns the worker that a program or a file describes; it may call nothing until that is resolved.
     pub(crate) fn written(spec: &WorkerSpec, origin: Origin) -> Self {
-        let schema = spec.input_schema.clone().unwrap_or_else(schema::of_arguments::<Prompt>);
-        let arguments = CheckedSchema::new(schema);
+        let arguments = match &spec.input_schema {
+            Some(schema) => Arc::new(CheckedSchema::new(schema.clone())),
+            None => Arc::clone(&PROMPT),
+        };
         let parameters = Arc::clone(&arguments.schema);
         let plan = WorkerPlan::written(spec);
         Self {
@@ -169,6 +175,7 @@ impl Registered {
     }
 
     /// Returns the names of what it may call, as a model sees them; none for whatever is registered.
+    #[must_use]
     pub fn declared(&self) -> Option<impl Iterator<Item = &str>> {
         self.declared.as_deref().map(|declared| declared.iter().map(|tool| &*tool.shown))
     }

@@ -78,14 +78,8 @@ impl Runtime {
             conversation: Arc::clone(&conversation),
             cancellation: cancellation.clone(),
         };
-        let root = Root {
-            plane: Arc::clone(&self.plane),
-            name: name.to_owned(),
-            arguments,
-            conversation: Some(conversation),
-            cancellation,
-            user,
-        };
+        let root =
+            Root { plane: Arc::clone(&self.plane), name: name.to_owned(), arguments, conversation, cancellation, user };
         Start { root, handle, read, output: PhantomData }
     }
 }
@@ -100,7 +94,7 @@ impl<T> Start<T> {
     /// Goes on from a conversation, and leaves in it what was said.
     pub(super) fn conversation(mut self, conversation: Arc<Conversation>) -> Self {
         self.handle.conversation = Arc::clone(&conversation);
-        self.root.conversation = Some(conversation);
+        self.root.conversation = conversation;
         self
     }
 

@@ -1,0 +1,94 @@
+//! The facts of one call.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use serde_json::Value;
+
+use super::time::Deadline;
+use crate::cancellation::Cancellation;
+use crate::declared::Declared;
+use crate::event::Caller;
+use crate::instance::Instances;
+use crate::journal::{Places, StepSpec};
+use crate::prompt::Attached;
+use crate::usage::{Limits, Meter, UsageRecorder};
+
+/// The facts of one call.
+#[derive(Debug)]
+pub(crate) struct CallFrame {
+    pub(crate) call: u64,
+    pub(crate) depth: u32,
+    /// How many calls of any kind it is inside of.
+    pub(crate) nesting: u32,
+    pub(crate) name: Arc<str>,
+    pub(crate) by: Caller,
+    /// What it may call; none for whatever is registered.
+    pub(crate) declared: Option<Arc<Declared>>,
+    pub(crate) meter: Meter,
+    /// What it opened, and what it was opened for.
+    pub(crate) instances: Instances,
+    pub(crate) cancellation: Cancellation,
+    /// When it must have ended, if that is earlier than its caller must; known once it starts, since its time does not run while somebody decides about it.
+    pub(crate) deadline: OnceLock<Deadline>,
+    /// What it and the calls below it may use.
+    pub(crate) limits: Option<Arc<Limits>>,
+    /// Who used what; made for those that use something.
+    pub(crate) recorder: OnceLock<UsageRecorder>,
+    pub(crate) is_worker: bool,
+    /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
+    pub(crate) is_shadow: bool,
+    /// Whether a guard made it, or a call that it is below of.
+    pub(crate) is_unguarded: bool,
+    /// What a worker was called with: to be called again with the same below itself is a cycle.
+    pub(crate) arguments: OnceLock<Value>,
+    /// The files that came with its prompt.
+    pub(crate) attached: OnceLock<Vec<Attached>>,
+    /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
+    pub(crate) heard: Heard,
+    /// Where a journal keeps it.
+    pub(crate) step: OnceLock<StepSpec>,
+    /// Where a journal keeps what it does.
+    pub(crate) places: Places,
+}
+
+impl CallFrame {
+    /// Begins a frame: at depth 0, with nothing declared, limited or used.
+    pub(crate) fn new(call: u64, name: Arc<str>, by: Caller) -> Self {
+        Self {
+            call,
+            depth: 0,
+            nesting: 0,
+            name,
+            by,
+            declared: None,
+            meter: Meter::default(),
+            instances: Instances::default(),
+            cancellation: Cancellation::default(),
+            deadline: OnceLock::new(),
+            limits: None,
+            recorder: OnceLock::new(),
+            is_worker: false,
+            is_shadow: false,
+            is_unguarded: false,
+            arguments: OnceLock::new(),
+            attached: OnceLock::new(),
+            heard: Heard::default(),
+            step: OnceLock::new(),
+            places: Places::default(),
+        }
+    }
+}
+
+/// What was said while a worker's tools ran.
+#[derive(Debug, Default)]
+pub(crate) struct Heard(Mutex<Vec<String>>);
+
+impl Heard {
+    pub(crate) fn add(&self, said: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
