@@ -61,9 +61,10 @@ impl CallContext {
     }
 
     /// Returns the context of a call that this one makes.
-    pub(crate) fn child(&self, frame: CallFrame) -> Self {
-        let (host, parent) = (Arc::clone(&self.scope.host), Some(self.clone()));
-        Self { scope: Arc::new(Scope { host, frame, parent }), is_guards: false, declaration: PhantomData }
+    pub(crate) fn into_child(self, frame: CallFrame) -> Self {
+        let host = Arc::clone(&self.scope.host);
+        let scope = Scope { host, frame, parent: Some(self) };
+        Self { scope: Arc::new(scope), is_guards: false, declaration: PhantomData }
     }
 }
 
@@ -102,7 +103,7 @@ impl<S> CallContext<S> {
         arguments: Given,
         by: Caller,
     ) -> Result<ToolReturn, CallError> {
-        self.scope.host.call(&self.declaring(), whom, arguments, by).await
+        self.scope.host.call(self.declaring(), whom, arguments, by).await
     }
 
     /// Returns the frame of this call, and those of its callers up to the user's.

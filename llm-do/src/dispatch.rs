@@ -15,6 +15,7 @@ use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -26,10 +27,10 @@ use llm_do_providers::{PriceTable, Settings};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use self::admit::Admitted;
+use self::admit::{Admitted, Proposed};
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
-use self::perform::{panicked, perform};
+use self::perform::{perform, unless, unpanicked};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 pub use self::shadow::Shadow;
@@ -105,12 +106,18 @@ pub(crate) struct Run {
 impl Host for Run {
     fn call<'a>(
         &'a self,
-        caller: &'a CallContext,
+        caller: CallContext,
         whom: Callee<'a>,
         arguments: Given,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        Box::pin(self.make(caller, whom, arguments, by))
+        let found = self.callee(&caller, whom, by);
+        let frame = self.frame(&caller, whom, found.as_deref().ok(), by);
+        let ctx = caller.into_child(frame);
+        match found.and_then(|tool| Proposed::new(tool, arguments)) {
+            Ok(proposed) => Box::pin(self.make(ctx, proposed)),
+            Err(error) => Box::pin(self.refuse(ctx, error)),
+        }
     }
 
     fn is_observed(&self) -> bool {
@@ -191,38 +198,44 @@ impl Run {
         Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
     }
 
-    /// Makes a call: the sentence at the top of this file.
-    async fn make(
-        &self,
-        caller: &CallContext,
-        whom: Callee<'_>,
-        arguments: Given,
-        by: Caller,
-    ) -> Result<ToolReturn, CallError> {
-        // Code that makes one quick call after the other must let others run too.
-        tokio::task::coop::consume_budget().await;
-        let found = self.callee(caller, whom, by);
-        let ctx = caller.child(self.frame(caller, whom, found.as_deref().ok(), by));
+    /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
+    ///
+    /// What is rarely needed has a future of its own on the heap, here and below: each call has this one, and they nest.
+    async fn make(&self, ctx: CallContext, proposed: Proposed) -> Result<ToolReturn, CallError> {
         let cancel_on_drop = ctx.cancel_on_drop();
-        if caller.is_cancelled() {
-            // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
-            tokio::task::yield_now().await;
-            return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
-        }
-        let result = match self.admit(&ctx, found, arguments).await {
-            Ok(admitted) => self.run(admitted, &ctx).await,
-            Err(error) => {
-                ctx.emit(|| EventKind::CallRefused { by, error: chain(&error) });
-                Err(error)
-            }
+        going_on(&ctx).await?;
+        let admitted = match self.admit(&ctx, proposed).await {
+            Ok(admitted) => admitted,
+            Err(error) => return Box::pin(self.refused(&ctx, error)).await,
         };
+        let result = self.run(admitted, &ctx).await;
         drop(cancel_on_drop);
-        if by == Caller::User {
-            self.end_shadows().await;
-            // The user's, which has that of shadows too.
-            ctx.emit(|| EventKind::Usage { used: caller.usage() });
+        if ctx.frame().by == Caller::User {
+            Box::pin(self.end(&ctx)).await;
         }
         result
+    }
+
+    /// Refuses a call of nothing that is there, or with arguments that it does not take.
+    async fn refuse(&self, ctx: CallContext, error: CallError) -> Result<ToolReturn, CallError> {
+        going_on(&ctx).await?;
+        self.refused(&ctx, error).await
+    }
+
+    /// Reports that a call was refused.
+    async fn refused(&self, ctx: &CallContext, error: CallError) -> Result<ToolReturn, CallError> {
+        ctx.emit(|| EventKind::CallRefused { by: ctx.frame().by, error: chain(&error) });
+        if ctx.frame().by == Caller::User {
+            self.end(ctx).await;
+        }
+        Err(error)
+    }
+
+    /// Ends the run after its root call.
+    async fn end(&self, ctx: &CallContext) {
+        self.end_shadows().await;
+        // The user's, which has that of shadows too.
+        ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
     }
 
     /// Returns the number of the next call.
@@ -235,7 +248,7 @@ impl Run {
         let Admitted { tool, prepared, visit } = admitted;
         self.begin_time(ctx, &tool);
         let shadowing = self.plane.shadows.of(&tool, ctx, &prepared);
-        let guarded = self.plane.guards(ctx).map(|guards| (guards, guard::written(&prepared)));
+        let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::written(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let is_recorded = visit.is_some();
         let body = async {
@@ -244,19 +257,17 @@ impl Run {
             }
             perform(&self.plane, &tool, prepared, ctx, Some(&self.conversation)).await
         };
-        let body = AssertUnwindSafe(body).catch_unwind();
         // That a call had no time left is recorded as its end, so that no replay takes that time again.
-        let stopped = async { if is_recorded { ctx.stopped_from_above().await } else { ctx.stopped().await } };
-        // The body goes first, so that calls inside it notice a cancellation, and report it, before it is dropped.
-        let result = tokio::select! {
-            biased;
-            result = body => result.unwrap_or_else(|payload| Err(panicked(&tool, payload.as_ref()))),
-            error = stopped => Err(error),
+        let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
+        let ended = {
+            let body = pin!(AssertUnwindSafe(body).catch_unwind());
+            unless(stopped, body).await
         };
+        let result = ended.and_then(|caught| unpanicked(&tool, caught));
         let closed = ctx.frame().instances.close().await;
         let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(&tool, &error)));
         let result = match guarded {
-            Some((guards, arguments)) => Box::pin(guard::after_call(guards, ctx, &tool, arguments, result)).await,
+            Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
         let is_replayed = open.is_replayed;
@@ -266,6 +277,18 @@ impl Run {
         }
         result
     }
+}
+
+/// Lets others run, and goes on unless the caller is cancelled.
+async fn going_on(ctx: &CallContext) -> Result<(), CallError> {
+    // Code that makes one quick call after the other must let others run too.
+    tokio::task::coop::consume_budget().await;
+    if ctx.caller().is_some_and(CallContext::is_cancelled) {
+        // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
+        tokio::task::yield_now().await;
+        return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
+    }
+    Ok(())
 }
 
 fn unclosed(tool: &Registered, error: &BoxError) -> CallError {

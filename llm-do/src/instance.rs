@@ -2,7 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
@@ -75,9 +75,9 @@ impl Opened {
     }
 }
 
-/// The instances of one call.
+/// The instances of one call; nothing, for the many that have none.
 #[derive(Default)]
-pub(crate) struct Instances(Mutex<Held>);
+pub(crate) struct Instances(OnceLock<Box<Mutex<Held>>>);
 
 #[derive(Default)]
 struct Held {
@@ -90,27 +90,28 @@ struct Held {
 impl Instances {
     /// Keeps an instance of a toolset that the call declares.
     pub(crate) fn push(&self, opened: Opened) {
-        self.held().declared.push(opened);
+        self.holding().declared.push(opened);
     }
 
     /// Returns the instance of a toolset that the call declares.
     pub(crate) fn get(&self, key: TypeId) -> Option<Opened> {
-        self.held().declared.iter().find(|opened| opened.key == key).cloned()
+        self.held()?.declared.iter().find(|opened| opened.key == key).cloned()
     }
 
     /// Sets the instance whose method the call runs.
     pub(crate) fn receive(&self, opened: Opened) {
-        self.held().receiver = Some(opened);
+        self.holding().receiver = Some(opened);
     }
 
     /// Returns the instance whose method the call runs.
     pub(crate) fn receiver(&self) -> Option<Opened> {
-        self.held().receiver.clone()
+        self.held()?.receiver.clone()
     }
 
     /// Closes all, last opened first, and returns the first error.
     pub(crate) async fn close(&self) -> Result<(), BoxError> {
-        let Held { declared, receiver } = std::mem::take(&mut *self.held());
+        let Some(held) = self.held().map(|mut held| std::mem::take(&mut *held)) else { return Ok(()) };
+        let Held { declared, receiver } = held;
         let mut result = Ok(());
         for opened in declared.into_iter().chain(receiver).rev() {
             let closed = std::panic::AssertUnwindSafe(opened.slot.close()).catch_unwind().await;
@@ -119,13 +120,19 @@ impl Instances {
         result
     }
 
-    fn held(&self) -> std::sync::MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> Option<MutexGuard<'_, Held>> {
+        self.0.get().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same, once there is something to hold.
+    fn holding(&self) -> MutexGuard<'_, Held> {
+        self.0.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl fmt::Debug for Instances {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Instances").field("declared", &self.held().declared.len()).finish_non_exhaustive()
+        let declared = self.held().map_or(0, |held| held.declared.len());
+        f.debug_struct("Instances").field("declared", &declared).finish_non_exhaustive()
     }
 }

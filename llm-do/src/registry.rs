@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
-pub(crate) use self::prepared::Prepared;
+pub(crate) use self::prepared::{Briefing, Prepared};
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;
@@ -76,8 +76,9 @@ impl Registry {
         // Two rounds, since an item may declare one that comes after it, or itself.
         let names = Names { items: &items, toolsets: &toolsets };
         let resolved: Vec<_> = items.values().map(|item| names.open(item, &declarations, &mut faults)).collect();
-        for (item, (declared, instances)) in items.values_mut().zip(resolved) {
+        for (place, (item, (declared, instances))) in items.values_mut().zip(resolved).enumerate() {
             let Some(item) = Arc::get_mut(item) else { unreachable!("nobody else has seen it yet") };
+            item.place = Some(place);
             item.declared = declared;
             item.instances = instances;
         }

@@ -1,7 +1,8 @@
 //! What one call by name costs, among 100 tools: time, and allocations.
 //!
 //! A call inside a run, with arguments as JSON and a result as JSON: `add(i64, i64, Option<String>)`. Beside it the least
-//! that can be: a lookup by name, `serde_json`, and the function.
+//! that can be: a lookup by name, `serde_json`, and the function; and for a function off the async threads, the way there
+//! and back.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
@@ -88,6 +89,17 @@ fn by_hand(times: u64) -> u64 {
     u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
+/// The least that a sync function costs off the async threads: the way there and back.
+fn by_hand_blocking(tokio: &tokio::runtime::Runtime, times: u64) -> u64 {
+    tokio.block_on(async {
+        let begun = Instant::now();
+        for n in 0..times {
+            black_box(tokio::task::spawn_blocking(move || black_box(n) + 1).await.expect("a sum"));
+        }
+        u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    })
+}
+
 fn run(tokio: &tokio::runtime::Runtime, runtime: &Runtime, tool: &str, times: u64) -> u64 {
     tokio.block_on(runtime.run(measure { tool: tool.to_owned(), times })).expect("sums")
 }
@@ -95,8 +107,10 @@ fn run(tokio: &tokio::runtime::Runtime, runtime: &Runtime, tool: &str, times: u6
 /// Returns the allocations of one call, on its thread: what 2000 calls need beyond 1000, their arguments not counted.
 fn allocations(case: &dyn Fn(u64) -> u64) -> u64 {
     let of = |times| allocation_counter::measure(|| _ = black_box(case(times))).count_total;
+    // What is made once, such as the validator of the tool, is no call's.
+    of(1);
     let arguments = allocation_counter::measure(|| drop(black_box(arguments()))).count_total;
-    (of(2000) - of(1000)) / 1000 - arguments
+    ((of(2000) - of(1000)) / 1000).saturating_sub(arguments)
 }
 
 fn calls(criterion: &mut Criterion) {
@@ -110,13 +124,14 @@ fn calls(criterion: &mut Criterion) {
             Runtime::builder().journal(llm_do::MemoryJournal::new()).build().expect("a registry without faults");
         run(&tokio, &runtime, "add42", times)
     };
-    let cases: [(&str, &dyn Fn(u64) -> u64); 6] = [
+    let cases: [(&str, &dyn Fn(u64) -> u64); 7] = [
         ("by hand", &by_hand),
         ("inline", &|times| run(&tokio, &plain, "add42", times)),
         ("async", &|times| run(&tokio, &plain, "add_async", times)),
         ("inline, JSON Lines", &|times| run(&tokio, &lines, "add42", times)),
         ("inline, journaled in memory", &journaled),
         ("off the async threads", &|times| run(&tokio, &plain, "add_blocking", times)),
+        ("off the async threads, by hand", &|times| by_hand_blocking(&tokio, times)),
     ];
     for (name, case) in cases {
         #[allow(clippy::print_stderr, reason = "a figure for the reader of the bench")]

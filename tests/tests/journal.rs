@@ -196,7 +196,7 @@ async fn a_key_with_another_input_is_no_replay() {
     let journal = MemoryJournal::new();
     let mut step = tool("main", 0, "a", json!(1));
     journal.step(step.clone(), gives(json!(1))).await.unwrap();
-    step.input = json!(2);
+    step.input = json!(2).into();
     diverged(&journal.step(step, never()).await.unwrap_err());
 }
 

@@ -27,7 +27,8 @@ pub(super) struct Rules {
     policy: Policy,
     /// The toolsets that hold a tool.
     holders: HashMap<&'static str, Vec<Holder>>,
-    resolved: HashMap<Arc<str>, Resolved>,
+    /// By the place in the registry.
+    resolved: Vec<Resolved>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +86,8 @@ impl Rules {
                 holders.entry(member.tool()).or_default().push(Holder { toolset: set.name, approval: set.approval });
             }
         }
-        let mut rules = Self { policy, holders, resolved: HashMap::new() };
-        rules.resolved = registry.iter().map(|tool| (Arc::clone(&tool.spec.name), rules.resolve(tool))).collect();
+        let mut rules = Self { policy, holders, resolved: Vec::new() };
+        rules.resolved = registry.iter().map(|tool| rules.resolve(tool)).collect();
         Ok(rules)
     }
 
@@ -97,7 +98,7 @@ impl Rules {
         by: Caller,
         request: &mut Lazy<'_>,
     ) -> Result<Cow<'r, SourcedRule>, Fault> {
-        let fixed = match self.resolved.get(tool.name()) {
+        let fixed = match tool.place.and_then(|place| self.resolved.get(place)) {
             Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
             // Not of the registry: made while the program ran.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),

@@ -17,7 +17,8 @@ use crate::schema::{has_whole, make_whole};
 #[doc(hidden)]
 #[derive(Clone, Debug, Default)]
 pub struct Fields {
-    fields: Map<String, Value>,
+    /// Those to be taken out stand the last first: most are given in the order in which they are taken.
+    fields: Vec<(String, Value)>,
     /// The files of the prompts that were taken out.
     attached: Vec<Attached>,
 }
@@ -26,7 +27,7 @@ impl Fields {
     /// Takes the fields of an object.
     pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
         match arguments {
-            Value::Object(fields) => Ok(Self { fields, ..Self::default() }),
+            Value::Object(fields) => Ok(Self { fields: fields.into_iter().rev().collect(), ..Self::default() }),
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments are no object")),
         }
@@ -34,7 +35,8 @@ impl Fields {
 
     /// Takes one field out.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
-        self.fields.swap_remove(name)
+        let place = self.fields.iter().rposition(|(field, _)| field == name)?;
+        Some(self.fields.remove(place).1)
     }
 
     /// Keeps the files of a prompt that was taken out.
@@ -44,7 +46,7 @@ impl Fields {
 
     /// Puts one field in.
     pub(super) fn put(&mut self, name: &str, value: Value) {
-        self.fields.insert(name.to_owned(), value);
+        self.fields.push((name.to_owned(), value));
     }
 
     /// Puts all fields of an object in.
@@ -54,7 +56,7 @@ impl Fields {
 
     /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
     pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
-        let Some(unknown) = self.fields.keys().next() else { return Ok(self.attached) };
+        let Some((unknown, _)) = self.fields.last() else { return Ok(self.attached) };
         let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),
@@ -66,7 +68,7 @@ impl Fields {
 
 impl From<Fields> for Value {
     fn from(fields: Fields) -> Self {
-        Self::Object(fields.fields)
+        fields.fields.into_iter().collect()
     }
 }
 
@@ -87,11 +89,11 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
 
 /// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
 pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
-    if !fields.fields.values().any(has_whole) {
+    if !fields.fields.iter().any(|(_, value)| has_whole(value)) {
         return T::deserialize(Flat::of::<T>(fields));
     }
     let mut whole = fields.clone();
-    for value in whole.fields.values_mut() {
+    for (_, value) in &mut whole.fields {
         make_whole(value);
     }
     T::deserialize(Flat::of::<T>(fields)).or_else(|error| {

@@ -110,12 +110,14 @@ impl<T> Parameter<T> {
     /// # Errors
     ///
     /// Says that it is missing, or why it is none.
+    #[inline]
     pub fn read(&self, fields: &mut Fields) -> Result<T, Fault> {
         let value = self.take(fields)?;
         fields.attach((self.attached)(&value));
         Ok(value)
     }
 
+    #[inline]
     fn take(&self, fields: &mut Fields) -> Result<T, Fault> {
         if self.is_flat() {
             return (self.read_flat)(fields).map_err(|error| Fault::reading(&error));
@@ -139,6 +141,7 @@ impl<T> Parameter<T> {
         Ok(())
     }
 
+    #[inline]
     fn is_flat(&self) -> bool {
         self.is_flat || (self.is_prompt)()
     }

@@ -13,7 +13,7 @@ use crate::journal::{Places, StepSpec};
 use crate::prompt::Attached;
 use crate::usage::{Limits, Meter, UsageRecorder};
 
-/// The facts of one call.
+/// The facts of one call; those that few calls have are on the heap.
 #[derive(Debug)]
 pub(crate) struct CallFrame {
     pub(crate) call: u64,
@@ -40,13 +40,13 @@ pub(crate) struct CallFrame {
     /// Whether a guard made it, or a call that it is below of.
     pub(crate) is_unguarded: bool,
     /// What a worker was called with: to be called again with the same below itself is a cycle.
-    pub(crate) arguments: OnceLock<Value>,
+    pub(crate) arguments: OnceLock<Box<Value>>,
     /// The files that came with its prompt.
     pub(crate) attached: OnceLock<Vec<Attached>>,
     /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
     pub(crate) heard: Heard,
     /// Where a journal keeps it.
-    pub(crate) step: OnceLock<StepSpec>,
+    pub(crate) step: OnceLock<Box<StepSpec>>,
     /// Where a journal keeps what it does.
     pub(crate) places: Places,
 }

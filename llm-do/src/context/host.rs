@@ -23,12 +23,12 @@ pub(crate) type Given = Result<Value, String>;
 
 /// The plane, as a context sees it: the one place where the order of modules turns round, since calls nest.
 pub(crate) trait Host: Send + Sync {
-    /// Makes the call of `caller` to `whom`.
+    /// Makes the call of `caller` to `whom`; takes the caller, since the call's context holds it.
     ///
     /// `arguments` may be a text that is no JSON, and then says why not: such a call is refused and reported like any.
     fn call<'a>(
         &'a self,
-        caller: &'a CallContext,
+        caller: CallContext,
         whom: Callee<'a>,
         arguments: Given,
         by: Caller,

@@ -17,12 +17,25 @@ use crate::usage::Limits;
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
 const MAX_NESTING: u32 = 50;
 
+/// A call of something that was found, with arguments that it takes.
+pub(super) struct Proposed {
+    tool: Arc<Registered>,
+    prepared: Prepared,
+}
+
 /// A call that may run.
 pub(super) struct Admitted {
     pub(super) tool: Arc<Registered>,
     pub(super) prepared: Prepared,
     /// Its place in the journal, if there is one, where it is under way until this is dropped.
     pub(super) visit: Option<Visit>,
+}
+
+impl Proposed {
+    pub(super) fn new(tool: Arc<Registered>, arguments: Given) -> Result<Self, CallError> {
+        let prepared = decode(&tool, arguments)?;
+        Ok(Self { tool, prepared })
+    }
 }
 
 impl Run {
@@ -84,21 +97,17 @@ impl Run {
         }
     }
 
-    /// Decodes the arguments and decides whether the call may run.
-    pub(super) async fn admit(
-        &self,
-        ctx: &CallContext,
-        found: Result<Arc<Registered>, CallError>,
-        arguments: Given,
-    ) -> Result<Admitted, CallError> {
-        let tool = found?;
-        let mut prepared = decode(&tool, arguments)?;
+    /// Decides whether the call may run.
+    pub(super) async fn admit(&self, ctx: &CallContext, proposed: Proposed) -> Result<Admitted, CallError> {
+        let Proposed { tool, mut prepared } = proposed;
         if let Some(guards) = self.plane.guards(ctx) {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
-        self.approve(ctx, &tool, &mut prepared).await?;
+        if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
+            Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
+        }
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
             caller.add_tool_call()?;
@@ -144,7 +153,7 @@ impl Run {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
         }
-        let arguments = frame.arguments.get_or_init(|| prepared.arguments().unwrap_or_default().into_owned());
+        let arguments = frame.arguments.get_or_init(|| Box::new(prepared.arguments().unwrap_or_default().into_owned()));
         let is_same = |above: &CallFrame| above.name == frame.name && above.arguments.get() == Some(arguments);
         if ctx.frames().skip(1).any(is_same) {
             return Err(CallError::Cycle { tool: name() });

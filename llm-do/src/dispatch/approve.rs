@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use serde_json::Value;
+
 use super::Run;
 use super::perform::decode;
 use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
@@ -11,42 +13,51 @@ use crate::event::{Caller, EventKind, Judge, RuleSource};
 use crate::journal::StepKind;
 use crate::registry::{Prepared, Registered};
 
+/// A call about which somebody is asked, by the rule of `source`.
+pub(super) struct Asked {
+    source: RuleSource,
+    question: Question,
+}
+
 impl Run {
+    /// Finds what the rules say of a call; returns the question, if they ask about it.
+    pub(super) fn ruled(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &Prepared,
+    ) -> Result<Option<Box<Asked>>, CallError> {
+        if ctx.frame().by == Caller::User {
+            decided(ctx, &RuleSource::User, &Answer::approved(Judge::Policy));
+            return Ok(None);
+        }
+        let proposal = self.propose(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        match proposal.state {
+            State::Asked(question) => Ok(Some(Box::new(Asked { source: proposal.source, question }))),
+            State::Ruled(answer) => {
+                decided(ctx, &proposal.source, &answer);
+                permitted(tool, answer).map(|_| None)
+            }
+        }
+    }
+
     /// Asks about a call whoever must be asked, who may change its arguments.
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
-        tool: &Arc<Registered>,
+        tool: &Registered,
         prepared: &mut Prepared,
+        asked: Asked,
     ) -> Result<(), CallError> {
-        let by = ctx.frame().by;
-        if by == Caller::User {
-            decided(ctx, RuleSource::User, &Answer::approved(Judge::Policy));
-            return Ok(());
+        let Asked { source, question } = asked;
+        let answer = self.ask(ctx, question).await?;
+        decided(ctx, &source, &answer);
+        if let Some(edited) = permitted(tool, answer)? {
+            *prepared = decode(tool, Ok(edited))?;
         }
-        let invalid = |fault| CallError::invalid(tool.name(), fault);
-        let proposal = self.propose(ctx, tool, prepared).map_err(invalid)?;
-        let answer = match proposal.state {
-            State::Ruled(answer) => answer,
-            // On the heap: most calls need nobody's approval.
-            State::Asked(question) => Box::pin(self.ask(ctx, question)).await?,
-        };
-        decided(ctx, proposal.source, &answer);
-        let name = || tool.name().to_owned();
-        match answer.verdict {
-            Verdict::Approved(None) => Ok(()),
-            Verdict::Approved(Some(edited)) => {
-                *prepared = decode(tool, Ok(edited))?;
-                Ok(())
-            }
-            Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: name() }),
-            Verdict::Denied(reason) => Err(CallError::Denied { tool: name(), reason }),
-            Verdict::Blocked(reason) => Err(CallError::Blocked { tool: name(), reason }),
-        }
+        Ok(())
     }
-}
 
-impl Run {
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
     fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, Fault> {
         let (approvals, by) = (&self.plane.approvals, ctx.frame().by);
@@ -104,8 +115,20 @@ impl Run {
     }
 }
 
-fn decided(ctx: &CallContext, rule: RuleSource, answer: &Answer) {
+/// Returns the arguments that were put in the place of the call's, unless it may not run.
+fn permitted(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallError> {
+    let tool = || tool.name().to_owned();
+    match answer.verdict {
+        Verdict::Approved(edited) => Ok(edited),
+        Verdict::Denied(_) if answer.by == Judge::Cancellation => Err(CallError::Cancelled { tool: tool() }),
+        Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason }),
+        Verdict::Blocked(reason) => Err(CallError::Blocked { tool: tool(), reason }),
+    }
+}
+
+fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
     ctx.emit(|| {
+        let rule = rule.clone();
         let (approved, reason, edited) = match &answer.verdict {
             Verdict::Approved(edited) => (true, None, edited.clone()),
             Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),

@@ -98,7 +98,7 @@ impl Run {
     ) -> Result<Value, CallError> {
         let invalid = |fault: String| CallError::invalid(name, fault);
         let arguments = arguments(&*self.made(name)?, input, attachments).map_err(invalid)?;
-        Ok(self.call(caller, Callee::Made(name), Ok(arguments), Caller::Code).await?.value)
+        Ok(self.call(caller.clone(), Callee::Made(name), Ok(arguments), Caller::Code).await?.value)
     }
 }
 

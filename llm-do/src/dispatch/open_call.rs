@@ -14,7 +14,8 @@ use crate::tool::ToolReturn;
 /// A call that has started and not finished; dropped, it is reported as cancelled.
 pub(super) struct OpenCall<'a> {
     ctx: &'a CallContext,
-    begun: Instant,
+    /// When it started, if anybody listens.
+    begun: Option<Instant>,
     is_finished: bool,
     /// Whether its result is the journal's.
     pub(super) is_replayed: bool,
@@ -27,34 +28,38 @@ impl<'a> OpenCall<'a> {
         let arguments = || prepared.arguments().map(Cow::into_owned).unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
-        Self { ctx, begun: Instant::now(), is_replayed: false, is_finished: false }
+        Self { ctx, begun: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }
     }
 
     /// Reports how the call ended.
     pub(super) fn finish(mut self, result: &Result<ToolReturn, CallError>) {
-        match result {
+        self.is_finished = true;
+        self.report(|| match result {
             Ok(returned) => {
                 let named = |file: &Attachment| file.name().unwrap_or_else(|| file.media_type()).to_owned();
                 let attachments = returned.attachments.iter().map(named).collect();
-                self.report(Outcome::Result(returned.value.clone()), attachments, returned.note.clone());
+                (Outcome::Result(returned.value.clone()), attachments, returned.note.clone())
             }
-            Err(error) => self.report(Outcome::Error(chain(error)), Vec::new(), None),
-        }
+            Err(error) => (Outcome::Error(chain(error)), Vec::new(), None),
+        });
     }
 
-    fn report(&mut self, outcome: Outcome, attachments: Vec<String>, note: Option<String>) {
-        self.is_finished = true;
-        let replayed = self.is_replayed;
-        let elapsed_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.ctx.emit(|| EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed });
+    /// Reports what the call ended with: a value or an error, the names of files, a note.
+    fn report(&self, ended: impl FnOnce() -> (Outcome, Vec<String>, Option<String>)) {
+        self.ctx.emit(|| {
+            let (outcome, attachments, note) = ended();
+            let elapsed = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
+            let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+            EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed: self.is_replayed }
+        });
     }
 }
 
 impl Drop for OpenCall<'_> {
     fn drop(&mut self) {
         if !self.is_finished {
-            let cancelled = CallError::Cancelled { tool: self.ctx.name().to_owned() };
-            self.report(Outcome::Error(cancelled.to_string()), Vec::new(), None);
+            let cancelled = || CallError::Cancelled { tool: self.ctx.name().to_owned() };
+            self.report(|| (Outcome::Error(cancelled().to_string()), Vec::new(), None));
         }
     }
 }

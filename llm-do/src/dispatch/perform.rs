@@ -1,17 +1,21 @@
 //! What runs once a call is admitted: a function, or a worker's turns.
 
 use std::any::Any;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::Plane;
 use crate::context::{CallContext, Given};
-use crate::definition::{Ask, Start};
+use crate::definition::Start;
 use crate::error::{CallError, Fault, panic_text};
 use crate::event::Caller;
 use crate::history::Conversation;
-use crate::registry::{Prepared, Registered, WorkerPlan};
+use crate::registry::{Briefing, Prepared, Registered, WorkerPlan};
 use crate::tool::{Failure, ToolReturn, Way};
 use crate::worker::{Limits, Output, WorkerRun};
 
@@ -39,7 +43,7 @@ pub(super) async fn perform(
             if returned.subtask.is_some() { Box::pin(hand_over(returned, ctx)).await } else { Ok(returned) }
         }
         // On the heap: functions nest deeper than workers, and their calls need none of it on the stack.
-        Prepared::Worker { plan, ask, .. } => Box::pin(plane.work(&plan, ask, ctx, conversation)).await,
+        Prepared::Worker(briefing) => Box::pin(plane.work(*briefing, ctx, conversation)).await,
     }
 }
 
@@ -74,13 +78,13 @@ impl Plane {
     /// Runs a worker's turns.
     async fn work(
         &self,
-        plan: &WorkerPlan,
-        ask: Ask,
+        briefing: Briefing,
         ctx: &CallContext,
         conversation: Option<&Arc<Conversation>>,
     ) -> Result<ToolReturn, CallError> {
+        let Briefing { plan, ask, .. } = briefing;
         let prompt = ask(ctx).prompt().await?;
-        let mut run = self.worker_run(plan, ctx)?;
+        let mut run = self.worker_run(&plan, ctx)?;
         run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         Ok(run.run(prompt, limits).await?.into())
@@ -134,6 +138,29 @@ async fn function(tool: &Registered, start: Box<dyn Start>, ctx: &CallContext) -
     result.map_err(|Failure(source)| CallError::Failed { tool: tool.name().to_owned(), source })
 }
 
-pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
+/// Waits for `body`, unless what `stop` makes comes first: made once the body has to wait, since many never do.
+///
+/// The body is asked first, so that calls inside it notice a cancellation, and report it, before it is dropped.
+pub(super) async fn unless<'a, T>(
+    stop: impl Fn() -> BoxFuture<'a, CallError>,
+    mut body: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, CallError> {
+    let mut stopping = None;
+    poll_fn(|cx| match body.as_mut().poll(cx) {
+        Poll::Ready(ended) => Poll::Ready(Ok(ended)),
+        Poll::Pending => stopping.get_or_insert_with(&stop).as_mut().poll(cx).map(Err),
+    })
+    .await
+}
+
+/// Returns the error of a body that panicked, or else what it ended with.
+pub(super) fn unpanicked(
+    tool: &Registered,
+    caught: Result<Result<ToolReturn, CallError>, Box<dyn Any + Send>>,
+) -> Result<ToolReturn, CallError> {
+    caught.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref())))
+}
+
+fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
     CallError::Panicked { tool: tool.name().to_owned(), message: panic_text(payload).to_owned() }
 }

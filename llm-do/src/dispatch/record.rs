@@ -2,17 +2,17 @@
 
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use llm_do_providers::Attachment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{panicked, perform};
+use super::perform::{perform, unless, unpanicked};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, Recorded, chain};
@@ -121,7 +121,7 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
     let arguments = prepared.arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?.into_owned();
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
     let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
-    drop(ctx.frame().step.set(step));
+    drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(visit))
 }
 
@@ -137,7 +137,7 @@ impl Run {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a call with a visit has its step") };
         let way = if tool.is_composite() { Way::Call } else { Way::Step };
         let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
-        let came = ctx.recorded(way, step, local).await?;
+        let came = ctx.recorded(way, *step, local).await?;
         let Ended { outcome, usage, made, heard } = came.value;
         open.is_replayed = came.is_replayed;
         if let Some(used) = usage.filter(|_| came.is_replayed) {
@@ -182,12 +182,7 @@ async fn perform_in_time(
     ctx: &CallContext,
 ) -> Result<ToolReturn, CallError> {
     // On the heap: calls nest.
-    let body: BoxFuture<'_, _> = Box::pin(perform(plane, tool, prepared, ctx, None));
-    tokio::select! {
-        biased;
-        result = AssertUnwindSafe(body).catch_unwind() => {
-            result.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref())))
-        }
-        error = ctx.out_of_own_time() => Err(error),
-    }
+    let body = Box::pin(perform(plane, tool, prepared, ctx, None));
+    let body = pin!(AssertUnwindSafe(body).catch_unwind());
+    unless(|| ctx.out_of_own_time().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
 }

@@ -46,7 +46,7 @@ impl Root {
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
         let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
-        let result = run.call(&user, Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
+        let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
         let result = match step {
             Some(step) => user.keep_result(step, result).await,
             None => result,
@@ -72,7 +72,7 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
         cancellation: Cancellation::of(cancellation),
         deadline: deadline.map(OnceLock::from).unwrap_or_default(),
         limits: plane.limits.clone(),
-        step: step.map(OnceLock::from).unwrap_or_default(),
+        step: step.map(|step| Box::new(step).into()).unwrap_or_default(),
         ..CallFrame::new(0, name.into(), Caller::User)
     }
 }

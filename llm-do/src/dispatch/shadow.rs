@@ -195,7 +195,7 @@ impl CallContext {
             user = caller;
         }
         let own = self.frame();
-        user.child(CallFrame {
+        user.clone().into_child(CallFrame {
             depth: own.depth,
             nesting: own.nesting,
             is_shadow: true,

@@ -27,7 +27,7 @@ impl Run {
         });
         let arguments = taking.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
         let given = Ok(arguments.unwrap_or_default());
-        Ok(self.call(caller, Callee::Item(&worker), given, Caller::Code).await?.value)
+        Ok(self.call(caller.clone(), Callee::Item(&worker), given, Caller::Code).await?.value)
     }
 
     /// Lists the workers that a call may call, by name.

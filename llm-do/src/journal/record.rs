@@ -28,7 +28,7 @@ pub struct Record {
     /// What was called.
     pub name: Arc<str>,
     /// What it was called with.
-    pub input: Value,
+    pub input: Arc<Value>,
     /// What it came to.
     pub value: Value,
     /// When it ended: RFC 3339, UTC.

@@ -73,8 +73,8 @@ pub struct StepSpec {
     pub kind: StepKind,
     /// What is called: the registered name of a tool, a model's name.
     pub name: Arc<str>,
-    /// What it is called with.
-    pub input: Value,
+    /// What it is called with, shared with clones and with its record.
+    pub input: Arc<Value>,
     /// Shared with clones and parts: it may be known only after the step was made.
     overlapped: Arc<AtomicBool>,
 }
@@ -89,9 +89,9 @@ impl StepSpec {
         place: u32,
         kind: StepKind,
         name: impl Into<Arc<str>>,
-        input: Value,
+        input: impl Into<Arc<Value>>,
     ) -> Self {
-        let (parent, name) = (parent.into(), name.into());
+        let (parent, name, input) = (parent.into(), name.into(), input.into());
         let key = place::key(&parent, &name, &input).into();
         Self { key, parent, place, kind, name, input, overlapped: Arc::default() }
     }

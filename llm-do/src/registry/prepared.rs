@@ -12,12 +12,15 @@ use crate::error::Fault;
 /// A call with its arguments decoded.
 pub(crate) enum Prepared {
     Function(Box<dyn Start>),
-    Worker {
-        plan: Arc<WorkerPlan>,
-        ask: Ask,
-        /// The arguments as they are approved and reported: decoded, defaults filled in.
-        arguments: Value,
-    },
+    Worker(Box<Briefing>),
+}
+
+/// What a worker is asked.
+pub(crate) struct Briefing {
+    pub(crate) plan: Arc<WorkerPlan>,
+    pub(crate) ask: Ask,
+    /// The arguments as they are approved and reported: decoded, defaults filled in.
+    arguments: Value,
 }
 
 impl Prepared {
@@ -28,7 +31,7 @@ impl Prepared {
             Code::Function(decode) => Ok(Self::Function(decode(given)?)),
             Code::Worker(plan) => {
                 let (ask, arguments) = (plan.ask)(given)?;
-                Ok(Self::Worker { plan: Arc::clone(plan), ask, arguments })
+                Ok(Self::Worker(Box::new(Briefing { plan: Arc::clone(plan), ask, arguments })))
             }
         }
     }
@@ -37,7 +40,7 @@ impl Prepared {
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
             Self::Function(start) => start.written().map(Cow::Owned),
-            Self::Worker { arguments, .. } => Ok(Cow::Borrowed(arguments)),
+            Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
         }
     }
 }

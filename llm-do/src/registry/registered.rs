@@ -27,6 +27,8 @@ static PROMPT: LazyLock<Arc<CheckedSchema>> =
 #[derive(Debug)]
 pub struct Registered {
     pub(crate) spec: ToolSpec,
+    /// Which it is in the registry, by name; none for what is put together meanwhile.
+    pub(crate) place: Option<usize>,
     kind: Kind,
     effect: Effect,
     origin: Origin,
@@ -80,6 +82,7 @@ impl Registered {
         let parameters = Arc::clone(&arguments.schema);
         Self {
             spec: ToolSpec { name: def.name.into(), description: def.description.into(), parameters },
+            place: None,
             kind: def.kind,
             effect: def.effect,
             origin: Origin::Source(def.location),
@@ -109,6 +112,7 @@ impl Registered {
         let plan = WorkerPlan::written(spec);
         Self {
             spec: ToolSpec { name: spec.name.as_str().into(), description: plan::description(spec).into(), parameters },
+            place: None,
             kind: Kind::Worker,
             effect: Effect::Undeclared,
             origin,

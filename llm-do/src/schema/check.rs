@@ -28,13 +28,14 @@ impl CheckedSchema {
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         // A schema that the validator does not take is the type's own affair: decoding judges the value then.
         let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
-        let mut errors = validator.iter().flat_map(|validator| validator.iter_errors(value));
+        let Some(validator) = validator.as_ref().filter(|validator| !validator.is_valid(value)) else { return Ok(()) };
+        let mut errors = validator.iter_errors(value);
         let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error)).collect();
         let others = errors.count();
         if others > 0 {
             faults.push(format!("and {others} more"));
         }
-        if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
+        Err(faults.join("; "))
     }
 }
 
