@@ -34,7 +34,7 @@ pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
-pub use self::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult, UserPart};
+pub use self::message::{FinishReason, Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
 pub use self::model::{
     Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };

@@ -1,6 +1,7 @@
 //! Messages and their parts, the same for every provider.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::attachment::Attachment;
 
@@ -62,16 +63,66 @@ pub enum ResponsePart {
         text: String,
     },
     /// What the model thought before it answered, where the provider shows it.
-    Thinking {
-        /// The thought, or the provider's summary of it.
-        text: String,
-    },
+    Thinking(Thinking),
     /// A request to call a tool.
     ToolCall(ToolCall),
 }
 
+/// What a model thought.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Thinking {
+    /// The thought, or the provider's summary of it; empty where it shows neither.
+    pub text: String,
+    /// What its provider wants back with it, such as a signature or the thought encrypted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<ProviderData>,
+}
+
+impl Thinking {
+    /// Returns a thought.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), provider_data: None }
+    }
+
+    /// Adds what its provider wants back with it. Default: nothing.
+    #[must_use]
+    pub fn with_provider_data(self, data: ProviderData) -> Self {
+        Self { provider_data: Some(data), ..self }
+    }
+}
+
+/// What only its provider reads: a signature, a thought encrypted, an id.
+///
+/// It stays with the part that it came with, is saved with the history, and is sent back as it came: to that provider, and
+/// to no other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProviderData {
+    /// Whose it is, as in `provider:model`.
+    pub provider: String,
+    /// What it is, in the provider's own terms.
+    pub data: Value,
+}
+
+impl ProviderData {
+    /// Returns what `provider` wants back.
+    #[must_use]
+    pub fn new(provider: impl Into<String>, data: Value) -> Self {
+        Self { provider: provider.into(), data }
+    }
+
+    /// Returns the data, if it is that provider's.
+    #[must_use]
+    pub fn of(&self, provider: &str) -> Option<&Value> {
+        (self.provider == provider).then_some(&self.data)
+    }
+}
+
 /// A model's request to call a tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// What the provider calls this call; its result carries the same id.
     pub id: String,
@@ -79,6 +130,23 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments as the model wrote them: JSON if the model kept to the schema, anything otherwise.
     pub arguments: String,
+    /// What its provider wants back with it, such as the signature of the thought that led to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<ProviderData>,
+}
+
+impl ToolCall {
+    /// Returns the call of the tool `name` with `arguments`, a text of JSON.
+    #[must_use]
+    pub fn new(id: impl Into<String>, name: impl Into<String>, arguments: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into(), arguments: arguments.into(), provider_data: None }
+    }
+
+    /// Adds what its provider wants back with it. Default: nothing.
+    #[must_use]
+    pub fn with_provider_data(self, data: ProviderData) -> Self {
+        Self { provider_data: Some(data), ..self }
+    }
 }
 
 /// The result of one tool call, as the model is told it.
@@ -151,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_result_without_files_is_written_without_them() {
-        let call = ToolCall { id: "c1".into(), name: "add".into(), arguments: "{}".into() };
+        let call = ToolCall::new("c1", "add", "{}");
         let plain = ToolResult::new(&call, "3").with_error(true);
         let written = json!({"call_id": "c1", "name": "add", "content": "3", "is_error": true});
         assert_eq!(serde_json::to_value(&plain).unwrap(), written);

@@ -258,7 +258,7 @@ pub fn replay(response: Response) -> ResponseStream {
     for part in &response.parts {
         events.push(match part {
             ResponsePart::Text { text } => StreamEvent::Text(text.clone()),
-            ResponsePart::Thinking { text } => StreamEvent::Thinking(text.clone()),
+            ResponsePart::Thinking(thought) => StreamEvent::Thinking(thought.text.clone()),
             ResponsePart::ToolCall(call) => {
                 calls += 1;
                 StreamEvent::ToolCall {

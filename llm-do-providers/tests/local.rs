@@ -267,7 +267,7 @@ with_weights! {
     }
 
     async fn a_result_is_answered_in_prose() {
-        let call = ToolCall { id: "call_1".into(), name: "add".into(), arguments: r#"{"a": 3, "b": 4}"#.into() };
+        let call = ToolCall::new("call_1", "add", r#"{"a": 3, "b": 4}"#);
         let result = ToolResult::new(&call, "7");
         let messages = [
             Message::user("Add 3 and 4."),

@@ -146,9 +146,9 @@ pub use llm_do_providers::LocalModel;
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
-    PriceTable, PriceTableError, Profile, ProviderError, Request, Response, ResponsePart, ResponseStream,
-    ServerSideTool, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
-    replay,
+    PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, Response, ResponsePart, ResponseStream,
+    ServerSideTool, Settings, StreamEvent, Thinking, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+    WebSearch, replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

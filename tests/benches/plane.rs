@@ -31,8 +31,7 @@ async fn hundred(ctx: &CallContext<hundred>) -> Result<i64> {
 fn model(turns: usize) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         let part = if request.messages.len() < 2 * turns {
-            let (id, name) = ("id".to_owned(), "add".to_owned());
-            ResponsePart::ToolCall(ToolCall { id, name, arguments: r#"{"left":1,"right":2}"#.to_owned() })
+            ResponsePart::ToolCall(ToolCall::new("id", "add", r#"{"left":1,"right":2}"#))
         } else {
             ResponsePart::Text { text: "done".to_owned() }
         };

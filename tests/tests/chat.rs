@@ -7,8 +7,8 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
 use llm_do::{
-    BoxError, History, HistoryProcessor, Message, Request, Response, ResponsePart, ToolCall, ToolResult, Usage,
-    async_trait,
+    BoxError, History, HistoryProcessor, Message, ProviderData, Request, Response, ResponsePart, Thinking, ToolCall,
+    ToolResult, Usage, async_trait,
 };
 use serde_json::json;
 
@@ -41,7 +41,7 @@ fn text(text: &str) -> ResponsePart {
 }
 
 fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
-    ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: arguments.to_string() }
+    ToolCall::new(id, name, arguments.to_string())
 }
 
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> (FunctionModel, Seen) {
@@ -106,19 +106,25 @@ async fn a_run_without_a_chat_begins_with_nothing_said() {
 
 #[tokio::test]
 async fn thinking_its_signature_and_ids_are_saved_and_sent_back_byte_for_byte() {
-    let thought: ResponsePart = serde_json::from_value(json!({
-        "type": "thinking", "text": "hm\u{0}\u{fffd} é", "signature": "Zm9v+/==\n", "id": "rs_1",
-    }))
-    .unwrap();
-    let (model, seen) = scripted(vec![vec![thought.clone(), text("Hello!")]]);
+    let data =
+        |id: &str| ProviderData::new("anthropic", json!({ "signature": "Zm9v+/==\n\u{0}", "id": id, "n": 1.50 }));
+    let thought = ResponsePart::Thinking(Thinking::new("hm\u{0}\u{fffd} é").with_provider_data(data("rs_1")));
+    let call = ToolCall::new("c/1", "note", r#"{ "text":  "a" }"#).with_provider_data(data("fc_1"));
+    let asking = vec![thought, ResponsePart::ToolCall(call)];
+    let (model, seen) = scripted(vec![asking.clone(), vec![text("Hello!")]]);
     let runtime = Runtime::builder().force_model(model).build().unwrap();
     let mut chat = runtime.chat();
     chat.send(assistant { input: "a".into() }).await.unwrap();
     let saved = serde_json::to_string(&chat.history()).unwrap();
+    assert!(saved.contains(r#""signature":"Zm9v+/==\n\u0000""#), "{saved}");
     let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
     chat.send(assistant { input: "b".into() }).await.unwrap();
-    let Message::Assistant { parts } = &seen.lock().unwrap()[1][1] else { panic!("no answer") };
-    assert_eq!(parts, &[thought, text("Hello!")]);
+    let seen = seen.lock().unwrap();
+    for request in &seen[1..] {
+        let Message::Assistant { parts } = &request[1] else { panic!("no answer") };
+        assert_eq!(parts, &asking);
+    }
+    assert_eq!(seen.len(), 3);
 }
 
 #[test]

@@ -102,9 +102,7 @@ fn calling(tool: &'static str, arguments: Value) -> FunctionModel {
     FunctionModel::new(move |request| {
         let part = match request.messages.last() {
             Some(Message::Tool { results }) => ResponsePart::Text { text: results[0].content.clone() },
-            _ => {
-                ResponsePart::ToolCall(ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() })
-            }
+            _ => ResponsePart::ToolCall(ToolCall::new("1", tool, arguments.to_string())),
         };
         Ok(Response::new("test:function", vec![part], Usage::default()))
     })
@@ -202,7 +200,7 @@ async fn a_model_reads_back_its_answer_and_nobody_else_does() {
 async fn a_worker_that_gives_up_quotes_no_arguments_of_the_tool_that_failed() {
     let model = FunctionModel::new(|_| {
         let arguments = json!({ "name": SECRET }).to_string();
-        let call = ToolCall { id: "1".into(), name: "take_name".into(), arguments };
+        let call = ToolCall::new("1", "take_name", arguments);
         Ok(Response::new("test:function", vec![ResponsePart::ToolCall(call)], Usage::default()))
     });
     let error = builder().force_model(model).build().unwrap().run(use_tools {}).await.unwrap_err();

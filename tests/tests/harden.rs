@@ -68,7 +68,7 @@ fn model() -> FunctionModel {
         let parts = match said {
             said if said.contains("the last one") && request.messages.len() == 1 => {
                 let arguments = json!({ "note": "Cid, 3" }).to_string();
-                vec![ResponsePart::ToolCall(ToolCall { id: "1".into(), name: "name_of".into(), arguments })]
+                vec![ResponsePart::ToolCall(ToolCall::new("1", "name_of", arguments))]
             }
             said if said.contains("the last one") => text("done"),
             said if said.contains("Ann") => text("Ann"),

@@ -115,8 +115,7 @@ fn calling(calls: impl IntoIterator<Item = (&'static str, Value)>) -> FunctionMo
         let told: Vec<&ToolResult> = request.messages.iter().flat_map(results).collect();
         let part = match calls.get(told.len()) {
             Some((name, arguments)) => {
-                let (id, name) = (told.len().to_string(), (*name).to_owned());
-                ResponsePart::ToolCall(ToolCall { id, name, arguments: arguments.to_string() })
+                ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string()))
             }
             None => ResponsePart::Text { text: format!("{:?}", request.messages.iter().map(text).collect::<Vec<_>>()) },
         };

@@ -75,7 +75,7 @@ fn model() -> FunctionModel {
             ResponsePart::Text { text: "done".to_owned() }
         } else {
             let arguments = json!({ "number": 1, "length": 3 }).to_string();
-            ResponsePart::ToolCall(ToolCall { id: "1".into(), name: "chain".into(), arguments })
+            ResponsePart::ToolCall(ToolCall::new("1", "chain", arguments))
         };
         Ok(Response::new("m", vec![part], Usage::of_request(1, 1)))
     })

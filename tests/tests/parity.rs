@@ -136,7 +136,7 @@ fn model() -> FunctionModel {
 
 fn part(n: usize, call: &Call) -> ResponsePart {
     let arguments = call.arguments.to_string();
-    ResponsePart::ToolCall(ToolCall { id: n.to_string(), name: call.tool.clone(), arguments })
+    ResponsePart::ToolCall(ToolCall::new(n.to_string(), call.tool.clone(), arguments))
 }
 
 fn results(message: &Message) -> usize {

@@ -70,7 +70,7 @@ fn asked() -> (RuntimeBuilder, Asked) {
         keep.lock().unwrap().push(request.messages.to_vec());
         let part = match (request.tools, request.messages) {
             ([tool, ..], [_]) => {
-                let call = ToolCall { id: "1".into(), name: tool.name.to_string(), arguments: "{}".into() };
+                let call = ToolCall::new("1", tool.name.to_string(), "{}");
                 ResponsePart::ToolCall(call)
             }
             _ => ResponsePart::Text { text: "ok".into() },

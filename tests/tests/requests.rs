@@ -104,11 +104,7 @@ fn text(text: &str) -> Vec<ResponsePart> {
 }
 
 fn call(name: &str, arguments: &Value) -> Vec<ResponsePart> {
-    vec![ResponsePart::ToolCall(ToolCall {
-        id: name.to_owned(),
-        name: name.to_owned(),
-        arguments: arguments.to_string(),
-    })]
+    vec![ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))]
 }
 
 /// A model that answers by the number of messages so far, and keeps what it was asked.

@@ -247,7 +247,7 @@ async fn a_worker_keeps_its_instance_over_its_turns() {
         let turn = request.messages.len() / 2;
         let part = if turn < 2 {
             let arguments = json!({ "text": format!("note {turn}") }).to_string();
-            ResponsePart::ToolCall(ToolCall { id: turn.to_string(), name: "add_note".into(), arguments })
+            ResponsePart::ToolCall(ToolCall::new(turn.to_string(), "add_note", arguments))
         } else {
             ResponsePart::Text { text: format!("{:?}", request.messages.last().unwrap()) }
         };

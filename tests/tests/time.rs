@@ -146,7 +146,7 @@ fn calls_a_tool(request: Request<'_>) -> Response {
         vec![ResponsePart::Text { text: results[0].content.clone() }]
     } else {
         let name = request.tools[0].name.to_string();
-        vec![ResponsePart::ToolCall(ToolCall { id: "1".into(), name, arguments: "{}".into() })]
+        vec![ResponsePart::ToolCall(ToolCall::new("1", name, "{}"))]
     };
     Response::new("test:function", parts, Usage::default())
 }

@@ -115,8 +115,7 @@ impl Seen {
                 seen.results.lock().unwrap().extend(results.iter().cloned());
                 return Ok(answer(ResponsePart::Text { text: "done".into() }));
             }
-            let (id, name, arguments) = ("1".to_owned(), name.clone(), arguments.clone());
-            Ok(answer(ResponsePart::ToolCall(ToolCall { id, name, arguments })))
+            Ok(answer(ResponsePart::ToolCall(ToolCall::new("1", name.clone(), arguments.clone()))))
         })
     }
 

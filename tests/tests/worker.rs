@@ -67,7 +67,7 @@ fn call(name: &str, arguments: &Value) -> ResponsePart {
 }
 
 fn raw_call(name: &str, arguments: &str) -> ResponsePart {
-    ResponsePart::ToolCall(ToolCall { id: format!("id-{name}"), name: name.into(), arguments: arguments.into() })
+    ResponsePart::ToolCall(ToolCall::new(format!("id-{name}"), name, arguments))
 }
 
 /// A model that gives these answers in turn, and the last one for ever.

@@ -72,7 +72,7 @@ fn text(text: impl Into<String>) -> ResponsePart {
 }
 
 fn call(name: &str, arguments: &llm_do::Value) -> ResponsePart {
-    ResponsePart::ToolCall(ToolCall { id: name.into(), name: name.into(), arguments: arguments.to_string() })
+    ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))
 }
 
 /// A model that calls every tool that it is offered, and then says which those were and what it was told.

@@ -137,7 +137,7 @@ fn text(text: impl Into<String>) -> ResponsePart {
 }
 
 fn result(arguments: &Value) -> ResponsePart {
-    ResponsePart::ToolCall(ToolCall { id: "1".into(), name: "final_result".into(), arguments: arguments.to_string() })
+    ResponsePart::ToolCall(ToolCall::new("1", "final_result", arguments.to_string()))
 }
 
 fn finding() -> Value {

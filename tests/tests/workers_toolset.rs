@@ -117,11 +117,9 @@ fn asked(messages: &[Message]) -> String {
 fn step(request: &Request<'_>, plan: &[Planned]) -> Response {
     let told = told(request.messages);
     match plan.get(told.len()) {
-        Some((name, arguments)) => response(ResponsePart::ToolCall(ToolCall {
-            id: format!("{}", told.len()),
-            name: (*name).into(),
-            arguments: arguments.to_string(),
-        })),
+        Some((name, arguments)) => {
+            response(ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string())))
+        }
         None => text(told.join("\n")),
     }
 }
@@ -391,8 +389,7 @@ async fn schemas_are_those_of_its_input_and_its_result() {
         }
         let given: Value = serde_json::from_str(&asked(request.messages)).unwrap();
         let result = json!({ "result": given["a"].as_i64().unwrap() * 10 });
-        let (id, name) = ("1".to_owned(), "final_result".into());
-        Ok(response(ResponsePart::ToolCall(ToolCall { id, name, arguments: result.to_string() })))
+        Ok(response(ResponsePart::ToolCall(ToolCall::new("1", "final_result", result.to_string()))))
     });
     let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build().unwrap();
     let told = told_by(&runtime).await;

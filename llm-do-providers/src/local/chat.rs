@@ -122,7 +122,7 @@ fn assistant_text(parts: &[ResponsePart]) -> String {
         .filter_map(|part| match part {
             ResponsePart::Text { text } => Some(text.clone()),
             ResponsePart::ToolCall(call) => Some(call_text(call)),
-            ResponsePart::Thinking { .. } => None,
+            ResponsePart::Thinking(_) => None,
         })
         .collect();
     texts.join("\n")
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_call_and_its_result_are_told_in_the_words_of_the_grammar() {
-        let call = ToolCall { id: "1".into(), name: "add".into(), arguments: r#"{"a":1}"#.into() };
+        let call = ToolCall::new("1", "add", r#"{"a":1}"#);
         let result = ToolResult::new(&call, "3");
         let messages = [
             Message::user("Add."),
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn a_file_of_text_stands_among_the_text() {
         let note = Attachment::new("text/plain", "Milk.").named("list.txt");
-        let call = ToolCall { id: "1".into(), name: "read".into(), arguments: "{}".into() };
+        let call = ToolCall::new("1", "read", "{}");
         let result = ToolResult::new(&call, "done").with_attachments([Attachment::new("application/json", "[1]")]);
         let messages = [
             Message::User { parts: vec![UserPart::Text { text: "Sum up.".into() }, UserPart::Attachment(note)] },
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn a_file_of_another_type_is_refused_by_name() {
         let image = Attachment::new("image/png", "secret").named("a.png");
-        let call = ToolCall { id: "1".into(), name: "draw".into(), arguments: "{}".into() };
+        let call = ToolCall::new("1", "draw", "{}");
         let result = ToolResult::new(&call, "done").with_attachments([image.clone()]);
         let settings = Settings::default();
         for message in

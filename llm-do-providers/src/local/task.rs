@@ -69,7 +69,7 @@ impl Task {
         self.tools.iter().find_map(|name| {
             let arguments = text.strip_prefix(&format!(r#"{{"tool": "{name}", "arguments": "#))?.strip_suffix('}')?;
             let id = format!("call_{}", self.calls_before + 1);
-            Some(ToolCall { id, name: name.to_string(), arguments: arguments.to_owned() })
+            Some(ToolCall::new(id, name.to_string(), arguments))
         })
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::convert;
 use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
-use crate::message::{FinishReason, ResponsePart, ToolCall};
+use crate::message::{FinishReason, ResponsePart, Thinking, ToolCall};
 use crate::model::{Response, StreamEvent};
 use crate::usage::Usage;
 
@@ -71,7 +71,7 @@ impl Answer {
         }
         let finish = self.finish();
         let mut parts = Vec::with_capacity(2 + self.calls.len());
-        parts.extend((!self.thinking.is_empty()).then_some(ResponsePart::Thinking { text: self.thinking }));
+        parts.extend((!self.thinking.is_empty()).then(|| ResponsePart::Thinking(Thinking::new(self.thinking))));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
@@ -185,7 +185,7 @@ impl GrowingCall {
 
     fn complete(self, turn: usize, place: usize) -> ResponsePart {
         let id = if self.id.is_empty() { format!("call_{turn}_{place}") } else { self.id };
-        ResponsePart::ToolCall(ToolCall { id, name: self.name, arguments: self.arguments })
+        ResponsePart::ToolCall(ToolCall::new(id, self.name, self.arguments))
     }
 }
 

@@ -81,7 +81,7 @@ fn assistant(parts: &[ResponsePart]) -> ChatMessage<'_> {
     for part in parts {
         match part {
             ResponsePart::Text { text: more } => text += more.as_str(),
-            ResponsePart::Thinking { .. } => {}
+            ResponsePart::Thinking(_) => {}
             ResponsePart::ToolCall(made) => tool_calls.push(call(made)),
         }
     }
@@ -168,7 +168,7 @@ mod tests {
 
     use super::{Dialect, chat};
     use crate::attachment::Attachment;
-    use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
+    use crate::message::{Message, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
     use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
     use crate::settings::Settings;
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn made(id: &str, arguments: &str) -> ToolCall {
-        ToolCall { id: id.into(), name: "add".into(), arguments: arguments.into() }
+        ToolCall::new(id, "add", arguments)
     }
 
     fn call(arguments: &str) -> ResponsePart {
@@ -229,7 +229,7 @@ mod tests {
     fn calls_and_their_results_carry_the_same_id() {
         let result = |id: &str| ToolResult::new(&made(id, "{}"), "3");
         let messages = [
-            Message::Assistant { parts: vec![ResponsePart::Thinking { text: "hm".into() }, call("{\"a\":1}")] },
+            Message::Assistant { parts: vec![ResponsePart::Thinking(Thinking::new("hm")), call("{\"a\":1}")] },
             Message::Tool { results: vec![result("c1"), result("c2")] },
             Message::Assistant { parts: vec![text("3"), text("!")] },
             Message::Assistant { parts: vec![] },

@@ -81,7 +81,7 @@ mod tests {
     }
 
     fn result(name: &str) -> ToolResult {
-        ToolResult::new(&ToolCall { id: name.into(), name: name.into(), arguments: "{}".into() }, "done")
+        ToolResult::new(&ToolCall::new(name, name, "{}"), "done")
     }
 
     #[test]

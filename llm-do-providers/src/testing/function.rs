@@ -112,7 +112,7 @@ mod tests {
 
     fn model() -> FunctionModel {
         FunctionModel::new(|_| {
-            let call = ToolCall { id: "1".into(), name: "add".into(), arguments: "{\"a\": 1}".into() };
+            let call = ToolCall::new("1", "add", "{\"a\": 1}");
             let parts = vec![ResponsePart::Text { text: "two words".into() }, ResponsePart::ToolCall(call)];
             Ok(Response::new("m", parts, Usage::of_request(1, 2)))
         })
@@ -148,7 +148,7 @@ mod tests {
     #[tokio::test]
     async fn files_reach_the_function_as_they_are() {
         let file = || Attachment::new("video/mp4", [0xFF]).named("a.mp4");
-        let call = ToolCall { id: "1".into(), name: "film".into(), arguments: "{}".into() };
+        let call = ToolCall::new("1", "film", "{}");
         let history = || {
             let result = ToolResult::new(&call, "done").with_attachments([file()]);
             [Message::User { parts: vec![UserPart::Attachment(file())] }, Message::Tool { results: vec![result] }]

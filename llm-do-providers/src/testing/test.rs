@@ -128,11 +128,11 @@ impl TestModel {
             Value::Null => json!({}),
             arguments => arguments,
         });
-        ResponsePart::ToolCall(ToolCall {
-            id: format!("test_{length}_{place}"),
-            name: tool.name.to_string(),
-            arguments: arguments.to_string(),
-        })
+        ResponsePart::ToolCall(ToolCall::new(
+            format!("test_{length}_{place}"),
+            tool.name.to_string(),
+            arguments.to_string(),
+        ))
     }
 
     fn last_words(&self, request: &Request<'_>, turn: &Turn<'_>) -> String {

@@ -1,6 +1,6 @@
 //! What the server's answers become, whole and streamed alike.
 
-use llm_do_providers::{FinishReason, ResponsePart, StreamEvent};
+use llm_do_providers::{FinishReason, ResponsePart, StreamEvent, Thinking};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
@@ -77,7 +77,7 @@ async fn parallel_tool_calls_are_the_same_whole_and_streamed() {
 async fn thoughts_are_kept_apart_from_the_text() {
     for key in ["reasoning_content", "reasoning"] {
         let response = answer_of(json!({key: "I wonder", "content": "42"}), "stop").await;
-        let thought = ResponsePart::Thinking { text: "I wonder".into() };
+        let thought = ResponsePart::Thinking(Thinking::new("I wonder"));
         assert_eq!(response.parts, [thought, ResponsePart::Text { text: "42".into() }]);
         let deltas = [json!({key: "I "}), json!({key: "wonder"}), json!({"content": "42"})];
         assert_eq!(stream_answer_of(deltas, "stop").await, response);

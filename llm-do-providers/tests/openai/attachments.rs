@@ -51,7 +51,7 @@ async fn a_message_without_files_stays_plain_text() {
 
 #[tokio::test]
 async fn a_file_of_a_result_follows_the_result() {
-    let call = ToolCall { id: "c1".into(), name: "draw".into(), arguments: "{}".into() };
+    let call = ToolCall::new("c1", "draw", "{}");
     let result = ToolResult::new(&call, "done").with_attachments([Attachment::new("image/png", "a").named("a.png")]);
     let messages = [
         Message::user("Draw."),

@@ -303,7 +303,7 @@ mod tests {
     }
 
     fn answer(name: &str, arguments: &str) -> Response {
-        let call = ToolCall { id: name.to_owned(), name: name.to_owned(), arguments: arguments.to_owned() };
+        let call = ToolCall::new(name, name, arguments);
         Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::default())
     }
 

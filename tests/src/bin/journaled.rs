@@ -89,7 +89,7 @@ fn model() -> FunctionModel {
                 return Ok(Response::new("clerk", parts, Usage::of_request(1, 1)));
             }
         };
-        let call = ToolCall { id: told.len().to_string(), name: name.into(), arguments: arguments.to_string() };
+        let call = ToolCall::new(told.len().to_string(), name, arguments.to_string());
         Ok(Response::new("clerk", vec![ResponsePart::ToolCall(call)], Usage::of_request(1, 1)))
     })
 }

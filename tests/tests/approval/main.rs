@@ -69,7 +69,7 @@ fn calling(tool: &'static str, arguments: Value) -> FunctionModel {
             ResponsePart::Text { text: results[0].content.clone() }
         } else {
             let arguments = arguments.to_string();
-            ResponsePart::ToolCall(ToolCall { id: "1".into(), name: tool.into(), arguments })
+            ResponsePart::ToolCall(ToolCall::new("1", tool, arguments))
         };
         Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
     })

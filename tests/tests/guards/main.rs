@@ -85,7 +85,7 @@ fn text(text: &str) -> ResponsePart {
 }
 
 fn calling(name: &str, arguments: &Value) -> ResponsePart {
-    ResponsePart::ToolCall(ToolCall { id: name.into(), name: name.into(), arguments: arguments.to_string() })
+    ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))
 }
 
 /// A model that gives `answers` in turn, by how many there were, and notes the messages that it is asked with as JSON.

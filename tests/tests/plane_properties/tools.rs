@@ -135,7 +135,7 @@ pub(crate) fn model(world: World) -> FunctionModel {
         let calls = plan.made().enumerate().skip(results.len());
         let calls = calls.take(if plan.together { usize::MAX } else { 1 }).map(|(n, call)| {
             let arguments = json!({ "plan": call }).to_string();
-            ResponsePart::ToolCall(ToolCall { id: n.to_string(), name: call.what.name().to_owned(), arguments })
+            ResponsePart::ToolCall(ToolCall::new(n.to_string(), call.what.name().to_owned(), arguments))
         });
         let parts: Vec<_> = calls.collect();
         if !parts.is_empty() {

@@ -45,7 +45,7 @@ fn curious(seen: &Arc<Mutex<Vec<Arc<Value>>>>) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         let mut seen = seen.lock().unwrap();
         seen.push(Arc::clone(&request.tools.iter().find(|tool| *tool.name == *"count").unwrap().parameters));
-        let call = ToolCall { id: "1".into(), name: "count".into(), arguments: json!({ "number": 1 }).to_string() };
+        let call = ToolCall::new("1", "count", json!({ "number": 1 }).to_string());
         let part =
             if seen.len() < 3 { ResponsePart::ToolCall(call) } else { ResponsePart::Text { text: "done".into() } };
         Ok(Response::new("curious", vec![part], Usage::of_request(1, 1)))

@@ -161,11 +161,9 @@ impl Model for Mistral {
 fn calls_keep() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let part = match request.messages.last() {
-            Some(Message::User { .. }) => ResponsePart::ToolCall(ToolCall {
-                id: "call-1".into(),
-                name: "keep".into(),
-                arguments: r#"{"secret":"swordfish"}"#.into(),
-            }),
+            Some(Message::User { .. }) => {
+                ResponsePart::ToolCall(ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#))
+            }
             _ => ResponsePart::Text { text: "swordfish is kept".into() },
         };
         Ok(Response::new("served", vec![part], Usage::of_request(7, 3)))

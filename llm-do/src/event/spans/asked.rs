@@ -63,10 +63,8 @@ mod tests {
     use super::Asked;
 
     fn asked(calls: &[(&str, &str, &str)]) -> Asked {
-        let part = |(id, name, arguments): &(&str, &str, &str)| {
-            let (id, name, arguments) = ((*id).to_owned(), (*name).to_owned(), (*arguments).to_owned());
-            ResponsePart::ToolCall(ToolCall { id, name, arguments })
-        };
+        let part =
+            |&(id, name, arguments): &(&str, &str, &str)| ResponsePart::ToolCall(ToolCall::new(id, name, arguments));
         Asked::new(&calls.iter().map(part).collect::<Vec<_>>())
     }
 

@@ -25,7 +25,7 @@ pub(super) fn of_model(answer: &[ResponsePart]) -> String {
 fn part(part: &ResponsePart) -> Option<Value> {
     match part {
         ResponsePart::Text { text: content } => Some(text(content)),
-        ResponsePart::Thinking { text } => Some(json!({"type": "reasoning", "content": text})),
+        ResponsePart::Thinking(thought) => Some(json!({"type": "reasoning", "content": thought.text})),
         ResponsePart::ToolCall(call) => {
             let arguments =
                 serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()));
