@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::response::Response;
+
 /// Why a request to a model failed: ask for its kind, its status and what to do.
 ///
 /// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply.
@@ -16,6 +18,9 @@ struct Repr {
     message: String,
     status: Option<u16>,
     retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    request_id: Option<String>,
+    arrived: Option<Box<Response>>,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
 
@@ -29,9 +34,15 @@ pub enum ErrorKind {
     Auth,
     /// The provider refuses the request as it is (other 4xx).
     InvalidRequest,
-    /// Too many requests (status 429).
+    /// The conversation is longer than the model reads.
+    ContextTooLong,
+    /// The provider's filter stops the request, or its answer.
+    ContentFilter,
+    /// Too many requests, or the quota is used up (status 429).
     RateLimited,
-    /// The provider fails or is overloaded (5xx).
+    /// The provider has more to do than it can (status 503 or 529).
+    Overloaded,
+    /// The provider fails (other 5xx).
     Unavailable,
     /// No connection, or it broke.
     Transport,
@@ -53,6 +64,9 @@ impl ProviderError {
             message: message.into(),
             status: None,
             retry_after: None,
+            should_retry: None,
+            request_id: None,
+            arrived: None,
             source: None,
         }))
     }
@@ -68,6 +82,27 @@ impl ProviderError {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
+        self
+    }
+
+    /// Says whether the same request may succeed a little later, where the provider says so.
+    #[must_use]
+    pub fn with_should_retry(mut self, should_retry: bool) -> Self {
+        self.0.should_retry = Some(should_retry);
+        self
+    }
+
+    /// Adds what the provider calls the request, for its support.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        self.0.request_id = Some(id.into());
+        self
+    }
+
+    /// Adds what of the answer had arrived.
+    #[must_use]
+    pub fn with_arrived(mut self, arrived: Response) -> Self {
+        self.0.arrived = Some(Box::new(arrived));
         self
     }
 
@@ -111,6 +146,26 @@ impl ProviderError {
         self.0.retry_after
     }
 
+    /// Returns whether the provider says that the same request may succeed a little later; `None` if it does not say.
+    #[must_use]
+    pub fn should_retry(&self) -> Option<bool> {
+        self.0.should_retry
+    }
+
+    /// Returns what the provider calls the request: its support asks for it.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.0.request_id.as_deref()
+    }
+
+    /// Returns what of the answer had arrived when its stream broke.
+    ///
+    /// The last text may be cut off; a tool call whose arguments were not all there is not among it.
+    #[must_use]
+    pub fn arrived(&self) -> Option<&Response> {
+        self.0.arrived.as_deref()
+    }
+
     /// Returns whether the provider refused for too many requests.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
@@ -130,7 +185,8 @@ impl fmt::Display for ProviderError {
         if let Some(status) = self.0.status {
             write!(f, "status {status}: ")?;
         }
-        f.write_str(&self.0.message)
+        f.write_str(&self.0.message)?;
+        self.0.request_id.as_ref().map_or(Ok(()), |id| write!(f, " (request {id})"))
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
@@ -24,6 +24,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The longest refusal that is read for its error code, in bytes.
 const REFUSAL_SIZE: usize = 64 << 10;
+/// Where providers say what they call a request.
+const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 /// The longest answer read whole, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
@@ -34,6 +36,8 @@ const STREAM_SIZE: usize = 256 << 20;
 pub(crate) struct Endpoint {
     /// Who is asked, for errors.
     pub(crate) provider: &'static str,
+    /// What it speaks, for errors.
+    pub(crate) protocol: &'static str,
     /// How long the next piece of a streamed answer may take, and its head.
     pub(crate) idle: Duration,
     /// How long an unstreamed answer may take from connecting to its last byte.
@@ -41,28 +45,40 @@ pub(crate) struct Endpoint {
     /// Where the key comes from, for errors.
     pub(crate) key_hint: &'static str,
     url: Url,
-    authorization: Option<HeaderValue>,
+    /// What each request carries.
+    headers: HeaderMap,
 }
 
 impl Endpoint {
     /// Returns the endpoint at `path` below `base`, without a key, and with long timeouts.
-    pub(crate) fn new(provider: &'static str, base: &str, path: &str) -> Result<Self, ProviderError> {
+    pub(crate) fn new(
+        provider: &'static str,
+        protocol: &'static str,
+        base: &str,
+        path: &str,
+    ) -> Result<Self, ProviderError> {
         let whole = format!("{}{path}", base.trim_end_matches('/'));
         let url = Url::parse(&whole).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
             let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
         let (idle, whole) = (Duration::from_secs(120), Duration::from_secs(600));
-        Ok(Self { provider, idle, whole, key_hint: "the key", url, authorization: None })
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+        Ok(Self { provider, protocol, idle, whole, key_hint: "the key", url, headers })
     }
 
     /// Sends `key` along, as a bearer token.
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
-        // An `ApiKey` holds only what a header can carry, so this is never `None` for want of a valid value.
-        self.authorization = HeaderValue::from_str(&format!("Bearer {}", key.expose())).ok().map(|mut value| {
+        self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
+    }
+
+    /// Sends a header along that holds a secret.
+    fn add_secret(&mut self, name: HeaderName, value: &str) {
+        // An `ApiKey` holds only what a header can carry, so that there always is a value.
+        if let Ok(mut value) = HeaderValue::from_str(value) {
             value.set_sensitive(true);
-            value
-        });
+            self.headers.insert(name, value);
+        }
     }
 
     /// Whether requests go to the host `host`.
@@ -89,11 +105,7 @@ impl Endpoint {
 
     async fn post(&self, body: Bytes) -> Result<Response, ProviderError> {
         let mut request = Request::new(Method::POST, self.url.clone());
-        let headers = request.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(value) = &self.authorization {
-            headers.insert(AUTHORIZATION, value.clone());
-        }
+        request.headers_mut().clone_from(&self.headers);
         *request.body_mut() = Some(body.into());
         let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
@@ -115,15 +127,10 @@ impl Endpoint {
 
     async fn refused(&self, mut answer: Response) -> ProviderError {
         let status = answer.status().as_u16();
-        let value = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        let wait = value.and_then(|value| retry::retry_after(value, SystemTime::now()));
+        let said = Said::of(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        let error = refusal::refused(self.provider, self.key_hint, status, refusal::code(&body).as_deref());
-        match wait {
-            Some(wait) => error.with_retry_after(wait),
-            None => error,
-        }
+        said.add_to(refusal::refused(self.provider, self.key_hint, status, &body))
     }
 
     /// Scheme, host and port: what of the URL is no secret.
@@ -143,6 +150,37 @@ impl Endpoint {
             format!("the connection to {origin} broke before an answer came; try again")
         };
         ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
+    }
+}
+
+/// What the headers of a refusal say.
+struct Said {
+    retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    request_id: Option<String>,
+}
+
+impl Said {
+    fn of(headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        Self {
+            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
+            should_retry: text("x-should-retry").and_then(|value| value.parse().ok()),
+            request_id: REQUEST_ID.into_iter().find_map(text).filter(|id| refusal::is_word(id)).map(str::to_owned),
+        }
+    }
+
+    fn add_to(self, mut error: ProviderError) -> ProviderError {
+        if let Some(wait) = self.retry_after {
+            error = error.with_retry_after(wait);
+        }
+        if let Some(should_retry) = self.should_retry {
+            error = error.with_should_retry(should_retry);
+        }
+        match self.request_id {
+            Some(id) => error.with_request_id(id),
+            None => error,
+        }
     }
 }
 

@@ -12,6 +12,8 @@ mod attachment;
 mod catalog;
 mod error;
 #[cfg(feature = "openai")]
+mod exchange;
+#[cfg(feature = "openai")]
 mod http;
 #[cfg(feature = "local")]
 mod local;
@@ -20,6 +22,7 @@ mod model;
 #[cfg(feature = "openai")]
 mod openai;
 mod price;
+mod response;
 #[cfg(feature = "openai")]
 mod retry;
 mod secret;
@@ -36,11 +39,12 @@ pub use self::error::{ErrorKind, ProviderError};
 pub use self::local::LocalModel;
 pub use self::message::{FinishReason, Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
 pub use self::model::{
-    Model, OutputSchema, Profile, Request, Response, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
+    Model, OutputSchema, Profile, Request, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
 pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
+pub use self::response::Response;
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::Settings;

@@ -28,7 +28,8 @@ use self::task::Task;
 use self::thread::Job;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
-use crate::model::{Model, Profile, Request, Response, ResponseStream, StreamEvent};
+use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
+use crate::response::Response;
 
 inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::new(name)?))) }
 

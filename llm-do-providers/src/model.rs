@@ -8,15 +8,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_core::Stream;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::profile::Profile;
 use crate::error::ProviderError;
-use crate::message::{FinishReason, Message, ResponsePart, ToolCall};
+use crate::message::{Message, ResponsePart};
+use crate::response::Response;
 use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
-use crate::usage::Usage;
 
 /// A language model that answers requests.
 ///
@@ -169,54 +168,6 @@ pub struct OutputSchema {
     pub name: Arc<str>,
     /// The JSON schema, an object at its root.
     pub schema: Arc<Value>,
-}
-
-/// The whole answer to one request.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Response {
-    /// The parts, in order.
-    pub parts: Vec<ResponsePart>,
-    /// What it used; [`Usage::requests`] is 1.
-    pub usage: Usage,
-    /// Why the model stopped.
-    pub finish: FinishReason,
-    /// The model that answered, as the provider names it.
-    pub model: String,
-}
-
-impl Response {
-    /// Returns an answer of `parts` by `model`: it stopped for tool calls if there are any.
-    #[must_use]
-    pub fn new(model: impl Into<String>, parts: Vec<ResponsePart>, usage: Usage) -> Self {
-        let calls = parts.iter().any(|part| matches!(part, ResponsePart::ToolCall(_)));
-        let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-        Self { parts, usage, finish, model: model.into() }
-    }
-
-    /// Says that the model stopped for another reason.
-    #[must_use]
-    pub fn with_finish(self, finish: FinishReason) -> Self {
-        Self { finish, ..self }
-    }
-
-    /// Returns the text parts, joined.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let texts = self.parts.iter().filter_map(|part| match part {
-            ResponsePart::Text { text } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
-    }
-
-    /// Returns the tool calls, in order.
-    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
-        self.parts.iter().filter_map(|part| match part {
-            ResponsePart::ToolCall(call) => Some(call),
-            _ => None,
-        })
-    }
 }
 
 /// An answer as it arrives.

@@ -14,19 +14,22 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use self::answer::Answer;
 pub use self::builder::OpenAiBuilder;
 use self::convert::Dialect;
-use self::stream::Exchange;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::Exchange;
 use crate::http::Endpoint;
-use crate::model::{Model, Profile, Request, Response, ResponseStream};
+use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::response::Response;
 use crate::retry::Tries;
 use crate::secret::ApiKey;
 
 /// How long most requests are at least, in bytes, so that a body does not grow from nothing.
 const BODY: usize = 4 << 10;
 const PROVIDER: &str = "openai";
+const PROTOCOL: &str = "chat completions";
 const HOME: &str = "https://api.openai.com/v1";
 const HOME_HOST: &str = "api.openai.com";
 const BASE_URL: &str = "OPENAI_BASE_URL";
@@ -118,7 +121,11 @@ impl OpenAiModel {
         builder.build()
     }
 
-    fn exchange(&self, request: &Request<'_>, stream: bool) -> Result<Exchange, ProviderError> {
+    fn exchange(
+        &self,
+        request: &Request<'_>,
+        stream: bool,
+    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         search::check(&self.model, request.server_side_tools)?;
         let chat = convert::chat(&self.model, request, self.dialect, stream)?;
         let mut body = Vec::with_capacity(BODY);
@@ -126,12 +133,12 @@ impl OpenAiModel {
             let text = "the request cannot be written as JSON; check its settings for numbers that are none";
             ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
+        let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
         Ok(Exchange {
             endpoint: Arc::clone(&self.endpoint),
             body: body.into(),
-            model: Arc::clone(&self.model),
-            turn: request.messages.len(),
             tries: Tries::new(self.retries),
+            begin: move || Answer::new(Arc::clone(&asked), turn),
         })
     }
 }

@@ -77,9 +77,10 @@ impl Tries {
     }
 }
 
-/// Whether the same request may succeed a little later.
+/// Whether the same request may succeed a little later: as the provider says, or else by the status.
 fn may_pass(error: &ProviderError) -> bool {
-    error.kind() == ErrorKind::Transport || error.status().is_some_and(|status| PASSING.contains(&status))
+    let by_status = || error.status().is_some_and(|status| PASSING.contains(&status));
+    error.should_retry().unwrap_or_else(|| error.kind() == ErrorKind::Transport || by_status())
 }
 
 /// The wait after the `failed`-th failure: between half of it and all of it, so that clients do not return together.
@@ -138,6 +139,12 @@ mod tests {
         }
         let garbage = ProviderError::new("p", ErrorKind::Protocol, "garbage");
         assert!(Tries::new(9).after(garbage, 0.0).is_err());
+    }
+
+    #[test]
+    fn what_the_provider_says_of_retries_holds() {
+        assert!(Tries::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
+        assert!(Tries::new(9).after(status(400).with_should_retry(true), 0.0).is_ok());
     }
 
     #[test]

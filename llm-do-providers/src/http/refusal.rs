@@ -1,61 +1,129 @@
 //! From a status or an error object to an error that says what to do, without the server's prose.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use crate::error::{ErrorKind, ProviderError};
 
-/// Returns the error for the refusal `status`; `code` is the server's word for it, and `key` says where the key is set.
-pub(super) fn refused(provider: &str, key: &str, status: u16, code: Option<&str>) -> ProviderError {
-    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
+/// What servers say of a conversation that is longer than the model reads; only some have a code for it.
+const TOO_LONG: [&str; 6] = [
+    "context length",
+    "context size",
+    "context window",
+    "exceeds the maximum number of tokens",
+    "input is too long",
+    "prompt is too long",
+];
+
+/// Returns the error for the refusal `status` with this body; `key` says where the key is set.
+pub(super) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    // Streams of Google's are refused by a list of one.
+    let body = body.get(0).unwrap_or(&body);
+    judged(provider, key, status, &body["error"])
+}
+
+/// Returns the error for an error object, or whatever stands in its place, in an answer of status 200.
+#[must_use]
+pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
+    if let Some(status) = status(&error["code"]) {
+        return judged(provider, key, status, error);
+    }
+    let code = token(error);
+    let has = |word: &str| code.as_ref().is_some_and(|code| code.contains(word));
+    let kind = match () {
+        () if has("rate_limit") => ErrorKind::RateLimited,
+        () if has("overloaded") => ErrorKind::Overloaded,
+        () if is_too_long(error) => ErrorKind::ContextTooLong,
+        () if is_filtered(code.as_deref()) => ErrorKind::ContentFilter,
+        () if has("authentication") || has("permission") => ErrorKind::Auth,
+        () if has("invalid") => ErrorKind::InvalidRequest,
+        () => ErrorKind::Unavailable,
+    };
+    let code = in_brackets(code.as_deref());
+    let text = format!("the provider reported an error in its answer{code}; try again, or look at its logs");
+    ProviderError::new(provider, kind, text).with_status(200)
+}
+
+fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderError {
+    let word = token(error);
+    let code = in_brackets(word.as_deref());
     let (kind, text) = match status {
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
         403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
+        429 if is_used_up(word.as_deref()) => {
+            (ErrorKind::RateLimited, format!("the quota is used up{code}; check the plan and the billing"))
+        }
         429 => {
             let text = format!("too many requests{code}; wait, or ask the provider for a higher limit");
             (ErrorKind::RateLimited, text)
         }
         300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to where it does".to_owned()),
-        408 | 500.. => (ErrorKind::Unavailable, format!("the provider fails or is overloaded{code}; try again later")),
+        503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
+        408 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
+        _ if is_too_long(error) => {
+            let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
+            (ErrorKind::ContextTooLong, text)
+        }
+        _ if is_filtered(word.as_deref()) => {
+            (ErrorKind::ContentFilter, format!("the provider's filter refused the request{code}; change what it says"))
+        }
         _ => {
             let text = format!("the request was refused{code}; check what the model and the server support");
             (ErrorKind::InvalidRequest, text)
         }
     };
-    ProviderError::new(provider, kind, text).with_status(status)
-}
-
-/// Returns the error for an error object, or whatever stands in its place, in an answer of status 200.
-pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
-    let code = token(error);
-    if let Some(status) = status(&error["code"]) {
-        return refused(provider, key, status, code.as_deref());
+    let mut refusal = ProviderError::new(provider, kind, text).with_status(status);
+    if is_used_up(word.as_deref()) {
+        refusal = refusal.with_should_retry(false);
     }
-    let has = |word| code.as_ref().is_some_and(|code| code.contains(word));
-    let kind = match () {
-        () if has("rate_limit") => ErrorKind::RateLimited,
-        () if has("invalid") => ErrorKind::InvalidRequest,
-        () => ErrorKind::Unavailable,
-    };
-    let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    let text = format!("the provider reported an error in its answer{code}; try again, or look at its logs");
-    ProviderError::new(provider, kind, text).with_status(200)
+    match delay(error) {
+        Some(wait) => refusal.with_retry_after(wait),
+        None => refusal,
+    }
 }
 
-/// Returns the server's word for the refusal whose body is `body`.
-pub(super) fn code(body: &[u8]) -> Option<String> {
-    let body: Value = serde_json::from_slice(body).ok()?;
-    token(&body["error"])
+fn in_brackets(code: Option<&str>) -> String {
+    code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
-/// The `code`, or else the `type`, of an error object, if it is a bare word: a sentence might repeat the prompt.
+/// Whether waiting does not help.
+fn is_used_up(code: Option<&str>) -> bool {
+    code.is_some_and(|code| code == "insufficient_quota")
+}
+
+fn is_filtered(code: Option<&str>) -> bool {
+    code.is_some_and(|code| code.contains("content_filter") || code.contains("content_policy"))
+}
+
+fn is_too_long(error: &Value) -> bool {
+    let by_code = token(error).is_some_and(|code| code.contains("context_length") || code.contains("exceed_context"));
+    let message = error["message"].as_str().unwrap_or_default().to_ascii_lowercase();
+    by_code || TOO_LONG.iter().any(|phrase| message.contains(phrase))
+}
+
+/// How long Google asks to wait: `retryDelay` of a detail, such as `34s`.
+fn delay(error: &Value) -> Option<Duration> {
+    let details = error["details"].as_array()?.iter();
+    let seconds = details.into_iter().find_map(|detail| detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok());
+    Duration::try_from_secs_f64(seconds?).ok()
+}
+
+/// The `code`, or else the `type` or the `status`, of an error object, if it is a bare word: a sentence might repeat the
+/// prompt.
 fn token(error: &Value) -> Option<String> {
-    let is_word = |text: &&str| {
-        (1..=64).contains(&text.len())
-            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
-            && text.bytes().any(|byte| byte.is_ascii_alphabetic())
-    };
-    ["code", "type"].into_iter().find_map(|key| error[key].as_str().filter(is_word)).map(str::to_owned)
+    let words = ["code", "type", "status"].into_iter().filter_map(|key| error[key].as_str());
+    words
+        .filter(|text| is_word(text))
+        .find(|text| text.bytes().any(|byte| byte.is_ascii_alphabetic()))
+        .map(str::to_owned)
+}
+
+/// Whether a text is a bare word, not a sentence.
+pub(super) fn is_word(text: &str) -> bool {
+    (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
 /// The HTTP status that some servers put into `code`.
@@ -66,10 +134,16 @@ fn status(code: &Value) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use std::time::Duration;
 
-    use super::{code, refused, reported};
-    use crate::error::ErrorKind;
+    use serde_json::{Value, json};
+
+    use super::{refused, reported};
+    use crate::error::{ErrorKind, ProviderError};
+
+    fn refusal(status: u16, error: &Value) -> ProviderError {
+        refused("p", "`KEY`", status, json!({ "error": error }).to_string().as_bytes())
+    }
 
     #[test]
     fn each_status_has_a_kind() {
@@ -82,32 +156,29 @@ mod tests {
             (408, ErrorKind::Unavailable),
             (429, ErrorKind::RateLimited),
             (500, ErrorKind::Unavailable),
-            (529, ErrorKind::Unavailable),
+            (503, ErrorKind::Overloaded),
+            (529, ErrorKind::Overloaded),
         ];
         for (status, kind) in kinds {
-            assert_eq!(refused("p", "`KEY`", status, None).kind(), kind, "{status}");
+            assert_eq!(refusal(status, &Value::Null).kind(), kind, "{status}");
         }
     }
 
     #[test]
     fn the_code_is_shown_and_the_message_is_not() {
-        let body = json!({"error": {"message": "no model my secret plan", "code": "model_not_found"}}).to_string();
-        let error = refused("p", "`KEY`", 404, code(body.as_bytes()).as_deref());
+        let error = refusal(404, &json!({"message": "no model my secret plan", "code": "model_not_found"}));
         let text = "p: status 404: not found (model_not_found); check the model's name and the base URL";
         assert_eq!(error.to_string(), text);
     }
 
     #[test]
     fn a_code_that_is_a_sentence_is_not_shown() {
-        for body in [
-            json!({"error": {"code": "my secret plan", "type": null}}),
-            json!({"error": "my secret plan"}),
-            json!({"error": {"code": "x".repeat(65)}}),
-            json!(["error"]),
-        ] {
-            assert_eq!(code(body.to_string().as_bytes()), None);
+        for error in
+            [json!({"code": "my secret plan", "type": null}), json!("my secret plan"), json!({"code": "x".repeat(65)})]
+        {
+            assert_eq!(refusal(404, &error).to_string(), refusal(404, &Value::Null).to_string());
         }
-        assert_eq!(code(b"<html>"), None);
+        assert_eq!(refused("p", "", 500, b"<html>").kind(), ErrorKind::Unavailable);
     }
 
     #[test]
@@ -115,7 +186,41 @@ mod tests {
         assert_eq!(reported("p", "", &json!({"code": 502, "type": "upstream"})).status(), Some(502));
         assert_eq!(reported("p", "", &json!({"code": "429"})).kind(), ErrorKind::RateLimited);
         assert_eq!(reported("p", "", &json!({"type": "invalid_request_error"})).kind(), ErrorKind::InvalidRequest);
+        assert_eq!(reported("p", "", &json!({"type": "overloaded_error"})).kind(), ErrorKind::Overloaded);
         assert_eq!(reported("p", "", &json!("overloaded")).kind(), ErrorKind::Unavailable);
         assert_eq!(reported("p", "", &json!({"code": 7})).status(), Some(200));
+    }
+
+    #[test]
+    fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
+        let told = [
+            json!({"code": "context_length_exceeded", "message": "This model's maximum context length is 8192 tokens."}),
+            json!({"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}),
+            json!({"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}),
+            json!({"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the available size"}),
+        ];
+        for error in told {
+            assert_eq!(refusal(400, &error).kind(), ErrorKind::ContextTooLong, "{error}");
+        }
+    }
+
+    #[test]
+    fn a_quota_that_is_used_up_is_not_waited_for() {
+        let error = refusal(429, &json!({"code": "insufficient_quota"}));
+        assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)));
+    }
+
+    #[test]
+    fn a_filter_is_named_as_one() {
+        assert_eq!(refusal(400, &json!({"code": "content_filter"})).kind(), ErrorKind::ContentFilter);
+    }
+
+    #[test]
+    fn google_says_in_a_detail_how_long_to_wait() {
+        let detail = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"});
+        let error = json!({"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [detail]});
+        assert_eq!(refusal(429, &error).retry_after(), Some(Duration::from_millis(34_500)));
+        let body = json!([{ "error": error }]).to_string();
+        assert!(refused("p", "", 429, body.as_bytes()).to_string().contains("RESOURCE_EXHAUSTED"));
     }
 }

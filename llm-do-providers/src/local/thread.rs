@@ -13,7 +13,8 @@ use super::single;
 use super::task::Task;
 use super::writer;
 use crate::error::ProviderError;
-use crate::model::{Response, StreamEvent};
+use crate::model::StreamEvent;
+use crate::response::Response;
 
 /// The queues of the models that this process has begun to use, by file: each is loaded once, and stays.
 static QUEUES: Mutex<BTreeMap<PathBuf, Sender<Job>>> = Mutex::new(BTreeMap::new());

@@ -15,7 +15,8 @@ use super::text::Text;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 use crate::message::{FinishReason, ResponsePart};
-use crate::model::{Response, StreamEvent};
+use crate::model::StreamEvent;
+use crate::response::Response;
 use crate::settings::Settings;
 use crate::usage::Usage;
 

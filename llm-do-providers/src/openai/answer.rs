@@ -8,12 +8,17 @@ use serde_json::Value;
 use super::convert;
 use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
 use crate::message::{FinishReason, ResponsePart, Thinking, ToolCall};
-use crate::model::{Response, StreamEvent};
+use crate::model::StreamEvent;
+use crate::response::Response;
 use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
+    /// The model that was asked, should the server not name it.
+    asked: Arc<str>,
+    /// The length of the history, for the ids of calls that the server gives none.
+    turn: usize,
     model: Option<String>,
     thinking: String,
     text: String,
@@ -38,8 +43,14 @@ struct GrowingCall {
 }
 
 impl Answer {
+    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+    /// a conversation as long as `turn` grows.
+    pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
+        Self { asked, turn, ..Self::default() }
+    }
+
     /// Takes in one piece and adds what it brought to `events`.
-    pub(super) fn absorb(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
         if let Some(tokens) = chunk.usage {
@@ -52,34 +63,42 @@ impl Answer {
     }
 
     /// Whether the server has said why it stopped.
-    pub(super) fn is_finished(&self) -> bool {
+    pub(super) fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
 
-    /// Returns the whole answer, by the model `asked` unless the server named it; calls without ids get some that are
-    /// unique in a conversation as long as `turn` grows.
-    ///
-    /// # Errors
-    ///
-    /// Returns what is wrong with it.
-    pub(super) fn complete(self, asked: &str, turn: usize) -> Result<Response, &'static str> {
+    /// Returns what is wrong with it, if anything.
+    pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
-            return Err("the answer is empty");
+            return Some("the answer is empty");
         }
-        if self.calls.iter().any(|call| call.name.is_empty()) {
-            return Err("the answer calls a tool without a name");
-        }
+        let is_nameless = self.calls.iter().any(|call| call.name.is_empty());
+        is_nameless.then_some("the answer calls a tool without a name")
+    }
+
+    /// Returns the whole answer.
+    pub(super) fn into_response(self) -> Response {
         let finish = self.finish();
+        let response = self.response();
+        match finish {
+            Some(reason) => response.with_finish(reason),
+            None => response,
+        }
+    }
+
+    /// Returns what came of an answer that broke off: without calls, of which none is known to be whole.
+    pub(super) fn into_arrived(mut self) -> Response {
+        self.calls.clear();
+        self.response().with_finish(FinishReason::Other)
+    }
+
+    fn response(self) -> Response {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
         parts.extend((!self.thinking.is_empty()).then(|| ResponsePart::Thinking(Thinking::new(self.thinking))));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
-        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(turn, place)));
+        parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
-        let response = Response::new(self.model.unwrap_or_else(|| asked.to_owned()), parts, usage);
-        Ok(match finish {
-            Some(reason) => response.with_finish(reason),
-            None => response,
-        })
+        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, usage)
     }
 
     /// The reason, if it says more than the parts do: servers confuse `stop` and `tool_calls`.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::convert::Dialect;
-use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROVIDER, configuration, search};
+use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROTOCOL, PROVIDER, configuration, search};
 use crate::error::ProviderError;
 use crate::http::Endpoint;
 use crate::model::Profile;
@@ -80,7 +80,7 @@ impl OpenAiBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key, or
     /// if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
-        let mut endpoint = Endpoint::new(PROVIDER, &self.base_url, "/chat/completions")?;
+        let mut endpoint = Endpoint::new(PROVIDER, PROTOCOL, &self.base_url, "/chat/completions")?;
         let at_home = endpoint.is_at(HOME_HOST);
         match &self.api_key {
             Some(key) => endpoint.authorize(key),

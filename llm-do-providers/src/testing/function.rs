@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 
 use crate::error::ProviderError;
-use crate::model::{Model, Profile, Request, Response, ResponseStream, StreamEvent, replay};
+use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
+use crate::response::Response;
 
 type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
 
@@ -106,7 +107,8 @@ mod tests {
     use crate::attachment::Attachment;
     use crate::error::{ErrorKind, ProviderError};
     use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
-    use crate::model::{Model, Request, Response, StreamEvent};
+    use crate::model::{Model, Request, StreamEvent};
+    use crate::response::Response;
     use crate::settings::Settings;
     use crate::usage::Usage;
 

@@ -10,7 +10,8 @@ use super::sample::sample;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall};
-use crate::model::{Model, Profile, Request, Response, ToolChoice, ToolSpec};
+use crate::model::{Model, Profile, Request, ToolChoice, ToolSpec};
+use crate::response::Response;
 use crate::usage::Usage;
 
 /// The tool whose arguments are a worker's output; the runtime names it so.
@@ -201,7 +202,8 @@ mod tests {
     use super::TestModel;
     use crate::attachment::Attachment;
     use crate::message::{Message, ResponsePart, ToolResult, UserPart};
-    use crate::model::{Model, OutputSchema, Request, Response, ToolChoice, ToolSpec};
+    use crate::model::{Model, OutputSchema, Request, ToolChoice, ToolSpec};
+    use crate::response::Response;
     use crate::settings::Settings;
 
     fn tool(name: &str) -> ToolSpec {

@@ -242,7 +242,7 @@ async fn an_error_object_in_an_answer_is_an_error() {
     for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
         check(
             &error,
-            ErrorKind::Unavailable,
+            ErrorKind::Overloaded,
             Some(200),
             "reported an error in its answer (overloaded_error); try again",
         );

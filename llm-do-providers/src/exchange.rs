@@ -1,0 +1,224 @@
+//! One exchange with a server: tries, the pieces of a streamed answer, and what may go wrong with them.
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use tokio::time::sleep;
+
+use crate::error::{ErrorKind, ProviderError};
+use crate::http::{Endpoint, Events};
+use crate::model::{ResponseStream, StreamEvent};
+use crate::response::Response;
+use crate::retry::{Pause, Tries};
+
+/// An answer as it grows, by the protocol of one provider.
+pub(crate) trait Growing: Send + 'static {
+    /// Takes in a whole answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with it, or the error that it is.
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError>;
+
+    /// Takes in the data of one event of a stream, adds what it brought to `ready`, and returns whether more is to come.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        data: &str,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<bool, ProviderError>;
+
+    /// Whether the server has said why the model stopped: what is missing after that is no part of the answer.
+    fn is_finished(&self) -> bool;
+
+    /// Returns what is wrong with the answer as it is at its end, if anything.
+    fn fault(&self) -> Option<&'static str>;
+
+    /// Returns the whole answer, which has no fault.
+    fn complete(self) -> Response;
+
+    /// Returns what came of an answer that broke off: no call whose arguments may not all be there.
+    fn arrived(self) -> Response;
+}
+
+/// A request on its way; `begin` returns the answer before anything came.
+pub(crate) struct Exchange<F> {
+    pub(crate) endpoint: Arc<Endpoint>,
+    pub(crate) body: Bytes,
+    pub(crate) tries: Tries,
+    pub(crate) begin: F,
+}
+
+impl<F, G> Exchange<F>
+where
+    F: Fn() -> G + Send + 'static,
+    G: Growing,
+{
+    /// Waits for the whole answer.
+    pub(crate) async fn whole(mut self) -> Result<Response, ProviderError> {
+        loop {
+            match self.attempt().await {
+                Ok(response) => return Ok(response),
+                Err(error) => sleep(self.after(error)?.wait).await,
+            }
+        }
+    }
+
+    /// Returns the answer as it arrives; nothing is sent before the first poll.
+    pub(crate) fn stream(self) -> ResponseStream {
+        let streaming = Streaming { exchange: self, state: State::Ask, ready: VecDeque::new(), shown: false };
+        // Boxed, since it changes hands with every piece.
+        Box::pin(stream::unfold(Box::new(streaming), Streaming::next))
+    }
+
+    async fn attempt(&self) -> Result<Response, ProviderError> {
+        let body = self.endpoint.fetch(self.body.clone()).await?;
+        let mut answer = (self.begin)();
+        answer.absorb_whole(&self.endpoint, &body)?;
+        match answer.fault() {
+            Some(fault) => Err(odd(&self.endpoint, fault)),
+            None => Ok(answer.complete()),
+        }
+    }
+
+    fn after(&mut self, error: ProviderError) -> Result<Pause, ProviderError> {
+        self.tries.after(error, fastrand::f64())
+    }
+}
+
+/// A streamed answer and its tries.
+struct Streaming<F, G> {
+    exchange: Exchange<F>,
+    state: State<G>,
+    ready: VecDeque<StreamEvent>,
+    /// Whether a piece of the answer was handed out, so that it cannot be asked for anew.
+    shown: bool,
+}
+
+enum State<G> {
+    Ask,
+    Pause(Duration),
+    Read(Box<Reading<G>>),
+    End,
+}
+
+impl<F, G> Streaming<F, G>
+where
+    F: Fn() -> G + Send + 'static,
+    G: Growing,
+{
+    async fn next(mut self: Box<Self>) -> Option<(Result<StreamEvent, ProviderError>, Box<Self>)> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some((Ok(event), self));
+            }
+            if matches!(self.state, State::End) {
+                return None;
+            }
+            if let Err(error) = self.advance().await
+                && let Err(error) = self.recover(error)
+            {
+                return Some((Err(error), self));
+            }
+        }
+    }
+
+    async fn advance(&mut self) -> Result<(), ProviderError> {
+        match &mut self.state {
+            State::Ask => {
+                let events = self.exchange.endpoint.open(self.exchange.body.clone()).await?;
+                let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), Some((self.exchange.begin)()));
+                self.state = State::Read(Box::new(Reading { endpoint, events, answer }));
+            }
+            State::Pause(wait) => {
+                sleep(*wait).await;
+                self.state = State::Ask;
+            }
+            State::Read(reading) => {
+                let stepped = reading.step(&mut self.ready).await;
+                self.shown |= !self.ready.is_empty();
+                if !stepped? {
+                    self.state = State::End;
+                }
+            }
+            State::End => {}
+        }
+        Ok(())
+    }
+
+    /// Goes on to the next try, unless the answer has begun or the failure lasts; then the error has what arrived.
+    fn recover(&mut self, error: ProviderError) -> Result<(), ProviderError> {
+        let state = std::mem::replace(&mut self.state, State::End);
+        if self.shown {
+            return Err(match state {
+                State::Read(reading) => reading.broken_off(error),
+                _ => error,
+            });
+        }
+        let pause = self.exchange.after(error)?;
+        self.ready.push_back(StreamEvent::Waiting { on: pause.on });
+        self.state = State::Pause(pause.wait);
+        Ok(())
+    }
+}
+
+/// The reading of one streamed answer.
+struct Reading<G> {
+    endpoint: Arc<Endpoint>,
+    events: Events,
+    /// None once it is handed out.
+    answer: Option<G>,
+}
+
+impl<G: Growing> Reading<G> {
+    /// Reads one event, adds what it brought to `ready`, and returns whether more is to come.
+    async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
+        let Some(answer) = &mut self.answer else { return Ok(false) };
+        match self.events.next().await {
+            Ok(Some(data)) => {
+                if answer.absorb(&self.endpoint, &data, ready)? {
+                    return Ok(true);
+                }
+            }
+            // The answer is whole even if its end mark, or the figures after it, got lost.
+            Ok(None) | Err(_) if answer.is_finished() => {}
+            Ok(None) => return Err(odd(&self.endpoint, "the stream broke off")),
+            Err(error) => return Err(error),
+        }
+        if let Some(fault) = answer.fault() {
+            return Err(odd(&self.endpoint, fault));
+        }
+        ready.extend(self.answer.take().map(|answer| StreamEvent::Done(answer.complete())));
+        Ok(false)
+    }
+
+    /// Returns the error of an answer that broke off, with what of it arrived.
+    fn broken_off(self, error: ProviderError) -> ProviderError {
+        match self.answer {
+            Some(answer) => error.with_arrived(answer.arrived()),
+            None => error,
+        }
+    }
+}
+
+/// The error for an answer of status 200 that breaks the protocol.
+pub(crate) fn odd(server: &Endpoint, what: &str) -> ProviderError {
+    let text = format!("{what}; try again, and check that the server speaks {}", server.protocol);
+    ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200)
+}
+
+/// The error for an answer that is not the JSON of the protocol.
+pub(crate) fn unread(server: &Endpoint, error: &serde_json::Error) -> ProviderError {
+    let place = format!("line {}, column {}", error.line(), error.column());
+    odd(server, &format!("the answer is not the JSON of {} ({place})", server.protocol))
+}
