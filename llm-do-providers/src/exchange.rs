@@ -7,15 +7,17 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::stream;
+use serde::Serialize;
+use serde_json::{Map, Value};
 use tokio::time::sleep;
 
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Endpoint, Events};
+use crate::http::{Call, Endpoint, Events};
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::Response;
 use crate::retry::{Pause, Tries};
+use crate::settings::Settings;
 
 /// An answer as it grows, by the protocol of one provider.
 pub(crate) trait Growing: Send + 'static {
@@ -51,12 +53,15 @@ pub(crate) trait Growing: Send + 'static {
     fn arrived(self) -> Response;
 }
 
+/// How long most requests are at least, in bytes, so that a body does not grow from nothing.
+const BODY: usize = 4 << 10;
+
 /// A request on its way; `begin` returns the answer before anything came.
 pub(crate) struct Exchange<F> {
-    pub(crate) endpoint: Arc<Endpoint>,
-    pub(crate) body: Bytes,
-    pub(crate) tries: Tries,
-    pub(crate) begin: F,
+    endpoint: Arc<Endpoint>,
+    call: Call,
+    tries: Tries,
+    begin: F,
 }
 
 impl<F, G> Exchange<F>
@@ -64,6 +69,26 @@ where
     F: Fn() -> G + Send + 'static,
     G: Growing,
 {
+    /// Writes a request, with the fields and headers that its settings add; failures are tried again `retries` times.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if that cannot be written.
+    pub(crate) fn new(
+        endpoint: &Arc<Endpoint>,
+        request: &impl Serialize,
+        settings: &Settings,
+        retries: u32,
+        begin: F,
+    ) -> Result<Self, ProviderError> {
+        let body = body(request, &settings.extra_body).map_err(|error| {
+            let text = "the request cannot be written as JSON; check its settings for numbers that are none";
+            ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
+        })?;
+        let call = Call::new(endpoint.provider, body.into(), settings)?;
+        Ok(Self { endpoint: Arc::clone(endpoint), call, tries: Tries::new(retries), begin })
+    }
+
     /// Waits for the whole answer.
     pub(crate) async fn whole(mut self) -> Result<Response, ProviderError> {
         loop {
@@ -82,7 +107,7 @@ where
     }
 
     async fn attempt(&self) -> Result<Response, ProviderError> {
-        let body = self.endpoint.fetch(self.body.clone()).await?;
+        let body = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
         answer.absorb_whole(&self.endpoint, &body)?;
         match answer.fault() {
@@ -94,6 +119,19 @@ where
     fn after(&mut self, error: ProviderError) -> Result<Pause, ProviderError> {
         self.tries.after(error, fastrand::f64())
     }
+}
+
+fn body(request: &impl Serialize, extra: &Map<String, Value>) -> serde_json::Result<Vec<u8>> {
+    if extra.is_empty() {
+        let mut body = Vec::with_capacity(BODY);
+        serde_json::to_writer(&mut body, request)?;
+        return Ok(body);
+    }
+    let mut body = serde_json::to_value(request)?;
+    if let Value::Object(fields) = &mut body {
+        fields.extend(extra.clone());
+    }
+    serde_json::to_vec(&body)
 }
 
 /// A streamed answer and its tries.
@@ -136,7 +174,7 @@ where
     async fn advance(&mut self) -> Result<(), ProviderError> {
         match &mut self.state {
             State::Ask => {
-                let events = self.exchange.endpoint.open(self.exchange.body.clone()).await?;
+                let events = self.exchange.endpoint.open(&self.exchange.call).await?;
                 let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), Some((self.exchange.begin)()));
                 self.state = State::Read(Box::new(Reading { endpoint, events, answer }));
             }

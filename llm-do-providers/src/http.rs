@@ -17,6 +17,7 @@ pub(crate) use self::refusal::reported;
 use crate::error::{ErrorKind, ProviderError};
 use crate::retry;
 use crate::secret::ApiKey;
+use crate::settings::Settings;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -86,27 +87,30 @@ impl Endpoint {
         self.url.host_str() == Some(host)
     }
 
-    /// Sends `body` and reads the whole answer.
-    pub(crate) async fn fetch(&self, body: Bytes) -> Result<Vec<u8>, ProviderError> {
+    /// Sends a request and reads the whole answer.
+    pub(crate) async fn fetch(&self, call: &Call) -> Result<Vec<u8>, ProviderError> {
         let exchange = async {
-            let mut answer = self.post(body).await?;
+            let mut answer = self.post(call).await?;
             self.read(&mut answer, WHOLE_SIZE).await
         };
-        timeout(self.whole, exchange).await.unwrap_or_else(|_| Err(self.late(self.whole, "timeout", None)))
+        let limit = call.timeout.unwrap_or(self.whole);
+        timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout", None)))
     }
 
-    /// Sends `body` and returns the server-sent events of the answer.
-    pub(crate) async fn open(&self, body: Bytes) -> Result<Events, ProviderError> {
-        let answer = timeout(self.idle, self.post(body)).await;
-        let answer = answer.unwrap_or_else(|_| Err(self.late(self.idle, "idle timeout", None)))?;
-        let reading = Reading { provider: self.provider, idle: self.idle, origin: self.origin(), answer, size: 0 };
+    /// Sends a request and returns the server-sent events of the answer.
+    pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
+        let idle = call.timeout.unwrap_or(self.idle);
+        let answer = timeout(idle, self.post(call)).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout", None)))?;
+        let reading = Reading { provider: self.provider, idle, origin: self.origin(), answer, size: 0 };
         Ok(Events::new(self.provider, reading.chunks()))
     }
 
-    async fn post(&self, body: Bytes) -> Result<Response, ProviderError> {
+    async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
         let mut request = Request::new(Method::POST, self.url.clone());
         request.headers_mut().clone_from(&self.headers);
-        *request.body_mut() = Some(body.into());
+        request.headers_mut().extend(call.headers.clone());
+        *request.body_mut() = Some(call.body.clone().into());
         let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
@@ -150,6 +154,35 @@ impl Endpoint {
             format!("the connection to {origin} broke before an answer came; try again")
         };
         ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
+    }
+}
+
+/// One request, which may be sent again.
+#[derive(Debug)]
+pub(crate) struct Call {
+    body: Bytes,
+    headers: HeaderMap,
+    timeout: Option<Duration>,
+}
+
+impl Call {
+    /// Makes a request of `body`, with the headers and the timeout of `settings`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the header that cannot be sent.
+    pub(crate) fn new(provider: &str, body: Bytes, settings: &Settings) -> Result<Self, ProviderError> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in settings.extra_headers.iter() {
+            let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+            let Some((name, mut value)) = header else {
+                let text = format!("the extra header `{name}` cannot be sent; it holds what no header can carry");
+                return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(Self { body, headers, timeout: settings.timeout })
     }
 }
 

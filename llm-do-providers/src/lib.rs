@@ -11,9 +11,9 @@
 mod attachment;
 mod catalog;
 mod error;
-#[cfg(feature = "openai")]
+#[cfg(feature = "http")]
 mod exchange;
-#[cfg(feature = "openai")]
+#[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "local")]
 mod local;
@@ -23,7 +23,7 @@ mod model;
 mod openai;
 mod price;
 mod response;
-#[cfg(feature = "openai")]
+#[cfg(feature = "http")]
 mod retry;
 mod secret;
 mod server_side;
@@ -37,7 +37,9 @@ pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
-pub use self::message::{FinishReason, Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
+pub use self::message::{
+    FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
+};
 pub use self::model::{
     Model, OutputSchema, Profile, Request, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
@@ -47,7 +49,7 @@ pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTab
 pub use self::response::Response;
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
-pub use self::settings::Settings;
+pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
 pub use self::testing::{FunctionModel, TestModel};
 pub use self::usage::Usage;

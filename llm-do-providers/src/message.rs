@@ -66,6 +66,12 @@ pub enum ResponsePart {
     Thinking(Thinking),
     /// A request to call a tool.
     ToolCall(ToolCall),
+    /// A use of a tool that the provider ran.
+    ServerSideTool(ServerSideToolUse),
+    /// A file that the model made, such as an image.
+    Attachment(Attachment),
+    /// What means something to its provider alone, which wants it back in its place.
+    Opaque(ProviderData),
 }
 
 /// What a model thought.
@@ -143,6 +149,35 @@ impl ToolCall {
     }
 
     /// Adds what its provider wants back with it. Default: nothing.
+    #[must_use]
+    pub fn with_provider_data(self, data: ProviderData) -> Self {
+        Self { provider_data: Some(data), ..self }
+    }
+}
+
+/// A use that a model made of a [`ServerSideTool`](crate::ServerSideTool): it has run already, on the provider's servers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ServerSideToolUse {
+    /// The tool, such as `web_search`.
+    pub name: String,
+    /// What it was asked, in the provider's own terms.
+    pub input: Value,
+    /// What it found, in the provider's own terms; null where the provider does not show it.
+    pub output: Value,
+    /// What the provider wants back with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_data: Option<ProviderData>,
+}
+
+impl ServerSideToolUse {
+    /// Returns a use of the tool `name`.
+    #[must_use]
+    pub fn new(name: impl Into<String>, input: Value, output: Value) -> Self {
+        Self { name: name.into(), input, output, provider_data: None }
+    }
+
+    /// Adds what the provider wants back with it. Default: nothing.
     #[must_use]
     pub fn with_provider_data(self, data: ProviderData) -> Self {
         Self { provider_data: Some(data), ..self }

@@ -197,6 +197,13 @@ pub enum StreamEvent {
         /// More of the arguments' JSON text; the first piece may be empty.
         arguments: String,
     },
+    /// A use of a tool that the provider runs, once it is known what for.
+    ServerSideTool {
+        /// The tool's name, such as `web_search`.
+        name: Arc<str>,
+        /// What it was asked, in the provider's own terms.
+        input: Value,
+    },
     /// The whole answer; nothing follows.
     Done(Response),
 }
@@ -218,6 +225,10 @@ pub fn replay(response: Response) -> ResponseStream {
                     arguments: call.arguments.clone(),
                 }
             }
+            ResponsePart::ServerSideTool(used) => {
+                StreamEvent::ServerSideTool { name: used.name.as_str().into(), input: used.input.clone() }
+            }
+            ResponsePart::Attachment(_) | ResponsePart::Opaque(_) => continue,
         });
     }
     events.push(StreamEvent::Done(response));

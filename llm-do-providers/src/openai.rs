@@ -23,11 +23,8 @@ use crate::exchange::Exchange;
 use crate::http::Endpoint;
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
-use crate::retry::Tries;
 use crate::secret::ApiKey;
 
-/// How long most requests are at least, in bytes, so that a body does not grow from nothing.
-const BODY: usize = 4 << 10;
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
 const HOME: &str = "https://api.openai.com/v1";
@@ -128,18 +125,9 @@ impl OpenAiModel {
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         search::check(&self.model, request.server_side_tools)?;
         let chat = convert::chat(&self.model, request, self.dialect, stream)?;
-        let mut body = Vec::with_capacity(BODY);
-        serde_json::to_writer(&mut body, &chat).map_err(|error| {
-            let text = "the request cannot be written as JSON; check its settings for numbers that are none";
-            ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text).with_source(error)
-        })?;
         let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
-        Ok(Exchange {
-            endpoint: Arc::clone(&self.endpoint),
-            body: body.into(),
-            tries: Tries::new(self.retries),
-            begin: move || Answer::new(Arc::clone(&asked), turn),
-        })
+        let begin = move || Answer::new(Arc::clone(&asked), turn);
+        Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)
     }
 }
 

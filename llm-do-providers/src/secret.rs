@@ -38,7 +38,7 @@ impl ApiKey {
     }
 
     /// Shows the key, for a header.
-    #[cfg(feature = "openai")]
+    #[cfg(feature = "http")]
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

@@ -1,8 +1,19 @@
 //! What a request may ask of a model.
 
+mod headers;
+mod thinking;
+
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::headers::ExtraHeaders;
+pub use self::thinking::ThinkingLevel;
 
 /// Settings of a request; what is `None` is left to the provider.
+///
+/// A provider has no place for some of them, which its model's page says; those are left out, since they are wishes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -17,6 +28,26 @@ pub struct Settings {
     pub seed: Option<u64>,
     /// Texts before which the model stops.
     pub stop: Vec<String>,
+    /// How much words that came before are avoided: from -2 to 2 with most providers.
+    pub presence_penalty: Option<f64>,
+    /// How much words are avoided the more often they came before: from -2 to 2 with most providers.
+    pub frequency_penalty: Option<f64>,
+    /// How much the model thinks before it answers.
+    pub thinking: Option<ThinkingLevel>,
+    /// Whether the model may ask for several tool calls at once.
+    pub parallel_tool_calls: Option<bool>,
+    /// Whether the beginning of the conversation is marked for the provider's cache, where the provider wants marks.
+    pub cache_prompt: Option<bool>,
+    /// The provider's word for how fast and how dear the answer is, such as `flex` or `priority`.
+    pub service_tier: Option<String>,
+    /// How long a request may take that is not streamed; for a streamed one, how long until its next piece. Seconds, in JSON.
+    #[serde(with = "seconds")]
+    pub timeout: Option<Duration>,
+    /// Fields that are put into the request's body as they are, over those of the same name.
+    pub extra_body: Map<String, Value>,
+    /// Headers that go with the request. They may hold secrets, and are in no JSON of the settings.
+    #[serde(skip)]
+    pub extra_headers: ExtraHeaders,
 }
 
 impl Settings {
@@ -37,12 +68,23 @@ impl Settings {
     /// ```
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
+        let mut extra_body = base.extra_body.clone();
+        extra_body.extend(self.extra_body);
         Self {
             temperature: self.temperature.or(base.temperature),
             top_p: self.top_p.or(base.top_p),
             max_tokens: self.max_tokens.or(base.max_tokens),
             seed: self.seed.or(base.seed),
             stop: if self.stop.is_empty() { base.stop.clone() } else { self.stop },
+            presence_penalty: self.presence_penalty.or(base.presence_penalty),
+            frequency_penalty: self.frequency_penalty.or(base.frequency_penalty),
+            thinking: self.thinking.or(base.thinking),
+            parallel_tool_calls: self.parallel_tool_calls.or(base.parallel_tool_calls),
+            cache_prompt: self.cache_prompt.or(base.cache_prompt),
+            service_tier: self.service_tier.or_else(|| base.service_tier.clone()),
+            timeout: self.timeout.or(base.timeout),
+            extra_body,
+            extra_headers: self.extra_headers.over(&base.extra_headers),
         }
     }
 
@@ -75,5 +117,112 @@ impl Settings {
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
         self
+    }
+
+    /// Avoids words that came before, from -2 to 2 with most providers. Default: the provider's, mostly 0.
+    #[must_use]
+    pub fn presence_penalty(self, penalty: f64) -> Self {
+        Self { presence_penalty: Some(penalty), ..self }
+    }
+
+    /// Avoids words the more often they came before, from -2 to 2 with most providers. Default: the provider's, mostly 0.
+    #[must_use]
+    pub fn frequency_penalty(self, penalty: f64) -> Self {
+        Self { frequency_penalty: Some(penalty), ..self }
+    }
+
+    /// Sets how much the model thinks before it answers. Default: the provider's, which may be not at all.
+    #[must_use]
+    pub fn thinking(self, level: impl Into<ThinkingLevel>) -> Self {
+        Self { thinking: Some(level.into()), ..self }
+    }
+
+    /// Sets whether the model may ask for several tool calls at once. Default: the provider's, mostly yes.
+    #[must_use]
+    pub fn parallel_tool_calls(self, allowed: bool) -> Self {
+        Self { parallel_tool_calls: Some(allowed), ..self }
+    }
+
+    /// Marks the beginning of the conversation for the provider's cache, where the provider wants marks. Default: no marks.
+    ///
+    /// What goes into the cache may cost more than what does not, and what comes out of it less.
+    #[must_use]
+    pub fn cache_prompt(self, marked: bool) -> Self {
+        Self { cache_prompt: Some(marked), ..self }
+    }
+
+    /// Sets the provider's word for how fast and how dear the answer is, such as `flex`. Default: the provider's.
+    #[must_use]
+    pub fn service_tier(self, tier: impl Into<String>) -> Self {
+        Self { service_tier: Some(tier.into()), ..self }
+    }
+
+    /// Waits at most this long for a whole answer, or for the next piece of a streamed one. Default: the model's.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout: Some(timeout), ..self }
+    }
+
+    /// Puts a field into the request's body, over one of the same name. Default: none.
+    #[must_use]
+    pub fn extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.extra_body.insert(name.into(), value.into());
+        self
+    }
+
+    /// Sends a header with the request. Default: none.
+    #[must_use]
+    pub fn extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.extra_headers.insert(name, value);
+        self
+    }
+}
+
+/// A time as a number of seconds.
+mod seconds {
+    use std::time::Duration;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::ref_option, reason = "what serde calls")]
+    pub(super) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
+        time.map(|time| time.as_secs_f64()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+        let seconds = Option::<f64>::deserialize(deserializer)?;
+        let time = |seconds| Duration::try_from_secs_f64(seconds).map_err(D::Error::custom);
+        seconds.map(time).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::json;
+
+    use super::{ExtraHeaders, Settings, ThinkingLevel};
+
+    #[test]
+    fn what_these_leave_open_the_others_say() {
+        let base =
+            Settings::new().thinking(ThinkingLevel::Low).extra_body("a", 1).extra_body("b", 1).extra_header("X", "1");
+        let own = Settings::new().extra_body("b", 2).extra_header("x", "2").timeout(Duration::from_secs(3));
+        let both = own.over(&base);
+        assert_eq!(json!(both.extra_body), json!({"a": 1, "b": 2}));
+        assert_eq!((both.thinking, both.timeout), (Some(ThinkingLevel::Low), Some(Duration::from_secs(3))));
+        assert_eq!(both.extra_headers.iter().collect::<Vec<_>>(), [("x", "2")]);
+    }
+
+    #[test]
+    fn settings_are_the_same_as_json_but_for_headers() {
+        let settings =
+            Settings::new().thinking(2000).timeout(Duration::from_millis(1500)).extra_header("key", "secret");
+        let written = serde_json::to_string(&settings).unwrap();
+        assert!(!written.contains("secret") && !format!("{settings:?}").contains("secret"), "{written}");
+        let read: Settings = serde_json::from_str(&written).unwrap();
+        assert_eq!(read, Settings { extra_headers: ExtraHeaders::default(), ..settings });
     }
 }

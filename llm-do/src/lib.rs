@@ -147,8 +147,8 @@ pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
     PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, Response, ResponsePart, ResponseStream,
-    ServerSideTool, Settings, StreamEvent, Thinking, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
-    WebSearch, replay,
+    ServerSideTool, ServerSideToolUse, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice,
+    ToolResult, ToolSpec, Usage, UserPart, WebSearch, replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

@@ -122,7 +122,10 @@ fn assistant_text(parts: &[ResponsePart]) -> String {
         .filter_map(|part| match part {
             ResponsePart::Text { text } => Some(text.clone()),
             ResponsePart::ToolCall(call) => Some(call_text(call)),
-            ResponsePart::Thinking(_) => None,
+            ResponsePart::Thinking(_)
+            | ResponsePart::ServerSideTool(_)
+            | ResponsePart::Attachment(_)
+            | ResponsePart::Opaque(_) => None,
         })
         .collect();
     texts.join("\n")

@@ -14,6 +14,7 @@ use super::wire::{
 use crate::error::ProviderError;
 use crate::message::{FinishReason, Message, ResponsePart, ToolCall, ToolResult};
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::settings::ThinkingLevel;
 use crate::usage::Usage;
 
 /// How a server wants to be asked, where servers differ.
@@ -49,9 +50,27 @@ pub(super) fn chat<'a>(
         max_completion_tokens: new,
         seed: settings.seed,
         stop: &settings.stop,
+        presence_penalty: settings.presence_penalty,
+        frequency_penalty: settings.frequency_penalty,
+        reasoning_effort: settings.thinking.map(effort),
+        // Servers refuse it without tools.
+        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !request.tools.is_empty()),
+        service_tier: settings.service_tier.as_deref(),
         stream: stream.then_some(true),
         stream_options: stream.then_some(StreamOptions { include_usage: true }),
     })
+}
+
+/// Returns the word for a level, of those on <https://platform.openai.com/docs/guides/reasoning>; there are none for numbers
+/// of tokens, so that those go as what is near.
+fn effort(level: ThinkingLevel) -> &'static str {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Tokens(0) => "none",
+        ThinkingLevel::Minimal => "minimal",
+        ThinkingLevel::Low | ThinkingLevel::Tokens(..=2048) => "low",
+        ThinkingLevel::Medium | ThinkingLevel::Tokens(..=8192) => "medium",
+        ThinkingLevel::High | ThinkingLevel::Tokens(_) => "high",
+    }
 }
 
 fn messages<'a>(request: &Request<'a>) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
@@ -74,14 +93,17 @@ fn tool_result(result: &ToolResult) -> ChatMessage<'_> {
     ChatMessage::Tool { tool_call_id: &result.call_id, content: &result.content }
 }
 
-/// Thoughts are not sent back: servers refuse or ignore them.
+/// Thoughts are not sent back, nor what other protocols brought: servers refuse or ignore them.
 fn assistant(parts: &[ResponsePart]) -> ChatMessage<'_> {
     let mut text = Cow::Borrowed("");
     let mut tool_calls = Vec::new();
     for part in parts {
         match part {
             ResponsePart::Text { text: more } => text += more.as_str(),
-            ResponsePart::Thinking(_) => {}
+            ResponsePart::Thinking(_)
+            | ResponsePart::ServerSideTool(_)
+            | ResponsePart::Attachment(_)
+            | ResponsePart::Opaque(_) => {}
             ResponsePart::ToolCall(made) => tool_calls.push(call(made)),
         }
     }

@@ -35,6 +35,16 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) presence_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream_options: Option<StreamOptions>,

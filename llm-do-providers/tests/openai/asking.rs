@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use llm_do_providers::{
-    ApiKey, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings, WebSearch,
+    ApiKey, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings, ThinkingLevel,
+    WebSearch,
 };
 use serde_json::json;
 
@@ -108,4 +109,40 @@ async fn what_the_server_has_no_words_for_is_refused_before_it_is_asked() {
         assert!(error.to_string().contains(named), "{error}");
     }
     assert_eq!(server.requests().len(), 0);
+}
+
+async fn asked_with(settings: Settings) -> (serde_json::Value, String) {
+    let server = Server::scripted([hello()]).await;
+    let messages = [Message::user("hi")];
+    model(&server).build().unwrap().request(Request::new(&messages, &settings)).await.unwrap();
+    let request = server.requests().remove(0);
+    (request.body, request.head)
+}
+
+#[tokio::test]
+async fn what_is_set_goes_by_the_names_of_the_protocol() {
+    let settings = Settings::new().presence_penalty(0.5).frequency_penalty(-0.5).service_tier("flex");
+    let (body, _) = asked_with(settings.thinking(ThinkingLevel::Low)).await;
+    let written = json!({
+        "model": "m", "messages": [{"role": "user", "content": "hi"}], "presence_penalty": 0.5, "frequency_penalty": -0.5,
+        "reasoning_effort": "low", "service_tier": "flex"
+    });
+    assert_eq!(body, written);
+}
+
+#[tokio::test]
+async fn fields_and_headers_of_the_callers_own_go_along() {
+    let settings = Settings::new().extra_body("model", "other").extra_body("top_k", 5).extra_header("X-Team", "blue");
+    let (body, head) = asked_with(settings).await;
+    assert_eq!((&body["model"], &body["top_k"]), (&json!("other"), &json!(5)));
+    assert!(head.contains("x-team: blue"), "{head}");
+}
+
+#[tokio::test]
+async fn a_header_that_cannot_be_sent_is_named_without_its_value() {
+    let server = Server::scripted([]).await;
+    let settings = Settings::new().extra_header("x-key", "my secret\n");
+    let (messages, model) = ([Message::user("hi")], model(&server).build().unwrap());
+    let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
+    assert!(error.to_string().contains("`x-key`") && !error.to_string().contains("secret"), "{error}");
 }

@@ -271,3 +271,26 @@ async fn an_endless_answer_is_refused() {
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
     check(&error, ErrorKind::Protocol, Some(200), "longer than 16 MiB");
 }
+
+#[tokio::test]
+async fn a_stream_that_breaks_later_keeps_what_arrived() {
+    let reply =
+        Reply::stream().event(&piece(json!({"content": "half of", "reasoning_content": "hm"})).to_string()).event(
+            &piece(json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "add", "arguments": "{"}}]}))
+                .to_string(),
+        );
+    let server = Server::scripted([reply]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    let arrived = error.arrived().unwrap();
+    assert_eq!((arrived.text().as_str(), arrived.tool_calls().count()), ("half of", 0), "{arrived:?}");
+    assert_eq!(server.requests().len(), 1, "what was shown is not asked for anew");
+}
+
+#[tokio::test]
+async fn an_error_names_the_request_for_the_providers_support() {
+    let reply = failing(500, "x-request-id: req_1\r\nx-should-retry: false\r\n", &json!({"message": "my secret"}));
+    let server = Server::scripted([reply]).await;
+    let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
+    assert_eq!((error.request_id(), error.should_retry()), (Some("req_1"), Some(false)));
+    assert!(error.to_string().ends_with("(request req_1)"), "{error}");
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use llm_do_providers::Settings;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::value::Key;
 use super::yaml::Entry;
@@ -30,7 +30,21 @@ pub(super) const KEYS: [&str; 16] = [
     "input_schema",
     "output_schema",
 ];
-const SETTINGS: [&str; 5] = ["temperature", "top_p", "max_tokens", "seed", "stop"];
+const SETTINGS: [&str; 13] = [
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "seed",
+    "stop",
+    "presence_penalty",
+    "frequency_penalty",
+    "thinking",
+    "parallel_tool_calls",
+    "cache_prompt",
+    "service_tier",
+    "timeout",
+    "extra_body",
+];
 const LIMITS: [&str; 10] = [
     "requests",
     "tool_calls",
@@ -106,6 +120,10 @@ fn settings(value: Value, key: &mut Key<'_>) -> Option<Settings> {
             "max_tokens" => settings.max_tokens = key.count(&value),
             "seed" => settings.seed = key.count(&value),
             "stop" => settings.stop = key.some_texts(value).unwrap_or_default(),
+            known if SETTINGS.contains(&known) => match serde_json::from_value::<Settings>(json!({ known: value })) {
+                Ok(setting) => settings = setting.over(&settings),
+                Err(error) => drop(key.fault::<()>(format!("`{known}`: {error}"))),
+            },
             _ => key.unknown(" of `settings`", &SETTINGS),
         }
     }

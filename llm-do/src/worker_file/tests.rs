@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use llm_do_providers::{Money, ServerSideTool, Settings, WebSearch};
+use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
@@ -111,11 +111,25 @@ fn server_side_tools() -> impl Strategy<Value = Vec<ServerSideTool>> {
 fn settings() -> impl Strategy<Value = Settings> {
     // What a seed of YAML holds.
     let seed = of(0..=u64::MAX >> 1);
-    (of(number()), of(number()), of(any::<u32>()), seed, texts()).prop_map(
-        |(temperature, top_p, max_tokens, seed, stop)| {
-            let mut settings = Settings::new();
+    (of(number()), of(number()), of(any::<u32>()), seed, texts(), further_settings()).prop_map(
+        |(temperature, top_p, max_tokens, seed, stop, mut settings)| {
             (settings.temperature, settings.top_p, settings.max_tokens) = (temperature, top_p, max_tokens);
             (settings.seed, settings.stop) = (seed, stop);
+            settings
+        },
+    )
+}
+
+fn further_settings() -> impl Strategy<Value = Settings> {
+    let levels = [ThinkingLevel::Off, ThinkingLevel::High, ThinkingLevel::Tokens(1024)];
+    let switches = (of(any::<bool>()), of(any::<bool>()));
+    (of(number()), of(number()), of(select(levels.to_vec())), switches, of(text()), of(0..9_u64), of(value())).prop_map(
+        |(presence, frequency, thinking, (parallel, cache), tier, seconds, field)| {
+            let mut settings = Settings::new();
+            (settings.presence_penalty, settings.frequency_penalty) = (presence, frequency);
+            (settings.thinking, settings.parallel_tool_calls, settings.cache_prompt) = (thinking, parallel, cache);
+            (settings.service_tier, settings.timeout) = (tier, seconds.map(Duration::from_secs));
+            settings.extra_body.extend(field.map(|value| ("field".to_owned(), value)));
             settings
         },
     )

@@ -55,7 +55,7 @@ fn some(texts: &[String]) -> Option<Value> {
 fn settings(spec: &WorkerSpec) -> Option<Value> {
     let mut settings = json!(spec.settings);
     let set = settings.as_object_mut()?;
-    set.retain(|_, value| !value.is_null() && value.as_array().is_none_or(|list| !list.is_empty()));
+    set.retain(|_, value| !value.is_null() && *value != json!([]) && *value != json!({}));
     (!set.is_empty()).then_some(settings)
 }
 
