@@ -107,6 +107,11 @@ impl Run {
         let visit = place(ctx, &tool, &prepared)?;
         if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
             Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
+            // With what the approver may have put in the place of the arguments.
+            self.descend(ctx, &tool, &prepared)?;
+        }
+        if tool.kind() == Kind::Worker {
+            drop(ctx.frame().arguments.set(Box::new(prepared.arguments().unwrap_or_default().into_owned())));
         }
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
@@ -153,8 +158,9 @@ impl Run {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
         }
-        let arguments = frame.arguments.get_or_init(|| Box::new(prepared.arguments().unwrap_or_default().into_owned()));
-        let is_same = |above: &CallFrame| above.name == frame.name && above.arguments.get() == Some(arguments);
+        let arguments = prepared.arguments().unwrap_or_default();
+        let is_equal = |above: &CallFrame| above.arguments.get().is_some_and(|above| **above == *arguments);
+        let is_same = |above: &CallFrame| above.name == frame.name && is_equal(above);
         if ctx.frames().skip(1).any(is_same) {
             return Err(CallError::Cycle { tool: name() });
         }

@@ -2,9 +2,10 @@
 
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{Attachment, Policy, Rule, RuleSource, Runtime, WorkerRule};
+use llm_do::{Attachment, Decision, Policy, Rule, RuleSource, Runtime, WorkerRule};
+use serde_json::json;
 
-use super::{Scripted, decisions};
+use super::{Scripted, calling, decisions};
 
 /// Read what is attached.
 #[worker]
@@ -89,4 +90,29 @@ async fn the_events_say_by_which_rule() {
     let sources = |name| decisions(&recorder, name).into_iter().map(|(.., rule)| rule).collect::<Vec<_>>();
     assert_eq!(sources("reader"), [RuleSource::Effect, RuleSource::PolicyWorkers]);
     assert_eq!(sources("thinker"), [RuleSource::PolicyWorker]);
+}
+
+/// Ask again until it is clear.
+#[worker(toolsets = [repeater])]
+async fn repeater(question: String) -> String;
+
+/// Asks for it to be repeated.
+#[entry(toolsets = [repeater])]
+async fn begin(ctx: &CallContext<begin>) -> Result<String> {
+    Ok(ctx.call(repeater { question: "one".into() }).await?)
+}
+
+#[tokio::test]
+async fn a_worker_cannot_be_called_again_with_what_an_approver_put_in_the_place_of_its_arguments() {
+    let two = Decision::approve_with(json!({ "question": "two" }));
+    for answers in [
+        [two.clone(), Decision::approve()],
+        [Decision::approve(), Decision::approve_with(json!({ "question": "one" }))],
+    ] {
+        let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true)));
+        let builder =
+            builder.approver(Scripted::new(answers)).force_model(calling("repeater", json!({ "question": "two" })));
+        let error = llm_do::chain(&builder.build().unwrap().run(begin {}).await.unwrap_err());
+        assert!(error.contains("`repeater` would call itself with the same arguments"), "{error}");
+    }
 }
