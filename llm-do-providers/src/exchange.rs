@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tokio::time::sleep;
 
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Call, Endpoint, Events};
+use crate::http::{self, Call, Endpoint, Events};
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::Response;
 use crate::retry::{Pause, Tries};
@@ -230,7 +230,10 @@ impl<G: Growing> Reading<G> {
             }
             // The answer is whole even if its end mark, or the figures after it, got lost.
             Ok(None) | Err(_) if answer.is_finished() => {}
-            Ok(None) => return Err(odd(&self.endpoint, "the stream broke off")),
+            Ok(None) => {
+                let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
+                return Err(reported.unwrap_or_else(|| odd(&self.endpoint, "the stream broke off")));
+            }
             Err(error) => return Err(error),
         }
         if let Some(fault) = answer.fault() {
@@ -247,6 +250,11 @@ impl<G: Growing> Reading<G> {
             None => error,
         }
     }
+}
+
+/// The error for an error object in an answer of status 200.
+pub(crate) fn reported(server: &Endpoint, error: &Value) -> ProviderError {
+    http::reported(server.provider, server.key_hint, error)
 }
 
 /// The error for an answer of status 200 that breaks the protocol.

@@ -4,9 +4,12 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use sse_stream::{Error, SseByteStream};
 
+use serde_json::Value;
+
+use super::stray::Tail;
 use crate::error::{ErrorKind, ProviderError};
 
 /// The pieces of a body, cut anywhere.
@@ -16,12 +19,21 @@ pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>>
 pub(crate) struct Events {
     provider: &'static str,
     blocks: SseByteStream<Chunks>,
+    tail: Tail,
 }
 
 impl Events {
     /// Returns the events in `chunks`.
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
-        Self { provider, blocks: SseByteStream::new(chunks) }
+        let tail = Tail::default();
+        let kept = tail.clone();
+        let chunks: Chunks = Box::pin(chunks.inspect_ok(move |chunk| kept.push(chunk)));
+        Self { provider, blocks: SseByteStream::new(chunks), tail }
+    }
+
+    /// Returns the error object that stands behind the last event and is none, if one does.
+    pub(crate) fn stray_error(&self) -> Option<Value> {
+        self.tail.error()
     }
 
     /// Waits for the data of the next event that has any; `None` once the body has ended in order.

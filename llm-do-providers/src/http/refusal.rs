@@ -47,13 +47,15 @@ pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderErro
 }
 
 fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderError {
-    let word = token(error);
+    let word = bad_key(error).map(str::to_owned).or_else(|| token(error));
+    let is_used_up = is_used_up(word.as_deref()) || is_of_the_day(error);
     let code = in_brackets(word.as_deref());
     let (kind, text) = match status {
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
         403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
-        429 if is_used_up(word.as_deref()) => {
+        400 if bad_key(error).is_some() => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
+        429 if is_used_up => {
             (ErrorKind::RateLimited, format!("the quota is used up{code}; check the plan and the billing"))
         }
         429 => {
@@ -76,7 +78,7 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
         }
     };
     let mut refusal = ProviderError::new(provider, kind, text).with_status(status);
-    if is_used_up(word.as_deref()) {
+    if is_used_up {
         refusal = refusal.with_should_retry(false);
     }
     match delay(error) {
@@ -102,6 +104,20 @@ fn is_too_long(error: &Value) -> bool {
     let by_code = token(error).is_some_and(|code| code.contains("context_length") || code.contains("exceed_context"));
     let message = error["message"].as_str().unwrap_or_default().to_ascii_lowercase();
     by_code || TOO_LONG.iter().any(|phrase| message.contains(phrase))
+}
+
+/// Google's word for a key that is none, which it refuses as an invalid argument.
+fn bad_key(error: &Value) -> Option<&str> {
+    let mut reasons = error["details"].as_array()?.iter().filter_map(|detail| detail["reason"].as_str());
+    reasons.find(|reason| *reason == "API_KEY_INVALID")
+}
+
+/// Whether it is a quota of Google's that lasts for the day, whatever wait is asked for.
+fn is_of_the_day(error: &Value) -> bool {
+    let violations =
+        error["details"].as_array().into_iter().flatten().filter_map(|detail| detail["violations"].as_array());
+    let mut quotas = violations.flatten().filter_map(|violation| violation["quotaId"].as_str());
+    quotas.any(|quota| quota.contains("PerDay"))
 }
 
 /// How long Google asks to wait: `retryDelay` of a detail, such as `34s`.
@@ -222,5 +238,18 @@ mod tests {
         assert_eq!(refusal(429, &error).retry_after(), Some(Duration::from_millis(34_500)));
         let body = json!([{ "error": error }]).to_string();
         assert!(refused("p", "", 429, body.as_bytes()).to_string().contains("RESOURCE_EXHAUSTED"));
+    }
+
+    #[test]
+    fn google_refuses_a_key_as_an_argument_and_a_quota_of_the_day_with_a_wait() {
+        let error = json!({"code": 400, "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]});
+        assert_eq!(
+            refusal(400, &error).to_string(),
+            "p: status 400: the key was refused (API_KEY_INVALID); check `KEY`"
+        );
+        assert_eq!(refusal(400, &error).kind(), ErrorKind::Auth);
+        let quota = |id: &str| json!({"details": [{"violations": [{"quotaId": id}]}, {"retryDelay": "3s"}]});
+        assert_eq!(refusal(429, &quota("GenerateRequestsPerDayPerProject")).should_retry(), Some(false));
+        assert_eq!(refusal(429, &quota("GenerateRequestsPerMinutePerProject")).should_retry(), None);
     }
 }

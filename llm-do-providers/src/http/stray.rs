@@ -1,0 +1,94 @@
+//! What stands at the end of a streamed body and is no event: servers report a failure so that comes once they stream.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// How much of the end of a body is kept, in bytes, beside one piece.
+const KEPT: usize = 8 << 10;
+
+/// The last pieces of a body; clones are of the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    pieces: VecDeque<Bytes>,
+    /// How long they are together.
+    size: usize,
+}
+
+impl Tail {
+    /// Takes the next piece, and lets go of those that are too far from the end.
+    pub(super) fn push(&self, piece: &Bytes) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.size += piece.len();
+        kept.pieces.push_back(piece.clone());
+        while let Some(first) = kept.pieces.front().map(Bytes::len).filter(|first| kept.size - first >= KEPT) {
+            kept.pieces.pop_front();
+            kept.size -= first;
+        }
+    }
+
+    /// Returns the error object that stands behind the last event, if one does.
+    pub(super) fn error(&self) -> Option<Value> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = kept.pieces.iter().map(|piece| &piece[..]).collect::<Vec<_>>().concat();
+        error_in(&String::from_utf8_lossy(&bytes))
+    }
+}
+
+fn error_in(text: &str) -> Option<Value> {
+    let (mut place, mut start) = (0, None);
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("data:") {
+            start = None;
+        } else if start.is_none() && line.trim_start().starts_with(['{', '[']) {
+            start = Some(place);
+        }
+        place += line.len();
+    }
+    let said: Value = serde_json::from_str(text.get(start?..)?).ok()?;
+    let said = said.get(0).unwrap_or(&said);
+    said.get("error").cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::{KEPT, Tail, error_in};
+
+    #[test]
+    fn an_error_behind_the_events_is_found() {
+        for text in [
+            "{\"error\":{\"code\":503}}",
+            "data: {}\n\n{\n  \"error\": {\n    \"code\": 503\n  }\n}\n",
+            ": hello\r\ndata: {\"error\": 1}\r\n\r\n[{\"error\": {\"code\": 503}}]",
+        ] {
+            assert_eq!(error_in(text), Some(json!({"code": 503})), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_an_event_or_no_error_is_not_one() {
+        for text in ["", "data: {\"error\": 1}\n\n", "{\"error\": 1}\ndata: {}\n\n", "{\"a\": 1}", "{\"error\"", "[]"] {
+            assert_eq!(error_in(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_long_body_is_kept() {
+        let tail = Tail::default();
+        for _ in 0..1000 {
+            tail.push(&Bytes::from_static(&[b' '; 100]));
+        }
+        assert!(tail.0.lock().unwrap().size < KEPT + 200);
+        tail.push(&Bytes::from_static(b"\n{\"error\""));
+        tail.push(&Bytes::from_static(b": 1}"));
+        assert_eq!(tail.error(), Some(json!(1)));
+    }
+}
