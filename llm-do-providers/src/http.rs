@@ -2,6 +2,7 @@
 
 mod events;
 mod refusal;
+mod stray;
 
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -71,6 +72,11 @@ impl Endpoint {
     /// Sends `key` along, as a bearer token.
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
         self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
+    }
+
+    /// Sends `key` along, as it is, in the header `name`.
+    pub(crate) fn key_header(&mut self, name: &'static str, key: &ApiKey) {
+        self.add_secret(HeaderName::from_static(name), key.expose());
     }
 
     /// Sends a header along that holds a secret.

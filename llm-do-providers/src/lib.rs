@@ -6,6 +6,7 @@
 //! | Models | Feature | Environment |
 //! | --- | --- | --- |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 mod attachment;
@@ -13,6 +14,8 @@ mod catalog;
 mod error;
 #[cfg(feature = "http")]
 mod exchange;
+#[cfg(feature = "gemini")]
+mod gemini;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "local")]
@@ -35,6 +38,8 @@ mod usage;
 pub use self::attachment::Attachment;
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+#[cfg(feature = "gemini")]
+pub use self::gemini::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
 pub use self::message::{

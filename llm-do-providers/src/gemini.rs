@@ -1,0 +1,259 @@
+//! Google's models behind the Gemini API.
+
+mod answer;
+mod builder;
+mod contents;
+mod convert;
+mod family;
+mod parts;
+mod schema;
+mod server_side;
+mod stream;
+mod thinking;
+mod uses;
+mod wire;
+
+use std::env;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::answer::Answer;
+pub use self::builder::GeminiBuilder;
+use self::family::Family;
+use crate::catalog::ModelProvider;
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::Exchange;
+use crate::http::Endpoint;
+use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::response::Response;
+use crate::secret::ApiKey;
+
+const PROVIDER: &str = "gemini";
+const PROTOCOL: &str = "the Gemini API";
+const HOME: &str = "https://generativelanguage.googleapis.com/v1beta";
+const HOME_HOST: &str = "generativelanguage.googleapis.com";
+const BASE_URL: &str = "GEMINI_BASE_URL";
+const API_KEY: &str = "GEMINI_API_KEY";
+/// Where Google's own clients look as well.
+const OTHER_API_KEY: &str = "GOOGLE_API_KEY";
+
+inventory::submit! {
+    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(GeminiModel::from_env(model)?)))
+}
+
+/// A model that is reached through Google's [Gemini API](https://ai.google.dev/api/generate-content).
+///
+/// In the catalog, it is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`; `GEMINI_BASE_URL` or
+/// [`base_url`](GeminiBuilder::base_url) says which server to ask. Vertex AI is another API, and not asked.
+///
+/// What a model can do is read from its name, which says its version: a name without one, such as `gemini-flash-latest`, is
+/// taken for that of the newest version.
+///
+/// | | 2.0 | 2.5 | 3 and newer |
+/// | --- | --- | --- | --- |
+/// | [output schema](https://ai.google.dev/gemini-api/docs/structured-output) | yes | yes | yes, beside tools too |
+/// | [thinking](https://ai.google.dev/gemini-api/docs/thinking) | no | `thinkingBudget` | `thinkingLevel` |
+/// | [`web_search`](https://ai.google.dev/gemini-api/docs/google-search), [`code_execution`](https://ai.google.dev/gemini-api/docs/code-execution) | yes, alone | yes, alone | yes, [beside tools](https://ai.google.dev/gemini-api/docs/tool-combination) |
+/// | [`web_fetch`](https://ai.google.dev/gemini-api/docs/url-context) | no | yes, alone | yes, beside tools |
+/// | [`image_generation`](https://ai.google.dev/gemini-api/docs/image-generation) | no | `gemini-2.5-flash-image` | names with `image` |
+/// | images and PDF in [tools' results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after them | after them | in them |
+///
+/// # Settings
+///
+/// Without `max_tokens` an answer may be as long as the model writes, thoughts included. A `seed` is cut to 31 bits.
+/// `service_tier` is `standard`, `flex` or `priority`. There is no place for `parallel_tool_calls`; prompts are
+/// [cached](https://ai.google.dev/gemini-api/docs/caching) without marks, so that `cache_prompt` has none either, and a
+/// cache of your own goes as `cachedContent` in [`extra_body`](crate::Settings::extra_body).
+///
+/// A level of thinking has the thoughts shown. For version 2.5 it is a number of tokens: 128, 2048, 8192 or the most that
+/// the model takes; a number of your own is brought into what it takes. For version 3 it is the word, or the next that the
+/// model knows. Where a model cannot do without, [`Off`](crate::ThinkingLevel::Off) is as little as it can.
+///
+/// # Signatures
+///
+/// A [signature](https://ai.google.dev/gemini-api/docs/thought-signatures) is kept with the part that it came with, a text
+/// and an image included, and sent back on it. Thoughts without one are not sent back. Calls of other providers' models get
+/// the signature that the API has for those.
+///
+/// # Schemas
+///
+/// Those of tools and answers are written [in what Gemini knows](https://ai.google.dev/api/generate-content#GenerationConfig):
+/// references are written out, alternatives are `anyOf`, and what it has no keyword for is said in the description. A type
+/// that holds itself cannot be said so: it is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that
+/// names the place, as is whatever else cannot be said.
+///
+/// # Attachments
+///
+/// | Media type | Goes as | Name |
+/// | --- | --- | --- |
+/// | `image/*`, `application/pdf`, `audio/*`, `video/*` | `inlineData` | not sent |
+/// | `text/*`, `application/json`, `*+json` | `text`, if it is UTF-8 | in the line above the text |
+///
+/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent; a type that the
+/// model [does not read](https://ai.google.dev/gemini-api/docs/file-input-methods), the server refuses. Files of
+/// tools' results that do not go in them follow in a user's turn, each below a line that says from which tool it comes.
+///
+/// # Tools that Google runs
+///
+/// What was searched, read and run is a [`ServerSideTool`](crate::ResponsePart::ServerSideTool) part. Its output is the
+/// API's own object: for a search its `groundingMetadata`, with the pages and what of the answer they support. A
+/// search cannot be limited. Images that were made, and those that code drew, are
+/// [`Attachment`](crate::ResponsePart::Attachment) parts.
+///
+/// # Errors
+///
+/// Failures that may pass are tried again, as [`OpenAiModel`](https://docs.rs/llm-do-providers) describes: after a growing
+/// wait, or the one in the API's `RetryInfo`, up to 60 s. So is an answer that ends in `MALFORMED_FUNCTION_CALL`. A prompt
+/// that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it stops
+/// finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
+/// left out.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{ApiKey, GeminiModel, Model};
+///
+/// let model = GeminiModel::builder("gemini-2.5-flash").api_key(ApiKey::new("AIza..")?).build()?;
+/// assert_eq!(model.name(), "gemini:gemini-2.5-flash");
+/// # Ok::<_, llm_do_providers::ProviderError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct GeminiModel {
+    name: String,
+    model: Arc<str>,
+    /// Where whole answers come from, and streamed ones.
+    whole: Arc<Endpoint>,
+    streamed: Arc<Endpoint>,
+    family: Family,
+    profile: Profile,
+    retries: u32,
+}
+
+impl GeminiModel {
+    /// Sets up the model that Google calls `model`; no variable of the environment is read.
+    pub fn builder(model: impl Into<String>) -> GeminiBuilder {
+        GeminiBuilder::new(model.into())
+    }
+
+    /// Returns the model that Google calls `model`, with the key in `GEMINI_API_KEY`, or else in `GOOGLE_API_KEY`.
+    ///
+    /// `GEMINI_BASE_URL` says where it is; by default, `https://generativelanguage.googleapis.com/v1beta`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, if the base URL is not an
+    /// `http` or `https` URL, or if the model's name cannot stand in one.
+    pub fn from_env(model: &str) -> Result<Self, ProviderError> {
+        Self::from_variables(model, |name| env::var(name).ok())
+    }
+
+    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let mut builder = Self::builder(model);
+        if let Some(url) = set(BASE_URL) {
+            builder = builder.base_url(url);
+        }
+        let key = [API_KEY, OTHER_API_KEY].into_iter().find_map(|name| Some((name, set(name)?)));
+        if let Some((name, key)) = key {
+            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{name}`: {fault}")))?;
+            builder = builder.api_key(key);
+        }
+        builder.build()
+    }
+
+    fn exchange(
+        &self,
+        endpoint: &Arc<Endpoint>,
+        request: &Request<'_>,
+    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+        server_side::check(&self.model, self.family, request)?;
+        let wire = convert::request(request, self.family)?;
+        let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
+        let begin = move || Answer::new(Arc::clone(&asked), turn);
+        Exchange::new(endpoint, &wire, request.settings, self.retries, begin)
+    }
+}
+
+#[async_trait]
+impl Model for GeminiModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        self.exchange(&self.whole, &request)?.whole().await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        Ok(self.exchange(&self.streamed, &request)?.stream())
+    }
+}
+
+fn configuration(text: &str) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GeminiModel;
+    use crate::error::{ErrorKind, ProviderError};
+    use crate::model::Model;
+
+    fn with(variables: &[(&str, &str)]) -> Result<GeminiModel, ProviderError> {
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        GeminiModel::from_variables("gemini-2.5-flash", find)
+    }
+
+    #[test]
+    fn the_default_server_needs_a_key_in_either_variable() {
+        for variables in [&[][..], &[("GEMINI_API_KEY", ""), ("GOOGLE_API_KEY", "")]] {
+            let error = with(variables).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration);
+            assert!(error.to_string().contains("set `GEMINI_API_KEY`"), "{error}");
+        }
+        for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY"] {
+            assert_eq!(with(&[(name, "AIza1")]).unwrap().name(), "gemini:gemini-2.5-flash");
+        }
+    }
+
+    #[test]
+    fn another_server_needs_no_key() {
+        with(&[("GEMINI_BASE_URL", "http://127.0.0.1:8080")]).unwrap();
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_sent_is_blamed_on_its_variable() {
+        for name in ["GEMINI_API_KEY", "GOOGLE_API_KEY"] {
+            let error = with(&[(name, "secret\n")]).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}`")) && !error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_model_does_not_show_its_key() {
+        let model = with(&[("GEMINI_API_KEY", "AIza-secret")]).unwrap();
+        assert!(!format!("{model:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_name_that_cannot_stand_in_a_url_is_refused() {
+        for name in ["", "gemini 2", "gemini?key=1", "../gemini", "a#b"] {
+            let error = GeminiModel::builder(name).base_url("http://127.0.0.1").build().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration, "{name}");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_catalog_knows_the_provider() {
+        // The outcome depends on the environment; that the prefix is known does not.
+        if let Err(error) = crate::model("gemini:gemini-2.5-flash") {
+            assert_eq!(error.provider(), "gemini");
+            assert!(!error.to_string().contains("no provider"), "{error}");
+        }
+    }
+}

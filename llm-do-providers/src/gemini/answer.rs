@@ -1,0 +1,274 @@
+//! An answer as it grows, piece by piece; an unstreamed answer is one piece.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use super::convert::{self, Ended};
+use super::wire::{BlobPiece, Call, Candidate, Chunk, Kind, Own, Piece, Tokens};
+use super::{PROVIDER, uses};
+use crate::attachment::Attachment;
+use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::model::StreamEvent;
+use crate::response::Response;
+
+/// What came so far.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The model that was asked, should the server not name it.
+    asked: Arc<str>,
+    /// The length of the history, for the ids of calls that the server gives none.
+    turn: usize,
+    model: Option<String>,
+    parts: Vec<ResponsePart>,
+    calls: usize,
+    begun: bool,
+    ended: Option<Ended>,
+    tokens: Tokens,
+    /// What the search of the web notes, and the reading of pages.
+    grounding: Map<String, Value>,
+    fetched: Map<String, Value>,
+    /// Whether Google's tools say themselves what they were asked, so that the notes say it again.
+    has_uses: bool,
+    fault: Option<&'static str>,
+}
+
+impl Answer {
+    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+    /// a conversation as long as `turn` grows.
+    pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
+        Self { asked, turn, ..Self::default() }
+    }
+
+    /// Takes in one piece and adds what it brought to `events`.
+    pub(super) fn take(&mut self, chunk: Chunk, events: &mut VecDeque<StreamEvent>) {
+        self.model = mem::take(&mut self.model).or(chunk.model_version.filter(|model| !model.is_empty()));
+        if let Some(tokens) = chunk.usage_metadata {
+            self.tokens.update(tokens);
+        }
+        for candidate in chunk.candidates.into_iter().flatten().filter(|one| one.index.unwrap_or(0) == 0) {
+            self.begun = true;
+            self.choose(candidate, events);
+        }
+    }
+
+    /// Whether a part of the answer, or its end, has come.
+    pub(super) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Why it ended, if it has.
+    pub(super) fn ended(&self) -> Option<Ended> {
+        self.ended
+    }
+
+    /// Returns what is wrong with it, if anything.
+    pub(super) fn has_fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        let stopped = self.ended == Some(Ended::As(FinishReason::Other)) && self.parts.is_empty();
+        self.fault.or(stopped.then_some("the model stopped before it said anything"))
+    }
+
+    /// Returns the whole answer.
+    pub(super) fn into_response(mut self) -> Response {
+        let finish = match self.ended {
+            Some(Ended::As(finish)) => Some(finish),
+            _ => None,
+        };
+        if finish == Some(FinishReason::Length) {
+            // The limit may have cut it off.
+            self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
+        }
+        let response = self.response();
+        // The parts say whether there are calls.
+        match finish.filter(|reason| *reason != FinishReason::Stop) {
+            Some(reason) => response.with_finish(reason),
+            None => response,
+        }
+    }
+
+    /// Returns what came of an answer that broke off: without calls, since none may run.
+    pub(super) fn into_arrived(mut self) -> Response {
+        self.parts.retain(|part| !matches!(part, ResponsePart::ToolCall(_)));
+        self.response().with_finish(FinishReason::Other)
+    }
+
+    fn response(mut self) -> Response {
+        self.note();
+        let usage = convert::usage(&self.tokens);
+        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage)
+    }
+
+    /// Adds what is noted of Google's tools, beside the parts.
+    fn note(&mut self) {
+        let (grounding, fetched) = (mem::take(&mut self.grounding), mem::take(&mut self.fetched));
+        if self.has_uses {
+            if !grounding.is_empty() {
+                // Which sentence stands on which page: for whoever shows it, and never sent.
+                let data = ProviderData::new(PROVIDER, json!({ "groundingMetadata": grounding }));
+                self.parts.push(ResponsePart::Opaque(data));
+            }
+            return;
+        }
+        if let Some(urls) = uses::urls(&fetched) {
+            self.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)));
+        }
+        if let Some(queries) = uses::queries(&grounding) {
+            self.used(ServerSideToolUse::new("web_search", queries, Value::Object(grounding)));
+        }
+    }
+
+    fn used(&mut self, used: ServerSideToolUse) {
+        self.parts.push(ResponsePart::ServerSideTool(used));
+    }
+
+    fn choose(&mut self, candidate: Candidate, events: &mut VecDeque<StreamEvent>) {
+        for piece in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+            self.grow(piece, events);
+        }
+        if let Some(notes) = candidate.url_context_metadata {
+            self.notes(notes, events, "web_fetch", uses::urls, |answer| &mut answer.fetched);
+        }
+        if let Some(notes) = candidate.grounding_metadata {
+            self.notes(notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
+        }
+        self.ended = candidate.finish_reason.as_deref().and_then(convert::ended).or(self.ended);
+    }
+
+    /// Takes notes of Google's tools, which may come in pieces; the first that says what a tool was asked is an event.
+    fn notes(
+        &mut self,
+        notes: Map<String, Value>,
+        events: &mut VecDeque<StreamEvent>,
+        name: &str,
+        asked: fn(&Map<String, Value>) -> Option<Value>,
+        place: fn(&mut Self) -> &mut Map<String, Value>,
+    ) {
+        let known = place(self);
+        let was_asked = asked(known).is_some();
+        known.extend(notes);
+        let input = asked(known).filter(|_| !was_asked && !self.has_uses);
+        events.extend(input.map(|input| StreamEvent::ServerSideTool { name: name.into(), input }));
+    }
+
+    fn grow(&mut self, piece: Piece, events: &mut VecDeque<StreamEvent>) {
+        let Piece { kind, thought, signature } = piece;
+        match kind {
+            Kind::Text(more) if thought => self.think(more, signature, events),
+            Kind::Text(more) => self.say(more, signature, events),
+            Kind::Call(call) => self.call(call, signature, events),
+            // The drafts of an image, which are none of the answer.
+            Kind::Media(_) if thought => {}
+            Kind::Media(blob) => self.show(blob, signature),
+            Kind::Own(own, value) => self.use_tool(own, value, signature, events),
+            Kind::Unknown(fields) => self.keep(fields, thought, signature),
+        }
+    }
+
+    fn think(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+        let data = signature.map(|signature| signed(&signature));
+        match self.parts.last_mut() {
+            // A signature is of its own part alone.
+            Some(ResponsePart::Thinking(thought)) if thought.provider_data.is_none() && data.is_none() => {
+                thought.text.push_str(&more);
+            }
+            _ if more.is_empty() && data.is_none() => {}
+            _ => {
+                let thought = Thinking { provider_data: data, ..Thinking::new(more.clone()) };
+                self.parts.push(ResponsePart::Thinking(thought));
+            }
+        }
+        events.extend((!more.is_empty()).then_some(StreamEvent::Thinking(more)));
+    }
+
+    fn say(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+        match self.parts.last_mut() {
+            Some(ResponsePart::Text { text }) if signature.is_none() => text.push_str(&more),
+            _ if more.is_empty() => {}
+            _ => self.parts.push(ResponsePart::Text { text: more.clone() }),
+        }
+        if let Some(signature) = signature {
+            self.sign(&signature, more.is_empty());
+        }
+        events.extend((!more.is_empty()).then_some(StreamEvent::Text(more)));
+    }
+
+    /// Keeps a signature behind the part that it came with, or as a part that has nothing else.
+    fn sign(&mut self, signature: &str, alone: bool) {
+        let data = if alone {
+            ProviderData::new(PROVIDER, json!({"part": {"text": "", "thoughtSignature": signature}}))
+        } else {
+            signed(signature)
+        };
+        self.parts.push(ResponsePart::Opaque(data));
+    }
+
+    fn call(&mut self, call: Call, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+        if call.will_continue == Some(true) || call.partial_args.is_some() {
+            self.fault = Some("the answer has the arguments of a call in pieces, which was not asked for");
+        }
+        let Some(name) = call.name.filter(|name| !name.is_empty()) else {
+            self.fault = Some("the answer calls a tool without a name");
+            return;
+        };
+        let arguments =
+            call.args.filter(|args| args.get() != "null").map_or("{}".to_owned(), |args| args.get().to_owned());
+        let event =
+            StreamEvent::ToolCall { index: self.calls, name: name.as_str().into(), arguments: arguments.clone() };
+        events.push_back(event);
+        let own = call.id.filter(|id| !id.is_empty());
+        let id = own.clone().unwrap_or_else(|| format!("call_{}_{}", self.turn, self.calls));
+        self.calls += 1;
+        let mut data = Map::new();
+        data.extend(own.map(|id| ("id".to_owned(), Value::String(id))));
+        data.extend(signature.map(|signature| ("thoughtSignature".to_owned(), Value::String(signature))));
+        let provider_data = (!data.is_empty()).then(|| ProviderData::new(PROVIDER, Value::Object(data)));
+        self.parts.push(ResponsePart::ToolCall(ToolCall { provider_data, ..ToolCall::new(id, name, arguments) }));
+    }
+
+    fn show(&mut self, blob: BlobPiece, signature: Option<String>) {
+        let Ok(bytes) = STANDARD.decode(&blob.data) else {
+            self.fault = Some("the answer has a file that is not base64");
+            return;
+        };
+        self.parts.push(ResponsePart::Attachment(Attachment::new(blob.mime_type, bytes)));
+        if let Some(signature) = signature {
+            self.sign(&signature, false);
+        }
+    }
+
+    fn use_tool(&mut self, own: Own, value: Value, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+        self.has_uses |= matches!(own, Own::ToolCall | Own::ToolResponse);
+        let Some(used) = uses::take(own, value, signature, &mut self.parts) else { return };
+        if own.answered().is_none() {
+            let input = used.input.clone();
+            events.push_back(StreamEvent::ServerSideTool { name: used.name.as_str().into(), input });
+        }
+        self.used(used);
+    }
+
+    /// Keeps a part of an unknown kind as it came; what says nothing is dropped.
+    fn keep(&mut self, mut fields: Map<String, Value>, thought: bool, signature: Option<String>) {
+        if fields.is_empty() {
+            if let Some(signature) = signature {
+                self.sign(&signature, true);
+            }
+            return;
+        }
+        if thought {
+            fields.insert("thought".to_owned(), Value::Bool(true));
+        }
+        fields.extend(signature.map(|signature| ("thoughtSignature".to_owned(), Value::String(signature))));
+        self.parts.push(ResponsePart::Opaque(ProviderData::new(PROVIDER, json!({ "part": fields }))));
+    }
+}
+
+fn signed(signature: &str) -> ProviderData {
+    ProviderData::new(PROVIDER, json!({ "thoughtSignature": signature }))
+}

@@ -1,0 +1,137 @@
+//! What can be set on a model before it is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::family::Family;
+use super::{API_KEY, BASE_URL, GeminiModel, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
+use crate::error::ProviderError;
+use crate::http::Endpoint;
+use crate::model::Profile;
+use crate::secret::ApiKey;
+
+/// The header of the key, by <https://ai.google.dev/gemini-api/docs/api-key>.
+const KEY_HEADER: &str = "x-goog-api-key";
+/// The version of the API, where the base URL has none.
+const VERSION: &str = "/v1beta";
+
+/// Sets up a [`GeminiModel`]; start with [`GeminiModel::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct GeminiBuilder {
+    model: String,
+    base_url: String,
+    api_key: Option<ApiKey>,
+    profile: Option<Profile>,
+    retries: u32,
+    idle_timeout: Duration,
+    timeout: Duration,
+}
+
+impl GeminiBuilder {
+    pub(super) fn new(model: String) -> Self {
+        Self {
+            model,
+            base_url: HOME.to_owned(),
+            api_key: None,
+            profile: None,
+            retries: 2,
+            idle_timeout: Duration::from_secs(120),
+            timeout: Duration::from_secs(600),
+        }
+    }
+
+    /// Asks the server at `base_url`, below which `/models/MODEL:generateContent` is found.
+    ///
+    /// A URL that does not end in a version, such as `/v1beta`, gets that one. Default:
+    /// `https://generativelanguage.googleapis.com/v1beta`.
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base_url = base_url.into();
+        self
+    }
+
+    /// Sends `key` along, as `x-goog-api-key`. Default: none, which the default server does not accept.
+    pub fn api_key(mut self, key: ApiKey) -> Self {
+        self.api_key = Some(key);
+        self
+    }
+
+    /// Says what the model can do. Default: what its name says, see [`GeminiModel`].
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Returns the model; nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked
+    /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot stand in one.
+    pub fn build(self) -> Result<GeminiModel, ProviderError> {
+        let family = Family::of(&self.model);
+        Ok(GeminiModel {
+            name: format!("{PROVIDER}:{}", self.model),
+            whole: Arc::new(self.endpoint("generateContent")?),
+            streamed: Arc::new(self.endpoint("streamGenerateContent?alt=sse")?),
+            family,
+            profile: self.profile.unwrap_or_else(|| family.profile()),
+            retries: self.retries,
+            model: self.model.into(),
+        })
+    }
+
+    fn endpoint(&self, method: &str) -> Result<Endpoint, ProviderError> {
+        let path = format!("{}/{}:{method}", self.version(), self.resource()?);
+        let mut endpoint = Endpoint::new(PROVIDER, PROTOCOL, &self.base_url, &path)?;
+        match &self.api_key {
+            Some(key) => endpoint.key_header(KEY_HEADER, key),
+            None if endpoint.is_at(HOME_HOST) => {
+                return Err(configuration(&format!(
+                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
+                )));
+            }
+            None => {}
+        }
+        endpoint.key_hint = "`GEMINI_API_KEY` or the key given in code";
+        endpoint.idle = self.idle_timeout;
+        endpoint.whole = self.timeout;
+        Ok(endpoint)
+    }
+
+    /// What is missing in the base URL before the name of the model.
+    fn version(&self) -> &'static str {
+        let last = self.base_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let is_version =
+            last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
+        if is_version { "" } else { VERSION }
+    }
+
+    /// The model as the API names it: of a kind of its own, such as `tunedModels/ours`, or one of `models`.
+    fn resource(&self) -> Result<String, ProviderError> {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);
+        if self.model.is_empty() || !self.model.bytes().all(is_plain) || self.model.contains("..") {
+            let text = format!("`{}` is not a model's name; write it like `gemini-2.5-flash`", self.model);
+            return Err(configuration(&text));
+        }
+        Ok(if self.model.contains('/') { self.model.clone() } else { format!("models/{}", self.model) })
+    }
+}

@@ -1,0 +1,115 @@
+//! The conversation, and in it what the model said: each part as it came, with the signature that came with it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::PROVIDER;
+use super::family::Family;
+use super::parts::{self, content, text_part};
+use super::uses;
+use super::wire::{Args, Content, Data, FunctionCall, Part};
+use crate::error::ProviderError;
+use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
+
+/// What <https://ai.google.dev/gemini-api/docs/thought-signatures> has for calls that Gemini did not make, since version 3
+/// refuses those without a signature.
+const FOREIGN: &str = "skip_thought_signature_validator";
+
+/// Returns the conversation.
+///
+/// # Errors
+///
+/// Returns an error if it holds a file that the API has no place for.
+pub(super) fn contents(messages: &[Message], family: Family) -> Result<Vec<Content<'_>>, ProviderError> {
+    let mut contents = Vec::with_capacity(messages.len() + 1);
+    let mut answer: &[ResponsePart] = &[];
+    for message in messages {
+        match message {
+            Message::User { parts } => contents.extend(content("user", parts::user(parts)?)),
+            Message::Assistant { parts } => {
+                answer = parts;
+                contents.extend(content("model", model(parts, family)));
+            }
+            Message::Tool { results } => {
+                contents.extend(parts::results(answer, results, family)?.into_iter().flatten());
+            }
+        }
+    }
+    if contents.first().is_none_or(|first| first.role == Some("model")) {
+        // A conversation begins with the user.
+        contents.insert(0, Content { role: Some("user"), parts: vec![Data::Text(Cow::Borrowed("")).into()] });
+    }
+    Ok(contents)
+}
+
+/// Returns what the model said.
+fn model(said: &[ResponsePart], family: Family) -> Vec<Part<'_>> {
+    let mut parts = Vec::with_capacity(said.len());
+    for (place, part) in said.iter().enumerate() {
+        match part {
+            ResponsePart::Text { text } => parts.extend(text_part(text)),
+            ResponsePart::Thinking(thought) => {
+                let signature = thought.provider_data.as_ref().and_then(signature);
+                let data = Data::Text(thought.text.as_str().into());
+                // Gemini reads nothing from a thought that it did not sign.
+                parts.extend(signature.map(|signature| Part { data, thought: true, signature: Some(signature) }));
+            }
+            ResponsePart::ToolCall(call) => parts.push(function_call(call)),
+            ResponsePart::ServerSideTool(used) => parts.extend(uses::parts(used)),
+            ResponsePart::Attachment(file) => parts.extend(parts::blob(file).map(Data::Blob).map(Part::from)),
+            ResponsePart::Opaque(data) => {
+                let signed = place.checked_sub(1).and_then(|before| said.get(before)).filter(|part| is_signable(part));
+                opaque(data, signed.is_some(), &mut parts);
+            }
+        }
+    }
+    if let Some(first) = parts.iter_mut().find(|part| part.is_call())
+        && family.is_third()
+    {
+        first.signature = first.signature.or(Some(FOREIGN));
+    }
+    parts
+}
+
+/// Whether a part has no place of its own for its signature, so that the signature follows it.
+fn is_signable(part: &ResponsePart) -> bool {
+    match part {
+        ResponsePart::Text { text } => !text.is_empty(),
+        ResponsePart::Attachment(file) => parts::blob(file).is_some(),
+        _ => false,
+    }
+}
+
+/// Adds the signature of the part before, or a part that is kept whole.
+fn opaque<'a>(data: &'a ProviderData, follows: bool, parts: &mut Vec<Part<'a>>) {
+    if let Some(Value::Object(whole)) = data.of(PROVIDER).and_then(|data| data.get("part")) {
+        parts.push(Data::Whole(whole).into());
+        return;
+    }
+    let Some(signature) = signature(data) else { return };
+    match parts.last_mut().filter(|part| follows && part.signature.is_none()) {
+        Some(part) => part.signature = Some(signature),
+        None => parts.push(Part { signature: Some(signature), ..Data::Text(Cow::Borrowed("")).into() }),
+    }
+}
+
+fn signature(data: &ProviderData) -> Option<&str> {
+    data.of(PROVIDER)?.get("thoughtSignature")?.as_str()
+}
+
+fn function_call(call: &ToolCall) -> Part<'_> {
+    let data = call.provider_data.as_ref();
+    let id = data.and_then(|data| data.of(PROVIDER)?["id"].as_str());
+    let function = FunctionCall { id, name: &call.name, args: args(&call.arguments) };
+    Part { signature: data.and_then(signature), ..Data::FunctionCall(function).into() }
+}
+
+/// The API takes objects alone, whatever a model once wrote.
+fn args(text: &str) -> Args<'_> {
+    match parts::structure(text).filter(|_| text.trim_start().starts_with('{')) {
+        Some(object) => Args::Written(object),
+        None if text.trim().is_empty() => Args::Nothing {},
+        None => Args::Other { invalid_json: text },
+    }
+}

@@ -1,0 +1,152 @@
+//! From our terms to those of the wire and back.
+
+use serde_json::Value;
+
+use super::family::Family;
+use super::schema::translated;
+use super::wire::{
+    Content, Data, FunctionCallingConfig, FunctionDeclaration, GenerateRequest, GenerationConfig, Tokens, Tool,
+    ToolConfig,
+};
+use super::{PROVIDER, contents, server_side, thinking};
+use crate::error::{ErrorKind, ProviderError};
+use crate::message::FinishReason;
+use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::server_side::ServerSideTool;
+use crate::usage::Usage;
+
+/// Returns what asks a model of `family` for an answer to `request`.
+///
+/// # Errors
+///
+/// Returns an error if the request holds a file or a schema that the API has no place for.
+pub(super) fn request<'a>(request: &Request<'a>, family: Family) -> Result<GenerateRequest<'a>, ProviderError> {
+    Ok(GenerateRequest {
+        system_instruction: request
+            .instructions
+            .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
+        contents: contents::contents(request.messages, family)?,
+        tools: tools(request)?,
+        tool_config: tool_config(request, family),
+        generation_config: generation_config(request, family)?,
+        service_tier: request.settings.service_tier.as_deref(),
+    })
+}
+
+fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let declarations = request.tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
+    let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
+    Ok(functions
+        .into_iter()
+        .chain(request.server_side_tools.iter().filter_map(|tool| server_side::tool(tool)))
+        .collect())
+}
+
+fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
+    let schema = translated(&spec.parameters).map_err(|unsaid| {
+        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
+    })?;
+    // A function without parameters has no schema.
+    let parameters_json_schema = has_properties(&schema).then_some(schema);
+    Ok(FunctionDeclaration { name: &spec.name, description: &spec.description, parameters_json_schema })
+}
+
+fn has_properties(schema: &Value) -> bool {
+    let is_named = schema["properties"].as_object().is_some_and(|properties| !properties.is_empty());
+    is_named || schema["additionalProperties"].is_object() || schema["anyOf"].is_array()
+}
+
+fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'a>> {
+    let calling =
+        |mode, name: Option<&'a str>| FunctionCallingConfig { mode, allowed_function_names: name.map(|name| [name]) };
+    let function_calling_config = match request.tool_choice {
+        _ if request.tools.is_empty() => None,
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(calling("ANY", None)),
+        ToolChoice::None => Some(calling("NONE", None)),
+        ToolChoice::Tool(name) => Some(calling("ANY", Some(name))),
+    };
+    // Needed where functions stand beside Google's tools, and what shows when those are used.
+    let runs = request.server_side_tools.iter().any(|tool| server_side::tool(tool).is_some());
+    let include_server_side_tool_invocations = (runs && family.is_third()).then_some(true);
+    let config = ToolConfig { function_calling_config, include_server_side_tool_invocations };
+    (config != ToolConfig::default()).then_some(config)
+}
+
+fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<GenerationConfig<'a>, ProviderError> {
+    let settings = request.settings;
+    let schema = request.output.map(output_schema).transpose()?;
+    let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
+    Ok(GenerationConfig {
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        max_output_tokens: settings.max_tokens,
+        stop_sequences: &settings.stop,
+        // The API's is a 32-bit integer.
+        seed: settings.seed.map(|seed| seed & u64::from(u32::MAX >> 1)),
+        presence_penalty: settings.presence_penalty,
+        frequency_penalty: settings.frequency_penalty,
+        response_mime_type: schema.is_some().then_some("application/json"),
+        response_json_schema: schema,
+        response_modalities: makes_images.then_some(["TEXT", "IMAGE"]),
+        thinking_config: settings.thinking.and_then(|level| thinking::config(level, family)),
+    })
+}
+
+fn output_schema(output: &OutputSchema) -> Result<Value, ProviderError> {
+    translated(&output.schema).map_err(|unsaid| {
+        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsaid}", output.name))
+    })
+}
+
+fn invalid(text: String) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+}
+
+/// Why an answer ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    As(FinishReason),
+    /// By a call, or an answer, that the server itself could not read.
+    Malformed,
+}
+
+/// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
+/// gives one.
+pub(super) fn ended(word: &str) -> Option<Ended> {
+    Some(match word {
+        "" | "FINISH_REASON_UNSPECIFIED" => return None,
+        "STOP" => Ended::As(FinishReason::Stop),
+        "MAX_TOKENS" => Ended::As(FinishReason::Length),
+        "SAFETY"
+        | "RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION"
+        | "MODEL_ARMOR" => Ended::As(FinishReason::ContentFilter),
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => Ended::Malformed,
+        _ => Ended::As(FinishReason::Other),
+    })
+}
+
+/// Returns the usage of one request.
+pub(super) fn usage(tokens: &Tokens) -> Usage {
+    let read = count(tokens.prompt_token_count.as_ref());
+    let thought = count(tokens.thoughts_token_count.as_ref());
+    Usage {
+        cached_tokens: count(tokens.cached_content_token_count.as_ref()),
+        reasoning_tokens: thought,
+        ..Usage::of_request(
+            read.saturating_add(count(tokens.tool_use_prompt_token_count.as_ref())),
+            count(tokens.candidates_token_count.as_ref()).saturating_add(thought),
+        )
+    }
+}
+
+/// A figure that is absent, or is none, counts as not reported.
+fn count(figure: Option<&Value>) -> u64 {
+    figure.and_then(Value::as_u64).unwrap_or_default()
+}

@@ -1,0 +1,169 @@
+//! Alternatives: of schemas, of types, of values.
+
+use serde_json::{Map, Value, json};
+
+use super::{REMARKS, Unsaid, Walk, note};
+
+impl Walk<'_> {
+    /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
+    /// was said beside them.
+    pub(super) fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+        let alternatives = ["oneOf", "anyOf"].into_iter().find_map(|key| Some((key, whole.shift_remove(key)?)));
+        let Some((key, Value::Array(alternatives))) = alternatives else { return self.whole(whole) };
+        let (remarks, shared): (Map<_, _>, Map<_, _>) =
+            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
+        let mut forms = Vec::with_capacity(alternatives.len());
+        let mut last = None;
+        for (index, alternative) in alternatives.iter().enumerate() {
+            self.path.push(format!("{key}/{index}"));
+            match self.alternative(&shared, alternative) {
+                Ok(form) => forms.push(form),
+                Err(unsaid) if shared.is_empty() => return Err(unsaid),
+                // What is beside the alternatives may leave nothing of one.
+                Err(unsaid) => last = Some(unsaid),
+            }
+            self.path.pop();
+        }
+        match (forms.is_empty(), last) {
+            (true, last) => Err(last.unwrap_or_else(|| self.unsaid("has no alternative"))),
+            (false, _) => Ok(note::remarked(any_of(forms), &remarks)),
+        }
+    }
+
+    fn whole(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+        if kinds(&whole).len() < 2 {
+            return self.plain(whole);
+        }
+        if whole.contains_key("const") || whole.contains_key("enum") {
+            // The values have types themselves.
+            whole.shift_remove("type");
+            return self.plain(whole);
+        }
+        self.by_kind(whole)
+    }
+
+    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Value, Unsaid> {
+        let Value::Object(keywords) = alternative else { return self.form(alternative) };
+        if shared.is_empty() {
+            return self.form(alternative);
+        }
+        self.within(|walk| {
+            let own = walk.resolved(keywords.clone())?;
+            let whole = walk.both(shared.clone(), own)?;
+            walk.split(whole)
+        })
+    }
+
+    /// Returns a schema of several types as that many alternatives, each with the keywords that are for its type.
+    fn by_kind(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+        let kinds = kinds(&whole).into_iter().map(str::to_owned).collect::<Vec<_>>();
+        let is_nullable = allows_null(&whole);
+        whole.shift_remove("type");
+        let (remarks, shared): (Map<_, _>, Map<_, _>) =
+            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
+        let mut forms = Vec::with_capacity(kinds.len() + 1);
+        for kind in kinds {
+            let mut own = Map::from_iter([("type".to_owned(), json!(kind))]);
+            let concerned = shared.iter().filter(|(key, _)| concerns(key, &kind));
+            own.extend(concerned.map(|(key, value)| (key.clone(), value.clone())));
+            forms.push(self.plain(own)?);
+        }
+        forms.extend(is_nullable.then(|| json!({"type": "null"})));
+        Ok(note::remarked(any_of(forms), &remarks))
+    }
+}
+
+/// Whether a keyword says anything of values of a type.
+fn concerns(key: &str, kind: &str) -> bool {
+    let only = match key {
+        "properties"
+        | "required"
+        | "additionalProperties"
+        | "patternProperties"
+        | "propertyNames"
+        | "minProperties"
+        | "maxProperties"
+        | "unevaluatedProperties" => &["object"][..],
+        "items" | "prefixItems" | "minItems" | "maxItems" | "uniqueItems" => &["array"],
+        "minLength" | "maxLength" | "pattern" | "format" => &["string"],
+        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" => &["integer", "number"],
+        _ => return true,
+    };
+    only.contains(&kind)
+}
+
+/// The types of a schema, without null.
+pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
+    let listed = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(kind)) => vec![kind.as_str()],
+        _ => Vec::new(),
+    };
+    listed.into_iter().filter(|kind| *kind != "null").collect()
+}
+
+/// Whether null is among the types of a schema.
+pub(super) fn allows_null(schema: &Map<String, Value>) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
+        Some(kind) => kind == "null",
+        None => false,
+    }
+}
+
+/// Returns the schema of what one of `forms` allows.
+pub(super) fn any_of(mut forms: Vec<Value>) -> Value {
+    match forms.len() {
+        1 => forms.remove(0),
+        _ => json!({ "anyOf": forms }),
+    }
+}
+
+/// Returns the schemas of `values`, of texts and numbers by `enum`; none if Gemini cannot list them.
+pub(super) fn listed(values: &[Value], kind: Option<&str>) -> Option<Vec<Value>> {
+    let (texts, others): (Vec<_>, Vec<_>) = values.iter().partition(|value| value.is_string());
+    let (numbers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|value| value.is_number());
+    // Gemini refuses the empty text among others.
+    if texts.iter().any(|text| *text == "") || others.iter().any(|value| !value.is_null()) {
+        return None;
+    }
+    let whole = numbers.iter().all(|number| number.is_i64() || number.is_u64());
+    let number = kind.filter(|kind| *kind == "number" || *kind == "integer");
+    let number = number.unwrap_or(if whole { "integer" } else { "number" });
+    let of_texts = (!texts.is_empty()).then(|| json!({"type": "string", "enum": texts}));
+    let of_numbers = (!numbers.is_empty()).then(|| json!({"type": number, "enum": numbers}));
+    let null = (!others.is_empty()).then(|| json!({"type": "null"}));
+    Some([of_texts, of_numbers, null].into_iter().flatten().collect())
+}
+
+/// Returns a form that says of itself that it is an object, as the arguments of a function have to be; its alternatives
+/// are summed up by what all of them have.
+pub(super) fn rooted(form: Value) -> Value {
+    let Some(variants) = form["anyOf"].as_array().filter(|_| form.get("type").is_none()) else { return form };
+    if !variants.iter().all(|variant| variant["type"] == "object") {
+        return form;
+    }
+    let mut properties = Map::new();
+    for (name, schema) in variants.iter().filter_map(|variant| variant["properties"].as_object()).flatten() {
+        match properties.get_mut(name) {
+            None => _ = properties.insert(name.clone(), schema.clone()),
+            Some(Value::Array(known)) if !known.contains(schema) => known.push(schema.clone()),
+            Some(known) if known != schema => *known = json!([known, schema]),
+            Some(_) => {}
+        }
+    }
+    let properties = properties.into_iter().map(|(name, known)| match known {
+        Value::Array(known) => (name, any_of(known)),
+        schema => (name, schema),
+    });
+    let required = variants[0]["required"].as_array().into_iter().flatten().filter(|name| {
+        variants.iter().all(|variant| variant["required"].as_array().is_some_and(|names| names.contains(name)))
+    });
+    let mut rooted = json!({
+        "type": "object", "properties": properties.collect::<Map<_, _>>(), "required": required.collect::<Vec<_>>()
+    });
+    if let (Value::Object(rooted), Value::Object(form)) = (&mut rooted, form) {
+        rooted.extend(form);
+    }
+    rooted
+}

@@ -1,0 +1,231 @@
+use serde_json::{Value, json};
+
+use super::translated;
+
+/// What becomes of the schema of a property.
+fn of_property(schema: &Value) -> Value {
+    let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
+    translated(&schema).unwrap()["properties"]["p"].clone()
+}
+
+/// Why the schema of a property is refused.
+fn refusal(schema: &Value, defs: &Value) -> String {
+    let schema = json!({"type": "object", "properties": {"p": schema}, "$defs": defs});
+    translated(&schema).unwrap_err().to_string()
+}
+
+#[test]
+fn what_the_dialect_knows_stays_in_its_order() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "b": {"type": ["string", "null"], "format": "date-time", "description": "When."},
+            "a": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 9}, "minItems": 1},
+            "t": {"type": "array", "prefixItems": [{"type": "boolean"}, {"type": "number"}], "minItems": 2, "maxItems": 2}
+        },
+        "required": ["b"],
+        "additionalProperties": false
+    });
+    assert_eq!(translated(&schema).unwrap().to_string(), schema.to_string());
+}
+
+#[test]
+fn references_are_written_out_with_what_stands_beside_them() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"p": {"$ref": "#/$defs/Point", "description": "Where to."}, "q": {"$ref": "#/$defs/Point"}},
+        "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "description": "A point."}}
+    });
+    let point = |text: &str| json!({"type": "object", "properties": {"x": {"type": "integer"}}, "description": text});
+    let form = translated(&schema).unwrap();
+    assert_eq!(form["properties"], json!({"p": point("Where to. A point."), "q": point("A point.")}));
+    assert_eq!(form.get("$defs"), None);
+}
+
+#[test]
+fn a_schema_within_itself_is_refused_with_its_path() {
+    let tree = json!({"Tree": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}});
+    let text = refusal(&json!({"$ref": "#/$defs/Tree"}), &tree);
+    assert!(
+        text.starts_with("`#/properties/p/properties/children/items` holds `#/$defs/Tree` within itself"),
+        "{text}"
+    );
+    let text = refusal(&json!({"$ref": "#"}), &json!({}));
+    assert!(text.starts_with("`#/properties/p` holds `#` within itself"), "{text}");
+}
+
+#[test]
+fn a_reference_to_nothing_is_refused() {
+    let text = refusal(&json!({"$ref": "#/$defs/Tree"}), &json!({}));
+    assert_eq!(text, "`#/properties/p` refers to `#/$defs/Tree`, which is no schema within this one");
+}
+
+#[test]
+fn references_that_multiply_are_refused() {
+    let pair = |name: &str| json!({"type": "object", "properties": {"l": {"$ref": name}, "r": {"$ref": name}}});
+    let defs: serde_json::Map<_, _> =
+        (0..30).map(|level| (format!("D{level}"), pair(&format!("#/$defs/D{}", level + 1)))).collect();
+    let mut defs = Value::Object(defs);
+    defs["D30"] = json!({"type": "integer"});
+    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &defs);
+    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+}
+
+#[test]
+fn variants_become_alternatives() {
+    let variants = json!([
+        {"type": "string", "const": "a", "description": "First."},
+        {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"], "additionalProperties": false}
+    ]);
+    let form = json!({
+        "anyOf": [
+            {"type": "string", "enum": ["a"], "description": "First."},
+            {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"], "additionalProperties": false}
+        ],
+        "description": "Which."
+    });
+    assert_eq!(of_property(&json!({"oneOf": variants, "description": "Which."})), form);
+}
+
+#[test]
+fn what_stands_beside_alternatives_goes_into_each() {
+    let schema = json!({
+        "type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"], "description": "Tagged.",
+        "oneOf": [
+            {"type": "object", "properties": {"kind": {"type": "string", "const": "wait"}}, "required": ["kind"]},
+            {"$ref": "#/$defs/Go", "properties": {"kind": {"type": "string", "const": "go"}}, "required": ["kind"]}
+        ],
+        "$defs": {"Go": {"type": "object", "properties": {"far": {"type": "boolean"}}, "required": ["far"]}}
+    });
+    let kind = |name: &str| json!({"type": "string", "enum": [name]});
+    let wait = json!({
+        "type": "object", "required": ["id", "kind"], "properties": {"id": {"type": "integer"}, "kind": kind("wait")}
+    });
+    let go = json!({
+        "type": "object", "required": ["id", "kind", "far"],
+        "properties": {"id": {"type": "integer"}, "kind": kind("go"), "far": {"type": "boolean"}}
+    });
+    let form = translated(&schema).unwrap();
+    assert_eq!(form["anyOf"], json!([wait, go]));
+    // The root itself is an object, as the arguments of a function are.
+    assert_eq!((&form["type"], &form["required"]), (&json!("object"), &json!(["id", "kind"])));
+    assert_eq!(form["properties"]["kind"], json!({"anyOf": [kind("wait"), kind("go")]}));
+    assert_eq!(form["description"], "Tagged.");
+}
+
+#[test]
+fn several_types_become_alternatives_with_their_own_keywords() {
+    let schema = json!({"type": ["string", "array", "null"], "maxLength": 3, "items": {"type": "integer"}});
+    let form = json!({"anyOf": [
+        {"type": "string", "description": "Length: at most 3."},
+        {"type": "array", "items": {"type": "integer"}},
+        {"type": "null"}
+    ]});
+    assert_eq!(of_property(&schema), form);
+}
+
+#[test]
+fn values_are_listed_where_gemini_lists_them() {
+    assert_eq!(of_property(&json!({"const": "a"})), json!({"type": "string", "enum": ["a"]}));
+    assert_eq!(of_property(&json!({"enum": [1, 2]})), json!({"type": "integer", "enum": [1, 2]}));
+    assert_eq!(of_property(&json!({"const": 0.5})), json!({"type": "number", "enum": [0.5]}));
+    assert_eq!(of_property(&json!({"const": null})), json!({"type": "null"}));
+    let nullable = json!({"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]});
+    assert_eq!(of_property(&json!({"enum": ["a", null]})), nullable);
+    let only = |values: &Value, text: &str| {
+        assert_eq!(of_property(&json!({ "enum": values }))["description"], text);
+    };
+    only(&json!([true]), "Always true.");
+    only(&json!(["", "a"]), "One of: \"\", \"a\".");
+    only(&json!([[1], {}]), "One of: [1], {}.");
+}
+
+#[test]
+fn what_gemini_has_no_keyword_for_is_described() {
+    let cases = [
+        (json!({"type": "string", "pattern": "^a$"}), "Matches the regular expression `^a$`."),
+        (json!({"type": "string", "minLength": 1, "maxLength": 2}), "Length: at least 1. Length: at most 2."),
+        (json!({"type": "string", "format": "uuid", "description": "Which"}), "Which. Format: uuid."),
+        (json!({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}), "More than 0. A multiple of 0.5."),
+        (json!({"type": "array", "items": true, "uniqueItems": true}), "No two items are equal."),
+        (json!({"type": "integer", "default": 3, "examples": [4, 5]}), "Default: 3. Examples: 4, 5."),
+        (json!({"type": "integer", "not": {"const": 0}}), "Not 0."),
+        (json!({"type": "string", "deprecated": true}), "Deprecated."),
+        (json!(true), "Any JSON value."),
+        (json!({}), "Any JSON value."),
+    ];
+    for (schema, text) in cases {
+        assert_eq!(of_property(&schema)["description"], text, "{schema}");
+    }
+}
+
+#[test]
+fn what_says_nothing_of_values_is_dropped() {
+    let schema =
+        json!({"type": "integer", "format": "uint8", "minimum": 0, "title": "N", "x-note": 1, "$comment": "c"});
+    assert_eq!(of_property(&schema), json!({"type": "integer", "minimum": 0}));
+}
+
+#[test]
+fn bounds_of_whole_numbers_are_said_exactly() {
+    let schema = json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 9, "exclusiveMaximum": 5});
+    assert_eq!(of_property(&schema), json!({"type": "integer", "maximum": 4, "minimum": 1}));
+}
+
+#[test]
+fn a_map_by_pattern_is_a_map_with_a_note() {
+    let map =
+        json!({"type": "object", "patternProperties": {"^[0-9]+$": {"type": "string"}}, "additionalProperties": false});
+    let form = json!({
+        "type": "object", "additionalProperties": {"type": "string"},
+        "description": "Each property's name matches the regular expression `^[0-9]+$`."
+    });
+    assert_eq!(of_property(&map), form);
+    let open = json!({"type": "object", "patternProperties": {"^[0-9]+$": {"type": "string"}}});
+    assert!(refusal(&open, &json!({})).contains("by pattern and others as well"));
+}
+
+#[test]
+fn all_of_is_put_together() {
+    let schema = json!({"allOf": [{"type": ["integer", "null"], "minimum": 1}, {"type": "number", "minimum": 2}]});
+    assert_eq!(of_property(&schema), json!({"type": "integer", "minimum": 2}));
+    let parts = json!({"allOf": [
+        {"type": "object", "properties": {"a": {"type": "integer", "minimum": 1}}, "required": ["a"]},
+        {"type": "object", "properties": {"a": {"type": "integer", "maximum": 2}, "b": true}, "additionalProperties": false}
+    ]});
+    let form = json!({
+        "type": "object", "required": ["a"],
+        "properties": {
+            "a": {"type": "integer", "minimum": 1, "maximum": 2}, "b": {"description": "Any JSON value."}
+        },
+        "additionalProperties": false
+    });
+    assert_eq!(of_property(&parts), form);
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_with_its_path() {
+    let cases = [
+        (json!({"type": "array", "contains": {"type": "integer"}}), "`#/properties/p` says `contains`"),
+        (json!({"if": {}, "then": {}}), "`#/properties/p` says `if`"),
+        (json!({"not": {"type": "integer"}}), "`#/properties/p` says `not`"),
+        (json!({"type": "array", "items": false}), ""),
+        (
+            json!({"type": "array", "items": {"type": "object", "properties": {"a": false}}}),
+            "`#/properties/p/items/properties/a` allows no value at all",
+        ),
+        (
+            json!({"allOf": [{"type": "integer"}, {"type": "string"}]}),
+            "`#/properties/p` is held to two different `type`",
+        ),
+        (json!({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}), "`#/properties/p` is held to two different `pattern`"),
+    ];
+    for (schema, expected) in cases {
+        if expected.is_empty() {
+            assert_eq!(of_property(&schema)["maxItems"], 0, "{schema}");
+        } else {
+            let text = refusal(&schema, &json!({}));
+            assert!(text.starts_with(expected), "{text}");
+        }
+    }
+}

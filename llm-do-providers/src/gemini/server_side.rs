@@ -1,0 +1,52 @@
+//! The tools that Google runs, as a request asks for them.
+
+use super::PROVIDER;
+use super::family::Family;
+use super::wire::Tool;
+use crate::error::{ErrorKind, ProviderError};
+use crate::model::Request;
+use crate::server_side::{ServerSideTool, WebSearch};
+
+/// Returns a tool as the API knows it; images are no tool there.
+pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
+    match tool {
+        ServerSideTool::WebSearch(_) => Some(Tool::GoogleSearch {}),
+        ServerSideTool::WebFetch => Some(Tool::UrlContext {}),
+        ServerSideTool::CodeExecution => Some(Tool::CodeExecution {}),
+        ServerSideTool::ImageGeneration => None,
+    }
+}
+
+/// Refuses what the model cannot do, before it is asked for in part.
+pub(super) fn check(model: &str, family: Family, request: &Request<'_>) -> Result<(), ProviderError> {
+    for tool in request.server_side_tools {
+        match tool {
+            ServerSideTool::WebSearch(search) if *search != WebSearch::new() => {
+                return Err(refused(
+                    "the Gemini API searches the web without `max_uses`, `allowed_domains` and `blocked_domains` of \
+                     `web_search`; leave them out",
+                ));
+            }
+            ServerSideTool::ImageGeneration if !family.makes_images() => {
+                return Err(refused(format!(
+                    "`{model}` makes no images; choose one with `image` in its name, or leave `image_generation` out"
+                )));
+            }
+            _ => {}
+        }
+    }
+    let runs = request.server_side_tools.iter().any(|known| tool(known).is_some());
+    if runs && !family.combines() && (!request.tools.is_empty() || request.output.is_some()) {
+        let tools: Vec<_> = request.server_side_tools.iter().map(|tool| format!("`{tool}`")).collect();
+        return Err(refused(format!(
+            "`{model}` has {} only in requests without other tools and without an output schema; leave one of them out, \
+             or choose a model of version 3",
+            tools.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+fn refused(text: impl Into<String>) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+}

@@ -1,0 +1,93 @@
+//! How an answer grows by the Gemini API, whole or streamed.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use super::answer::Answer;
+use super::convert::Ended;
+use super::wire::Chunk;
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::{Growing, reported, unread};
+use crate::http::Endpoint;
+use crate::model::StreamEvent;
+use crate::response::Response;
+
+impl Growing for Answer {
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
+        absorb(self, server, body, &mut VecDeque::new())
+    }
+
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        data: &str,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<bool, ProviderError> {
+        absorb(self, server, data.as_bytes(), ready)?;
+        // Only the end of the body ends it.
+        Ok(true)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.ended().is_some()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        self.has_fault()
+    }
+
+    fn complete(self) -> Response {
+        self.into_response()
+    }
+
+    fn arrived(self) -> Response {
+        self.into_arrived()
+    }
+}
+
+/// Takes in a piece, or the list of them that servers send to those who do not ask for events.
+fn absorb(
+    answer: &mut Answer,
+    server: &Endpoint,
+    json: &[u8],
+    ready: &mut VecDeque<StreamEvent>,
+) -> Result<(), ProviderError> {
+    let is_list = json.trim_ascii_start().starts_with(b"[");
+    let chunks = if is_list { serde_json::from_slice(json) } else { serde_json::from_slice(json).map(|one| vec![one]) };
+    for chunk in chunks.map_err(|error| unread(server, &error))? {
+        take(answer, server, chunk, ready)?;
+    }
+    Ok(())
+}
+
+fn take(
+    answer: &mut Answer,
+    server: &Endpoint,
+    mut chunk: Chunk,
+    ready: &mut VecDeque<StreamEvent>,
+) -> Result<(), ProviderError> {
+    if let Some(error) = &chunk.error {
+        return Err(reported(server, error));
+    }
+    let blocked = chunk.prompt_feedback.take().and_then(|feedback| feedback.block_reason);
+    answer.take(chunk, ready);
+    if let Some(reason) = blocked.filter(|_| !answer.has_begun()) {
+        return Err(refused(server, &reason));
+    }
+    if answer.ended() == Some(Ended::Malformed) {
+        let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
+        let error = ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200);
+        return Err(error.with_should_retry(true));
+    }
+    Ok(())
+}
+
+/// The error for a prompt that the filter stopped, so that there is no answer.
+fn refused(server: &Endpoint, reason: &str) -> ProviderError {
+    let is_word = reason.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') && reason.len() <= 64;
+    let reason = if is_word { format!(" ({reason})") } else { String::new() };
+    let text = format!("the provider's filter refused the request{reason}; change what it says");
+    ProviderError::new(server.provider, ErrorKind::ContentFilter, text).with_status(200)
+}

@@ -1,0 +1,56 @@
+//! A stream of the Gemini API, cut into pieces.
+
+use super::Answer;
+use crate::exchange::tests::{any_split, read_at_once};
+use crate::message::{ProviderData, ResponsePart};
+use crate::model::StreamEvent;
+use serde_json::json;
+
+/// Our own, by <https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse> and
+/// <https://ai.google.dev/gemini-api/docs/thought-signatures>: a thought, a text in characters of several bytes, code that
+/// was run, two calls of which the first is signed, and a signature with an empty text.
+const STREAM: &str = "\u{feff}: hello\n\n\
+    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hm\",\"thought\":true}],\"role\":\"model\"},\"index\":0}],\r\n\
+    data: \"modelVersion\":\"gemini-3-flash\",\"usageMetadata\":{\"promptTokenCount\":7,\"cachedContentTokenCount\":3}}\r\n\r\n\
+    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Grüße, \"}],\"role\":\"model\"}}]}\n\n\
+    data:{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"世界 🦀\"}]}}]}\n\n\
+    event: message\ndata: {\"candidates\":[{\"content\":{\"parts\":[\
+    {\"executableCode\":{\"language\":\"PYTHON\",\"code\":\"print(1)\"},\"thoughtSignature\":\"QQ==\"},\
+    {\"codeExecutionResult\":{\"outcome\":\"OUTCOME_OK\",\"output\":\"1\\n\"}}]}}]}\n\n\
+    data: {\"candidates\":[{\"content\":{\"parts\":[\
+    {\"functionCall\":{\"id\":\"f1\",\"name\":\"add\",\"args\":{\"a\": 1.0}},\"thoughtSignature\":\"Qg==\"},\
+    {\"functionCall\":{\"name\":\"add\",\"args\":{\"a\":2}}}]}}]}\n\n\
+    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\",\"thoughtSignature\":\"Qw==\"}]},\"finishReason\":\"STOP\"}],\
+    \"usageMetadata\":{\"promptTokenCount\":7,\"candidatesTokenCount\":5,\"thoughtsTokenCount\":2,\"totalTokenCount\":14}}\n\n";
+
+fn answer() -> Answer {
+    Answer::new("m".into(), 1)
+}
+
+#[test]
+fn the_stream_has_seven_events() {
+    let (events, error) = read_at_once(answer(), STREAM.as_bytes());
+    assert!(error.is_none());
+    let [
+        StreamEvent::Thinking(_),
+        StreamEvent::Text(_),
+        StreamEvent::Text(_),
+        StreamEvent::ServerSideTool { .. },
+        StreamEvent::ToolCall { index: 0, .. },
+        StreamEvent::ToolCall { index: 1, .. },
+        StreamEvent::Done(response),
+    ] = &events[..]
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!((response.text().as_str(), response.model.as_str()), ("Grüße, 世界 🦀", "gemini-3-flash"));
+    let calls: Vec<_> = response.tool_calls().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
+    assert_eq!(calls, [("f1", "{\"a\": 1.0}"), ("call_1_1", "{\"a\":2}")]);
+    let usage = response.usage;
+    assert_eq!((usage.input_tokens, usage.output_tokens), (7, 7));
+    assert_eq!((usage.cached_tokens, usage.reasoning_tokens), (3, 2));
+    let signed = json!({"part": {"text": "", "thoughtSignature": "Qw=="}});
+    assert_eq!(response.parts.last(), Some(&ResponsePart::Opaque(ProviderData::new("gemini", signed))));
+}
+
+any_split!(STREAM.as_bytes(), answer());

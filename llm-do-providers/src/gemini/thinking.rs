@@ -1,0 +1,106 @@
+//! How much a model thinks, in the terms of its family.
+
+use super::family::{Family, Thinking};
+use super::wire::ThinkingConfig;
+use crate::settings::ThinkingLevel;
+
+/// Returns what asks for a level; nothing where the model does not think.
+pub(super) fn config(level: ThinkingLevel, family: Family) -> Option<ThinkingConfig> {
+    let is_on = !matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0));
+    // Thoughts are hidden otherwise.
+    let shown = ThinkingConfig { include_thoughts: is_on.then_some(true), ..ThinkingConfig::default() };
+    match family.thinking() {
+        Thinking::No => None,
+        Thinking::Shown => is_on.then_some(shown),
+        Thinking::Budget { least, most, off } => {
+            let tokens = if off && !is_on { 0 } else { tokens(level, most).clamp(least, most) };
+            Some(ThinkingConfig { thinking_budget: Some(tokens), ..shown })
+        }
+        Thinking::Level { minimal, medium } => {
+            let level = match word(level) {
+                "minimal" if !minimal => "low",
+                "medium" if !medium => "high",
+                word => word,
+            };
+            Some(ThinkingConfig { thinking_level: Some(level), ..shown })
+        }
+    }
+}
+
+fn tokens(level: ThinkingLevel, most: u32) -> u32 {
+    match level {
+        ThinkingLevel::Off => 0,
+        ThinkingLevel::Minimal => 128,
+        ThinkingLevel::Low => 2048,
+        ThinkingLevel::Medium => 8192,
+        ThinkingLevel::High => most,
+        ThinkingLevel::Tokens(tokens) => tokens,
+    }
+}
+
+fn word(level: ThinkingLevel) -> &'static str {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Tokens(..=512) => "minimal",
+        ThinkingLevel::Low | ThinkingLevel::Tokens(..=2048) => "low",
+        ThinkingLevel::Medium | ThinkingLevel::Tokens(..=8192) => "medium",
+        ThinkingLevel::High | ThinkingLevel::Tokens(_) => "high",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::config;
+    use crate::gemini::family::Family;
+    use crate::settings::ThinkingLevel::{self, High, Low, Medium, Minimal, Off, Tokens};
+
+    fn sent(model: &str, level: ThinkingLevel) -> Value {
+        serde_json::to_value(config(level, Family::of(model))).unwrap()
+    }
+
+    #[test]
+    fn version_2_5_has_numbers_of_tokens() {
+        let shown = |tokens: u32| json!({"includeThoughts": true, "thinkingBudget": tokens});
+        let cases = [
+            (
+                "gemini-2.5-flash",
+                [(Minimal, 128), (Low, 2048), (Medium, 8192), (High, 24_576), (Tokens(99_999), 24_576)],
+            ),
+            (
+                "gemini-2.5-flash-lite",
+                [(Minimal, 512), (Low, 2048), (Tokens(1), 512), (High, 24_576), (Tokens(4096), 4096)],
+            ),
+            (
+                "gemini-2.5-pro",
+                [(Minimal, 128), (Low, 2048), (Tokens(1), 128), (High, 32_768), (Tokens(30_000), 30_000)],
+            ),
+        ];
+        for (model, levels) in cases {
+            for (level, tokens) in levels {
+                assert_eq!(sent(model, level), shown(tokens), "{model}: {level:?}");
+            }
+        }
+        assert_eq!(sent("gemini-2.5-flash", Off), json!({"thinkingBudget": 0}));
+        assert_eq!(sent("gemini-2.5-pro", Tokens(0)), json!({"thinkingBudget": 128}), "it always thinks");
+    }
+
+    #[test]
+    fn version_3_has_words() {
+        let shown = |word: &str| json!({"includeThoughts": true, "thinkingLevel": word});
+        let cases = [(Minimal, "minimal"), (Low, "low"), (Medium, "medium"), (High, "high"), (Tokens(4096), "medium")];
+        for (level, word) in cases {
+            assert_eq!(sent("gemini-3-flash-preview", level), shown(word), "{level:?}");
+        }
+        assert_eq!(sent("gemini-3-flash-preview", Off), json!({"thinkingLevel": "minimal"}));
+        assert_eq!(sent("gemini-3.1-pro-preview", Off), json!({"thinkingLevel": "low"}));
+        assert_eq!(sent("gemini-3-pro-preview", Medium), shown("high"));
+        assert_eq!(sent("gemini-3-pro-image-preview", Low), json!({"includeThoughts": true}));
+    }
+
+    #[test]
+    fn a_model_that_does_not_think_is_not_asked_to() {
+        assert_eq!(sent("gemini-2.0-flash", High), Value::Null);
+        assert_eq!(sent("gemma-3-27b-it", High), Value::Null);
+    }
+}

@@ -1,0 +1,87 @@
+//! Uses of the tools that Google runs: what they were asked and gave, and how that goes back.
+
+use serde_json::{Map, Value, json};
+
+use super::PROVIDER;
+use super::wire::{Data, Own, Part};
+use crate::message::{ProviderData, ResponsePart, ServerSideToolUse};
+
+/// Where the search of the web notes its queries.
+const QUERIES: [&str; 2] = ["webSearchQueries", "imageSearchQueries"];
+
+/// Returns what one part of an answer says of a use: a new one, or none if it is what the last part of `parts` gave.
+pub(super) fn take(
+    own: Own,
+    value: Value,
+    signature: Option<String>,
+    parts: &mut [ResponsePart],
+) -> Option<ServerSideToolUse> {
+    let Some(asked) = own.answered() else {
+        let data = ProviderData::new(PROVIDER, json!({ "asked": part_of(own, signature) }));
+        return Some(ServerSideToolUse::new(name(own, &value), value, Value::Null).with_provider_data(data));
+    };
+    let answered = part_of(own, signature);
+    match parts.last_mut() {
+        Some(ResponsePart::ServerSideTool(used)) if waits_for(used, asked, &value) => {
+            used.output = value;
+            if let Some(Value::Object(fields)) = used.provider_data.as_mut().map(|data| &mut data.data) {
+                fields.insert("answered".to_owned(), answered);
+            }
+            None
+        }
+        // It goes back where it stood, after whatever came between.
+        _ => {
+            let data = ProviderData::new(PROVIDER, json!({ "answered": answered }));
+            Some(ServerSideToolUse::new(name(own, &value), Value::Null, value).with_provider_data(data))
+        }
+    }
+}
+
+fn part_of(own: Own, signature: Option<String>) -> Value {
+    let mut part = json!({ "as": own.name() });
+    if let Some(signature) = signature {
+        part["thoughtSignature"] = signature.into();
+    }
+    part
+}
+
+/// Whether `value` is what a use that was asked by `asked` gave.
+fn waits_for(used: &ServerSideToolUse, asked: Own, value: &Value) -> bool {
+    let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
+    data.is_some_and(|data| data["asked"]["as"] == asked.name() && data.get("answered").is_none())
+        && (value["id"].is_null() || used.input["id"] == value["id"])
+}
+
+fn name(own: Own, value: &Value) -> String {
+    match (own, value["toolType"].as_str()) {
+        (Own::ExecutableCode | Own::CodeExecutionResult, _) => "code_execution".to_owned(),
+        (_, Some(kind)) if kind.starts_with("GOOGLE_SEARCH") => "web_search".to_owned(),
+        (_, Some("URL_CONTEXT")) => "web_fetch".to_owned(),
+        (_, kind) => kind.unwrap_or("tool").to_ascii_lowercase(),
+    }
+}
+
+/// Returns the parts that a use was read from; none if it is not Gemini's, or was read from what only answers have.
+pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> {
+    let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
+    let part = move |key: &str, value| {
+        let part = data?.get(key)?;
+        let signature = part.get("thoughtSignature").and_then(Value::as_str);
+        Some(Part { signature, ..Data::Own(part["as"].as_str()?, value).into() })
+    };
+    [part("asked", &used.input), part("answered", &used.output)].into_iter().flatten()
+}
+
+/// Returns what a search was asked, if its notes say so.
+pub(super) fn queries(grounding: &Map<String, Value>) -> Option<Value> {
+    let queries = QUERIES.into_iter().filter_map(|key| grounding.get(key)?.as_array()).flatten();
+    let queries: Vec<_> = queries.cloned().collect();
+    (!queries.is_empty()).then(|| json!({ "queries": queries }))
+}
+
+/// Returns which pages were read, if the notes on that say so.
+pub(super) fn urls(fetched: &Map<String, Value>) -> Option<Value> {
+    let pages = fetched.get("urlMetadata")?.as_array()?;
+    let urls: Vec<_> = pages.iter().filter_map(|page| page.get("retrievedUrl")).cloned().collect();
+    (!urls.is_empty()).then(|| json!({ "urls": urls }))
+}

@@ -1,0 +1,136 @@
+//! A part of an answer, read in one go: what it is, and what is said of it.
+
+use std::fmt;
+
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+/// A part of an answer.
+#[derive(Debug)]
+pub(in crate::gemini) struct Piece {
+    pub(in crate::gemini) kind: Kind,
+    pub(in crate::gemini) thought: bool,
+    pub(in crate::gemini) signature: Option<String>,
+}
+
+#[derive(Debug)]
+pub(in crate::gemini) enum Kind {
+    Text(String),
+    Call(Call),
+    Media(Blob),
+    Own(Own, Value),
+    /// A part of a kind that came later than this client; empty if it is of no kind at all.
+    Unknown(Map<String, Value>),
+}
+
+/// A kind of part that says what a tool of Google's was asked or gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::gemini) enum Own {
+    ExecutableCode,
+    CodeExecutionResult,
+    ToolCall,
+    ToolResponse,
+}
+
+impl Own {
+    const ALL: [Self; 4] = [Self::ExecutableCode, Self::CodeExecutionResult, Self::ToolCall, Self::ToolResponse];
+
+    /// Returns its name on the wire.
+    pub(in crate::gemini) fn name(self) -> &'static str {
+        match self {
+            Self::ExecutableCode => "executableCode",
+            Self::CodeExecutionResult => "codeExecutionResult",
+            Self::ToolCall => "toolCall",
+            Self::ToolResponse => "toolResponse",
+        }
+    }
+
+    /// Returns the kind that asks for what this one gives; none if this one asks.
+    pub(in crate::gemini) fn answered(self) -> Option<Self> {
+        match self {
+            Self::CodeExecutionResult => Some(Self::ExecutableCode),
+            Self::ToolResponse => Some(Self::ToolCall),
+            Self::ExecutableCode | Self::ToolCall => None,
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::gemini) struct Call {
+    pub(in crate::gemini) id: Option<String>,
+    pub(in crate::gemini) name: Option<String>,
+    pub(in crate::gemini) args: Option<Box<RawValue>>,
+    pub(in crate::gemini) partial_args: Option<IgnoredAny>,
+    pub(in crate::gemini) will_continue: Option<bool>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::gemini) struct Blob {
+    #[serde(default)]
+    pub(in crate::gemini) mime_type: String,
+    #[serde(default)]
+    pub(in crate::gemini) data: String,
+}
+
+impl<'de> Deserialize<'de> for Piece {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(PieceVisitor)
+    }
+}
+
+/// The fields of a part by name; serde's `flatten` would copy each text once more.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum Field {
+    Text,
+    Thought,
+    ThoughtSignature,
+    FunctionCall,
+    InlineData,
+    Other(String),
+}
+
+struct PieceVisitor;
+
+impl<'de> Visitor<'de> for PieceVisitor {
+    type Value = Piece;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a part")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Piece, A::Error> {
+        let (mut text, mut call, mut media) = (None, None, None);
+        let mut piece = Piece { kind: Kind::Unknown(Map::new()), thought: false, signature: None };
+        let mut others = Map::new();
+        while let Some(field) = fields.next_key()? {
+            match field {
+                Field::Text => text = fields.next_value::<Option<String>>()?,
+                Field::Thought => piece.thought = fields.next_value::<Option<bool>>()?.unwrap_or_default(),
+                Field::ThoughtSignature => piece.signature = fields.next_value()?,
+                Field::FunctionCall => call = fields.next_value::<Option<Call>>()?,
+                Field::InlineData => media = fields.next_value::<Option<Blob>>()?,
+                Field::Other(name) => _ = others.insert(name, fields.next_value()?),
+            }
+        }
+        piece.kind = match (call, media, text) {
+            (Some(call), _, _) => Kind::Call(call),
+            (_, Some(media), _) => Kind::Media(media),
+            (_, _, Some(text)) if !Own::ALL.iter().any(|own| others.contains_key(own.name())) => Kind::Text(text),
+            _ => own(others),
+        };
+        Ok(piece)
+    }
+}
+
+fn own(mut fields: Map<String, Value>) -> Kind {
+    let known = Own::ALL.into_iter().find_map(|own| Some((own, fields.shift_remove(own.name())?)));
+    match known {
+        Some((own, value)) => Kind::Own(own, value),
+        None => Kind::Unknown(fields),
+    }
+}

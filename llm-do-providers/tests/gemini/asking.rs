@@ -1,0 +1,207 @@
+//! What is asked of the server.
+
+use std::sync::Arc;
+
+use llm_do_providers::{
+    ErrorKind, Message, Model, OutputSchema, Request, ServerSideTool, Settings, ThinkingLevel, ToolChoice, ToolSpec,
+    UserPart, WebSearch,
+};
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
+use crate::{add, body, model, named, sent_by, stream_of, streamed, whole};
+
+/// What a server gets.
+async fn sent(request: Request<'_>) -> Value {
+    sent_by("gemini-3-flash", request).await
+}
+
+#[tokio::test]
+async fn a_request_goes_to_the_method_with_the_key_in_its_header() {
+    let text = json!([{"text": "fine"}]);
+    let server = Server::scripted([Reply::json(200, &body(&text, "STOP")), stream_of([text], "STOP")]).await;
+    let model = model(&server).build().unwrap();
+    whole(&model).await.unwrap();
+    streamed(&model).await.unwrap();
+    let heads: Vec<_> = server.requests().into_iter().map(|request| request.head).collect();
+    assert!(heads[0].starts_with("post /v1beta/models/gemini-3-flash:generatecontent http/1.1"), "{}", heads[0]);
+    let method = "post /v1beta/models/gemini-3-flash:streamgeneratecontent?alt=sse http/1.1";
+    assert!(heads[1].starts_with(method), "{}", heads[1]);
+    assert!(heads.iter().all(|head| head.contains("x-goog-api-key: my-secret-key")), "{heads:?}");
+}
+
+#[tokio::test]
+async fn a_base_url_may_have_its_own_version_and_a_model_its_own_kind() {
+    let server = Server::scripted([Reply::json(200, &body(&json!([]), "STOP"))]).await;
+    let model = named(&server, "tunedModels/ours").base_url(server.base_url()).build().unwrap();
+    whole(&model).await.unwrap();
+    let head = &server.requests()[0].head;
+    assert!(head.starts_with("post /v1/tunedmodels/ours:generatecontent "), "{head}");
+}
+
+#[tokio::test]
+async fn a_bare_request_sends_nothing_unasked() {
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let request = Request::new(&messages, &settings).tool_choice(ToolChoice::Required);
+    assert_eq!(sent(request).await, json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}));
+}
+
+#[tokio::test]
+async fn instructions_stand_beside_the_conversation() {
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let body = sent(Request::new(&messages, &settings).instructions(Some("be brief"))).await;
+    assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "be brief"}]}));
+}
+
+#[tokio::test]
+async fn a_conversation_begins_with_the_user_and_has_no_empty_parts() {
+    let empty = UserPart::Text { text: String::new() };
+    let messages = [Message::User { parts: vec![empty] }];
+    let begin = json!({"role": "user", "parts": [{"text": ""}]});
+    assert_eq!(sent(Request::new(&messages, &Settings::default())).await["contents"], json!([begin]));
+}
+
+#[tokio::test]
+async fn settings_have_their_names() {
+    let settings = Settings::new()
+        .temperature(0.5)
+        .top_p(0.9)
+        .max_tokens(100)
+        .seed(u64::MAX)
+        .stop("END")
+        .presence_penalty(0.25)
+        .frequency_penalty(-0.5)
+        .service_tier("flex")
+        .parallel_tool_calls(true)
+        .cache_prompt(true)
+        .extra_body("cachedContent", "cachedContents/1");
+    let messages = [Message::user("hi")];
+    let body = sent(Request::new(&messages, &settings)).await;
+    let config = json!({
+        "temperature": 0.5, "topP": 0.9, "maxOutputTokens": 100, "stopSequences": ["END"], "seed": i32::MAX,
+        "presencePenalty": 0.25, "frequencyPenalty": -0.5
+    });
+    assert_eq!(body["generationConfig"], config);
+    assert_eq!((&body["serviceTier"], &body["cachedContent"]), (&json!("flex"), &json!("cachedContents/1")));
+    assert_eq!(body.as_object().unwrap().len(), 4, "{body}");
+}
+
+#[tokio::test]
+async fn thinking_is_asked_for_in_the_terms_of_the_version() {
+    let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::Low));
+    let request = Request::new(&messages, &settings);
+    let config = |body: &Value| body["generationConfig"]["thinkingConfig"].clone();
+    let (second, third) = (sent_by("gemini-2.5-flash", request).await, sent_by("gemini-3-flash", request).await);
+    assert_eq!(config(&second), json!({"includeThoughts": true, "thinkingBudget": 2048}));
+    assert_eq!(config(&third), json!({"includeThoughts": true, "thinkingLevel": "low"}));
+    assert_eq!(sent_by("gemini-2.0-flash", request).await.get("generationConfig"), None);
+}
+
+#[tokio::test]
+async fn tools_and_the_choice_among_them_are_sent() {
+    let now = ToolSpec {
+        name: "now".into(),
+        description: "Tells the time.".into(),
+        parameters: Arc::new(json!({"type": "object", "properties": {}, "additionalProperties": false})),
+    };
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [add(), now]);
+    let request = Request::new(&messages, &settings).tools(&tools);
+    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
+    let declarations = json!([
+        {"name": "add", "description": "Adds.", "parametersJsonSchema": parameters},
+        {"name": "now", "description": "Tells the time."},
+    ]);
+    let choices = [
+        (ToolChoice::Auto, Value::Null),
+        (ToolChoice::Required, json!({"functionCallingConfig": {"mode": "ANY"}})),
+        (ToolChoice::None, json!({"functionCallingConfig": {"mode": "NONE"}})),
+        (ToolChoice::Tool("add"), json!({"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["add"]}})),
+    ];
+    for (choice, config) in choices {
+        let body = sent(request.tool_choice(choice)).await;
+        assert_eq!(body["tools"], json!([{"functionDeclarations": declarations}]));
+        assert_eq!(body["toolConfig"], config, "{choice:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_output_schema_is_sent_as_that_of_json() {
+    let schema = json!({"type": "object", "properties": {"b": {"const": "x"}}, "required": ["b"], "title": "Out"});
+    let output = OutputSchema { name: "out".into(), schema: Arc::new(schema) };
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let body = sent(Request::new(&messages, &settings).output(Some(&output))).await;
+    let property = json!({"type": "string", "enum": ["x"]});
+    let schema = json!({"type": "object", "properties": {"b": property}, "required": ["b"]});
+    let config = json!({"responseMimeType": "application/json", "responseJsonSchema": schema});
+    assert_eq!(body["generationConfig"], config);
+}
+
+#[tokio::test]
+async fn a_schema_that_gemini_cannot_say_is_refused_before_anything_is_sent() {
+    let tree =
+        json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}});
+    let schema =
+        Arc::new(json!({"type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": tree}}));
+    let tool = ToolSpec { name: "plant".into(), description: "Plants.".into(), parameters: Arc::clone(&schema) };
+    let output = OutputSchema { name: "forest".into(), schema };
+    let server = Server::scripted([]).await;
+    let model = model(&server).build().unwrap();
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [tool]);
+    let request = Request::new(&messages, &settings);
+    let place = "`#/properties/t/properties/children/items` holds `#/$defs/Tree` within itself";
+    for (request, what) in [
+        (request.tools(&tools), "the arguments of the tool `plant` cannot be described to Gemini"),
+        (request.output(Some(&output)), "the schema `forest` of the answer cannot be described to Gemini"),
+    ] {
+        let error = model.request(request).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None));
+        assert!(error.to_string().contains(what) && error.to_string().contains(place), "{error}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn tools_that_google_runs_are_named_beside_functions_from_version_3_on() {
+    let google = [ServerSideTool::WEB_SEARCH, ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [add()]);
+    let alone = Request::new(&messages, &settings).server_side_tools(&google);
+    let body = sent_by("gemini-2.5-flash", alone).await;
+    assert_eq!(body["tools"], json!([{"googleSearch": {}}, {"urlContext": {}}, {"codeExecution": {}}]));
+    assert_eq!(body.get("toolConfig"), None);
+    let body = sent(alone.tools(&tools)).await;
+    assert_eq!(body["tools"][1], json!({"googleSearch": {}}));
+    assert_eq!(body["toolConfig"], json!({"includeServerSideToolInvocations": true}));
+}
+
+#[tokio::test]
+async fn images_are_asked_for_as_a_modality() {
+    let (messages, settings) = ([Message::user("a cat")], Settings::default());
+    let request = Request::new(&messages, &settings).server_side_tools(&[ServerSideTool::ImageGeneration]);
+    let body = sent_by("gemini-2.5-flash-image", request).await;
+    assert_eq!(body["generationConfig"], json!({"responseModalities": ["TEXT", "IMAGE"]}));
+    assert_eq!(body.get("tools"), None);
+}
+
+#[tokio::test]
+async fn what_the_model_cannot_do_is_refused_before_anything_is_sent() {
+    let limited = [ServerSideTool::WebSearch(WebSearch::new().max_uses(1))];
+    let search = [ServerSideTool::WEB_SEARCH];
+    let images = [ServerSideTool::ImageGeneration];
+    let output = OutputSchema { name: "out".into(), schema: Arc::new(json!({"type": "object"})) };
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [add()]);
+    let request = Request::new(&messages, &settings);
+    let cases = [
+        (request.server_side_tools(&limited), "searches the web without `max_uses`"),
+        (request.server_side_tools(&images), "`gemini-2.5-flash` makes no images"),
+        (request.server_side_tools(&search).tools(&tools), "has `web_search` only in requests without other tools"),
+        (request.server_side_tools(&search).output(Some(&output)), "without an output schema"),
+    ];
+    let server = Server::scripted([]).await;
+    let model = named(&server, "gemini-2.5-flash").build().unwrap();
+    for (request, expected) in cases {
+        let error = model.request(request).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    assert!(server.requests().is_empty());
+}

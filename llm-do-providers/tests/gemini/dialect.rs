@@ -1,0 +1,185 @@
+//! The schemas of many kinds of values, as the server gets them.
+
+use std::sync::{Arc, LazyLock};
+
+use llm_do_corpus::{Case, all, subschemas};
+use llm_do_providers::{GeminiModel, Message, Model, OutputSchema, Request, Settings, ToolSpec};
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
+use crate::{body, model};
+
+/// The keywords that <https://ai.google.dev/api/generate-content#GenerationConfig> lists for `responseJsonSchema`, but for
+/// those of references, which are written out.
+const DOCUMENTED: [&str; 13] = [
+    "additionalProperties",
+    "anyOf",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "maxItems",
+    "maximum",
+    "minItems",
+    "minimum",
+    "prefixItems",
+    "properties",
+    "required",
+];
+const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
+const KINDS: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
+/// The types of the corpus that hold themselves.
+const RECURSIVE: [&str; 4] = ["a_tree", "a_link", "a_term", "a_folder"];
+/// What is said in words of values that Gemini has no keyword for.
+const SAID: [&str; 13] = [
+    "Matches the regular expression",
+    "Length: ",
+    "Properties: ",
+    "More than ",
+    "Less than ",
+    "A multiple of ",
+    "No two items are equal.",
+    "Not ",
+    "Always ",
+    "One of: ",
+    "Each property's name ",
+    "Of each property's name",
+    "Format: ",
+];
+
+fn cases() -> impl Iterator<Item = Case> {
+    all().into_iter().filter(|case| !RECURSIVE.contains(&case.name))
+}
+
+/// What is sent of a schema as that of an answer.
+async fn sent_by(model: &GeminiModel, server: &Server, case: &Case) -> Value {
+    let output = OutputSchema { name: case.name.into(), schema: Arc::new(case.schema.clone()) };
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    model.request(Request::new(&messages, &settings).output(Some(&output))).await.unwrap();
+    server.requests().last().unwrap().body["generationConfig"]["responseJsonSchema"].clone()
+}
+
+/// Each case of the corpus that can be said, and what is sent of it.
+async fn sent() -> Vec<(Case, Value)> {
+    let cases: Vec<_> = cases().collect();
+    let reply = Reply::json(200, &body(&json!([{"text": "{}"}]), "STOP"));
+    let server = Server::scripted(vec![reply; cases.len()]).await;
+    let model = model(&server).build().unwrap();
+    let mut sent = Vec::with_capacity(cases.len());
+    for case in cases {
+        let form = sent_by(&model, &server, &case).await;
+        sent.push((case, form));
+    }
+    sent
+}
+
+#[tokio::test]
+async fn every_schema_of_the_corpus_keeps_to_the_documented_keywords() {
+    for (case, form) in sent().await {
+        assert_eq!(form["type"], "object", "`{}`", case.name);
+        for part in subschemas(&form) {
+            let fault = fault(part);
+            assert!(fault.is_none(), "`{}`: {}\n{part:#}\nin {form:#}", case.name, fault.unwrap_or_default());
+        }
+    }
+}
+
+/// Says what is not documented in a schema by itself.
+fn fault(part: &Value) -> Option<String> {
+    // The `false` of a closed object.
+    if *part == false {
+        return None;
+    }
+    let Some(keywords) = part.as_object() else { return Some("not an object".to_owned()) };
+    let unknown = keywords.keys().find(|key| *key != "type" && !DOCUMENTED.contains(&&***key));
+    let has = |values: &str, fits: fn(&Value) -> bool| part.get(values).is_none_or(fits);
+    let kinds = match &part["type"] {
+        Value::Array(kinds) => kinds.iter().filter(|kind| *kind != "null").collect(),
+        Value::Null => Vec::new(),
+        kind => vec![kind],
+    };
+    match () {
+        () if unknown.is_some() => unknown.map(|key| format!("`{key}` is not documented")),
+        () if kinds.len() > 1 || kinds.iter().any(|kind| !KINDS.iter().any(|known| *kind == known)) => {
+            Some("its types".to_owned())
+        }
+        () if !has("format", |format| FORMATS.iter().any(|known| format == known)) => Some("its format".to_owned()),
+        () if !has("enum", |values| {
+            values.as_array().unwrap().iter().all(|value| value.is_string() || value.is_number())
+        }) =>
+        {
+            Some("its values".to_owned())
+        }
+        () if part["type"] == "array" && part.get("items").is_none() && part.get("prefixItems").is_none() => {
+            Some("an array of nothing".to_owned())
+        }
+        () => None,
+    }
+}
+
+#[tokio::test]
+async fn the_types_that_hold_themselves_are_refused_and_no_others() {
+    let server = Server::scripted([]).await;
+    let model = model(&server).retries(0).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let mut refused = Vec::new();
+    for case in all() {
+        let tools = [ToolSpec { name: case.name.into(), description: "x".into(), parameters: Arc::new(case.schema) }];
+        let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
+        if error.status().is_none() && error.to_string().contains("cannot be described") {
+            let text = error.to_string();
+            assert!(text.contains("`#/properties/value/") && text.contains("within itself"), "{text}");
+            refused.push(case.name);
+        }
+    }
+    assert_eq!(refused, RECURSIVE);
+}
+
+#[tokio::test]
+async fn what_serde_writes_is_valid_in_the_dialect() {
+    for (case, form) in sent().await {
+        let validator = jsonschema::draft202012::new(&form).unwrap();
+        let mut runner = TestRunner::deterministic();
+        for _ in 0..16 {
+            let written = case.values.new_tree(&mut runner).unwrap().current();
+            let fault = validator.validate(&written).err().map(|error| error.to_string());
+            assert_eq!(fault, None, "`{}`: {written}\n{form:#}", case.name);
+        }
+    }
+}
+
+/// Some values of every type of the corpus.
+static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
+    let mut runner = TestRunner::deterministic();
+    let values = cases()
+        .flat_map(|case| (0..3).map(|_| case.values.new_tree(&mut runner).unwrap().current()).collect::<Vec<_>>());
+    values.collect()
+});
+
+#[tokio::test]
+async fn what_the_dialect_allows_beyond_the_schema_is_said_in_words() {
+    let mut exact = 0;
+    for (case, form) in sent().await {
+        let (schema, dialect) =
+            (jsonschema::draft202012::new(&case.schema).unwrap(), jsonschema::draft202012::new(&form).unwrap());
+        let text = form.to_string();
+        let is_told = SAID.iter().any(|words| text.contains(words));
+        exact += usize::from(!is_told);
+        for value in VALUES.iter() {
+            let (before, after) = (schema.is_valid(value), dialect.is_valid(value));
+            assert!(after || !before, "`{}` refuses {value}\n{form:#}", case.name);
+            assert!(before || !after || is_told, "`{}` allows {value}\n{form:#}", case.name);
+        }
+    }
+    assert!(exact > 70, "{exact} schemas are said without words");
+}
+
+#[tokio::test]
+async fn properties_keep_their_order() {
+    for (case, form) in sent().await {
+        let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&form), names(&case.schema), "`{}`", case.name);
+    }
+}
