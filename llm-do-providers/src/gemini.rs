@@ -5,6 +5,7 @@ mod builder;
 mod contents;
 mod convert;
 mod family;
+mod known;
 mod parts;
 mod schema;
 mod server_side;
@@ -21,6 +22,7 @@ use async_trait::async_trait;
 use self::answer::Answer;
 pub use self::builder::GeminiBuilder;
 use self::family::Family;
+use self::known::Known;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
@@ -103,10 +105,13 @@ inventory::submit! {
 ///
 /// # Errors
 ///
-/// Failures that may pass are tried again, as [`OpenAiModel`](https://docs.rs/llm-do-providers) describes: after a growing
-/// wait, or the one in the API's `RetryInfo`, up to 60 s. So is an answer that ends in `MALFORMED_FUNCTION_CALL`. A prompt
-/// that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it stops
-/// finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
+/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried again, after a
+/// growing wait or the one in the API's `RetryInfo`, up to 60 s; a longer one is reported at once, as is a quota of the day.
+/// So is tried again what ends in `MALFORMED_FUNCTION_CALL`. A streamed answer is asked for anew only while nothing of it
+/// has arrived.
+///
+/// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
+/// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
 /// left out.
 ///
 /// # Examples
@@ -126,6 +131,7 @@ pub struct GeminiModel {
     whole: Arc<Endpoint>,
     streamed: Arc<Endpoint>,
     family: Family,
+    schemas: Arc<Known>,
     profile: Profile,
     retries: u32,
 }
@@ -168,7 +174,7 @@ impl GeminiModel {
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         server_side::check(&self.model, self.family, request)?;
-        let wire = convert::request(request, self.family)?;
+        let wire = convert::request(request, self.family, &self.schemas)?;
         let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(Arc::clone(&asked), turn);
         Exchange::new(endpoint, &wire, request.settings, self.retries, begin)

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
@@ -70,11 +70,13 @@ impl Endpoint {
     }
 
     /// Sends `key` along, as a bearer token.
+    #[cfg(feature = "openai")]
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
-        self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
+        self.add_secret(reqwest::header::AUTHORIZATION, &format!("Bearer {}", key.expose()));
     }
 
     /// Sends `key` along, as it is, in the header `name`.
+    #[cfg(feature = "gemini")]
     pub(crate) fn key_header(&mut self, name: &'static str, key: &ApiKey) {
         self.add_secret(HeaderName::from_static(name), key.expose());
     }

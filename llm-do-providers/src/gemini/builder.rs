@@ -93,6 +93,7 @@ impl GeminiBuilder {
             whole: Arc::new(self.endpoint("generateContent")?),
             streamed: Arc::new(self.endpoint("streamGenerateContent?alt=sse")?),
             family,
+            schemas: Arc::default(),
             profile: self.profile.unwrap_or_else(|| family.profile()),
             retries: self.retries,
             model: self.model.into(),

@@ -1,9 +1,11 @@
 //! From our terms to those of the wire and back.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::family::Family;
-use super::schema::translated;
+use super::known::Known;
 use super::wire::{
     Content, Data, FunctionCallingConfig, FunctionDeclaration, GenerateRequest, GenerationConfig, Tokens, Tool,
     ToolConfig,
@@ -20,21 +22,25 @@ use crate::usage::Usage;
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a schema that the API has no place for.
-pub(super) fn request<'a>(request: &Request<'a>, family: Family) -> Result<GenerateRequest<'a>, ProviderError> {
+pub(super) fn request<'a>(
+    request: &Request<'a>,
+    family: Family,
+    schemas: &Known,
+) -> Result<GenerateRequest<'a>, ProviderError> {
     Ok(GenerateRequest {
         system_instruction: request
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
         contents: contents::contents(request.messages, family)?,
-        tools: tools(request)?,
+        tools: tools(request, schemas)?,
         tool_config: tool_config(request, family),
-        generation_config: generation_config(request, family)?,
+        generation_config: generation_config(request, family, schemas)?,
         service_tier: request.settings.service_tier.as_deref(),
     })
 }
 
-fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let declarations = request.tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
+fn tools<'a>(request: &Request<'a>, schemas: &Known) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let declarations = request.tools.iter().map(|spec| declaration(spec, schemas)).collect::<Result<Vec<_>, _>>()?;
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions
         .into_iter()
@@ -42,8 +48,8 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
         .collect())
 }
 
-fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
-    let schema = translated(&spec.parameters).map_err(|unsaid| {
+fn declaration<'a>(spec: &'a ToolSpec, schemas: &Known) -> Result<FunctionDeclaration<'a>, ProviderError> {
+    let schema = schemas.translated(&spec.parameters).map_err(|unsaid| {
         invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
     })?;
     // A function without parameters has no schema.
@@ -73,9 +79,13 @@ fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'
     (config != ToolConfig::default()).then_some(config)
 }
 
-fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<GenerationConfig<'a>, ProviderError> {
+fn generation_config<'a>(
+    request: &Request<'a>,
+    family: Family,
+    schemas: &Known,
+) -> Result<GenerationConfig<'a>, ProviderError> {
     let settings = request.settings;
-    let schema = request.output.map(output_schema).transpose()?;
+    let schema = request.output.map(|output| output_schema(output, schemas)).transpose()?;
     let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
     Ok(GenerationConfig {
         temperature: settings.temperature,
@@ -93,8 +103,8 @@ fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<Genera
     })
 }
 
-fn output_schema(output: &OutputSchema) -> Result<Value, ProviderError> {
-    translated(&output.schema).map_err(|unsaid| {
+fn output_schema(output: &OutputSchema, schemas: &Known) -> Result<Arc<Value>, ProviderError> {
+    schemas.translated(&output.schema).map_err(|unsaid| {
         invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsaid}", output.name))
     })
 }

@@ -6,6 +6,7 @@ mod answer;
 mod piece;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -172,7 +173,7 @@ pub(super) struct FunctionDeclaration<'a> {
     pub(super) name: &'a str,
     pub(super) description: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) parameters_json_schema: Option<Value>,
+    pub(super) parameters_json_schema: Option<Arc<Value>>,
 }
 
 #[derive(Debug, Default, PartialEq, Serialize)]
@@ -212,7 +213,7 @@ pub(super) struct GenerationConfig<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_mime_type: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_json_schema: Option<Value>,
+    pub(super) response_json_schema: Option<Arc<Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_modalities: Option<[&'static str; 2]>,
     #[serde(skip_serializing_if = "Option::is_none")]

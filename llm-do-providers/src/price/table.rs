@@ -32,7 +32,8 @@ const FREE: [&str; 3] = ["local", "test", "function"];
 ///
 /// A name `provider:model` is found without regard to case, as it is listed, as a dated snapshot of a listed one
 /// (`openai:gpt-4.1-2025-04-14` is `openai:gpt-4.1`; `openai:gpt-4.1-mini` is not), or by a listed pattern with `*`.
-/// What matches with the most letters wins, then what was added last. A model that is not found has no price, which is
+/// What matches with the most letters wins, then what was added last. What is not listed of `gemini:` is looked for under
+/// `google:`, whose models they are. A model that is not found has no price, which is
 /// not the same as being free; those that run in this process, `local:..` and the test models, are free unless listed.
 ///
 /// # Examples
@@ -138,7 +139,12 @@ impl PriceTable {
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&PriceEntry> {
         let name = model.trim().to_ascii_lowercase();
-        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(&name)?, &row.entry)));
+        let of_google = || name.strip_prefix("gemini:").map(|model| format!("google:{model}"));
+        self.best(&name).or_else(|| self.best(&of_google()?))
+    }
+
+    fn best(&self, name: &str) -> Option<&PriceEntry> {
+        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(name)?, &row.entry)));
         // Of equals, the last.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
@@ -298,6 +304,15 @@ mod tests {
         for other in others.into_iter().chain(["-20250414-mini", "-19990101", "-2025a414", "--20250414"]) {
             assert!(!is_snapshot(other), "{other}");
         }
+    }
+
+    #[test]
+    fn models_of_gemini_are_those_of_google() {
+        let table = PriceTable::builtin();
+        assert_eq!(table.find("gemini:gemini-2.5-pro").unwrap().model, "google:gemini-2.5-pro");
+        let table = table.with("gemini:gemini-2.5-pro", input(1)).unwrap();
+        assert_eq!(table.price("Gemini:gemini-2.5-pro").unwrap().input, Money::from_cents(1));
+        assert_eq!(table.find("gemini:gpt-4.1"), None);
     }
 
     #[test]
