@@ -45,11 +45,14 @@ impl Walk<'_> {
         if whole.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
             whole.entry("additionalProperties").or_insert(Value::Bool(false));
         }
-        if whole.contains_key("patternProperties") && whole.get("additionalProperties") != Some(&Value::Bool(false)) {
+        if whole.contains_key("patternProperties")
+            && (whole.contains_key("properties") || whole.get("additionalProperties") != Some(&Value::Bool(false)))
+        {
             let why =
                 "allows properties by pattern and others as well, which Gemini's schemas cannot say; allow one kind";
             return Err(self.unsaid(why));
         }
+        end(&mut whole);
         bounds(&mut whole);
         let mut growing = Growing::default();
         let kind = kinds(&whole).first().copied().map(str::to_owned);
@@ -101,10 +104,6 @@ impl Walk<'_> {
     fn rest(&mut self, growing: &mut Growing, key: &str, value: &Value) -> Result<(), Unsaid> {
         match value {
             Value::Bool(true) => {}
-            Value::Bool(false) if key == "items" => {
-                let before = growing.form.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len);
-                growing.form.entry("maxItems").or_insert_with(|| json!(before));
-            }
             // Properties by pattern are further ones for Gemini.
             Value::Bool(false) => _ = growing.form.entry(key).or_insert(Value::Bool(false)),
             schema => {
@@ -130,9 +129,7 @@ impl Walk<'_> {
     /// Takes a map whose keys match one pattern.
     fn patterns(&mut self, growing: &mut Growing, value: &Value) -> Result<(), Unsaid> {
         let mut patterns = value.as_object().into_iter().flatten();
-        let (Some((pattern, schema)), None, false) =
-            (patterns.next(), patterns.next(), growing.form.contains_key("properties"))
-        else {
+        let (Some((pattern, schema)), None) = (patterns.next(), patterns.next()) else {
             return Err(self.unsaid("has properties by several patterns, which Gemini's schemas cannot say; name them"));
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
@@ -168,6 +165,17 @@ fn only(growing: &mut Growing, values: &[Value], kind: Option<&str>) {
             }
         }
     }
+}
+
+/// Says the end of a list that has no further items as the number of those that it has.
+fn end(whole: &mut Map<String, Value>) {
+    if whole.get("items") != Some(&Value::Bool(false)) {
+        return;
+    }
+    whole.shift_remove("items");
+    let named = whole.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+    let most = whole.get("maxItems").and_then(Value::as_u64).map_or(named, |most| most.min(named));
+    whole.insert("maxItems".to_owned(), json!(most));
 }
 
 /// Says the bounds of whole numbers so that they are themselves allowed, as Gemini has them.
