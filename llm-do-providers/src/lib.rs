@@ -6,6 +6,7 @@
 //! | Models | Feature | Environment |
 //! | --- | --- | --- |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 mod attachment;
@@ -23,6 +24,8 @@ mod model;
 mod openai;
 mod price;
 mod response;
+#[cfg(feature = "openai")]
+mod responses;
 #[cfg(feature = "http")]
 mod retry;
 mod secret;
@@ -47,6 +50,8 @@ pub use self::model::{
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
 pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
 pub use self::response::Response;
+#[cfg(feature = "openai")]
+pub use self::responses::{OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};

@@ -43,7 +43,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cli` | [`cli`]: the command line |
-//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
+//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
@@ -143,7 +143,7 @@ pub use llm_do_macros::worker;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
 #[cfg(feature = "openai")]
-pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
+pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
     PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, Response, ResponsePart, ResponseStream,
