@@ -14,8 +14,10 @@ mod catalog;
 mod error;
 #[cfg(feature = "http")]
 mod exchange;
+mod fallback;
 #[cfg(feature = "http")]
 mod http;
+mod limited;
 #[cfg(feature = "local")]
 mod local;
 mod message;
@@ -38,6 +40,8 @@ mod usage;
 pub use self::attachment::Attachment;
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+pub use self::fallback::FallbackModel;
+pub use self::limited::LimitedModel;
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
 pub use self::message::{

@@ -66,7 +66,7 @@ pub(crate) struct Plane {
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers, by name, beside their own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
-    pub(crate) prices: PriceTable,
+    pub(crate) prices: Arc<PriceTable>,
     pub(crate) timeouts: HashMap<String, Duration>,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,

@@ -107,7 +107,7 @@ impl Plane {
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
-            price: self.prices.price(model.name()).cloned(),
+            prices: Arc::clone(&self.prices),
             model,
             instructions: output.instructed(&plan.instructions),
             tools,

@@ -409,7 +409,7 @@ impl RuntimeBuilder {
             max_depth: self.max_depth.unwrap_or(5),
             limits: self.limits.map(Arc::new),
             worker_limits: self.worker_limits.into_iter().map(|(name, limits)| (name, Arc::new(limits))).collect(),
-            prices: self.prices.unwrap_or_else(PriceTable::builtin),
+            prices: Arc::new(self.prices.unwrap_or_else(PriceTable::builtin)),
             timeouts: self.timeouts,
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             input_handler: self.input_handler,
