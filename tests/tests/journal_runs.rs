@@ -13,6 +13,7 @@ use llm_do::{
     StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// What happened outside of the plane. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -466,6 +467,49 @@ async fn the_user_is_asked_once_and_the_model_told_again() {
         let builder = process(&rest, &log).force_model(if whole { silent() } else { model() });
         let builder = if asked { builder.input_handler(Nobody) } else { builder.input_handler(User::default()) };
         assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), said, "{records}");
+    }
+}
+
+/// A user who answers the first question once the second is answered.
+#[derive(Debug, Default)]
+struct SecondFirst(Notify);
+
+#[async_trait]
+impl InputHandler for SecondFirst {
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+        if request.prompt == "First?" {
+            self.0.notified().await;
+        } else {
+            self.0.notify_one();
+        }
+        Ok(format!("to {}", request.prompt))
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_said_to_questions_of_one_turn_is_told_in_their_order_whichever_was_answered_first() {
+    let both = |request: Request<'_>| {
+        let told: String = request.messages.iter().map(text).collect();
+        let ask = |question: &str| {
+            let (id, arguments) = (question.to_owned(), json!({ "question": question }).to_string());
+            ResponsePart::ToolCall(ToolCall { id, name: "ask_user".to_owned(), arguments })
+        };
+        let is_told = told.contains("The user answered");
+        let parts = if is_told { vec![ResponsePart::Text { text: told }] } else { vec![ask("First?"), ask("Second?")] };
+        Ok(Response::new("m", parts, Usage::of_request(100, 10)))
+    };
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, user: SecondFirst| {
+        let builder = process(journal, &log).input_handler(user).force_model(FunctionModel::new(both));
+        builder.build().unwrap().run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::chain(&error))
+    };
+    let said = run(&journal, SecondFirst::default()).await.unwrap();
+    assert!(said.find("answered: to First?") < said.find("answered: to Second?"), "{said}");
+    for records in 0..=journal.records().len() {
+        // The second may be answered already.
+        let user = SecondFirst::default();
+        user.0.notify_one();
+        assert_eq!(run(&cut(&journal, records), user).await.as_ref(), Ok(&said), "{records} records");
     }
 }
 
