@@ -145,6 +145,7 @@ fn told(effect: Effect) -> &'static str {
 
 /// Writes an argument: a short value behind its name, a text of several lines and a nested value below it.
 fn argument(name: &str, value: &Value) -> String {
+    let name = summary::named(name);
     let text = match value {
         Value::String(text) => text.clone(),
         other => format!("{other:#}"),
