@@ -8,7 +8,7 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, InputHandler, InputRequest, Journal,
+    ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, FileJournal, InputHandler, InputRequest, Journal,
     JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart, RunUsage, RuntimeBuilder,
     StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
 };
@@ -77,6 +77,20 @@ async fn dawdle_on(log: State<Log>) -> u8 {
     std::future::pending().await
 }
 
+/// Nest a list in lists.
+#[tool(effect = read_only)]
+async fn nest(depth: usize, log: State<Log>) -> Value {
+    log.add("nested");
+    nested(depth)
+}
+
+/// Take anything.
+#[tool(effect = read_only)]
+async fn take(anything: Value, log: State<Log>) -> usize {
+    log.add("took");
+    anything.to_string().len()
+}
+
 /// Ask the user.
 #[tool(effect = read_only)]
 async fn ask_user(ctx: &CallContext, question: String) -> Result<String> {
@@ -90,7 +104,7 @@ async fn key(ctx: &CallContext) -> String {
 }
 
 /// Do what is asked.
-#[worker(toolsets = [write, look, fail, panic_in, dawdle, wait_for_another, ask_user])]
+#[worker(toolsets = [write, look, fail, panic_in, dawdle, wait_for_another, ask_user, nest, take])]
 async fn assistant(input: String) -> String;
 
 /// Asks the assistant.
@@ -468,6 +482,36 @@ async fn the_user_is_asked_once_and_the_model_told_again() {
         let builder = if asked { builder.input_handler(Nobody) } else { builder.input_handler(User::default()) };
         assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), said, "{records}");
     }
+}
+
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(0), |inner, _| json!([inner]))
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_once_or_not_at_all() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let calls = [("nest", json!({ "depth": 119 })), ("take", json!({ "anything": nested(120) }))];
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let runtime = process(journal, &log).force_model(model).build().unwrap();
+        runtime.run(assistant { input: "Go.".into() }).await.unwrap()
+    };
+    let first = run(&journal, calling(calls)).await;
+    assert!(first.contains("`nest` failed: a journal takes no JSON that is nested deeper than 120"), "{first}");
+    assert!(first.contains("invalid arguments for `take`: a journal takes no JSON"), "{first}");
+    assert_eq!(run(&journal.replayed(), silent()).await, first);
+    assert_eq!(log.take(), ["nested"]);
+
+    let calls = [("nest", json!({ "depth": 118 })), ("take", json!({ "anything": nested(119) }))];
+    let folder = tempfile::tempdir().unwrap();
+    let run = async || {
+        let journal = FileJournal::open(folder.path().join("run.jsonl")).unwrap();
+        let model = calling(calls.clone());
+        let builder = Runtime::builder().journal(journal).state(log.clone()).state(Changed(Vec::new()));
+        builder.force_model(model).build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
+    };
+    assert_eq!(run().await, run().await);
+    assert_eq!(log.take(), ["nested", "took"]);
 }
 
 /// A user who answers the first question once the second is answered.
