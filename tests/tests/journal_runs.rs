@@ -8,9 +8,9 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, FileJournal, InputHandler, InputRequest, Journal,
-    JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart, RunUsage, RuntimeBuilder,
-    StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
+    ApprovalInbox, ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, FileJournal, InputHandler,
+    InputRequest, Journal, JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart,
+    RunUsage, RuntimeBuilder, StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -262,6 +262,31 @@ async fn what_an_approver_denied_stays_denied() {
     let error = resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
     assert!(llm_do::chain(&error).contains("not today"), "{error:?}");
     assert_eq!(log.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
+    let log = Log::default();
+    let run = async |builder: RuntimeBuilder| builder.build().unwrap().run(write_all { texts: texts(&["a"]) }).await;
+    for gone in ["the question was dropped", "the inbox was dropped", "the approver panicked"] {
+        let (journal, (approver, mut inbox)) = (MemoryJournal::new(), ApprovalInbox::new());
+        let panicking = |_| async { std::panic::resume_unwind(Box::new("on purpose")) };
+        let asking = match gone {
+            "the approver panicked" => process(&journal, &log).approve_with(panicking),
+            _ => process(&journal, &log).approver(approver),
+        };
+        let leaving = async {
+            if gone == "the question was dropped" {
+                drop(inbox.next().await);
+            }
+            drop(inbox);
+        };
+        let ((), denied) = futures_util::join!(leaving, run(asking));
+        let denied = denied.unwrap_err();
+        assert!(denied.is_denied() && llm_do::chain(&denied).contains(gone), "{denied:?}");
+        assert_eq!(run(approved(process(&journal.replayed(), &log), &log)).await.unwrap(), 1);
+        assert_eq!(log.take(), ["asked about write", "wrote a"], "{gone}");
+    }
 }
 
 #[tokio::test]

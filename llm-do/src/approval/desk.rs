@@ -163,11 +163,12 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::Approved) => return Answer::approved(Judge::Approver),
             Ok(Decision::ApprovedForSession) => return Answer::remembered(),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, Judge::Approver),
+            Ok(Decision::Undecided { reason }) => return Answer::denied(reason, Judge::Policy),
             Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
-            Err(_) => return Answer::denied("the approver panicked", Judge::Approver),
+            Err(_) => return Answer::denied("the approver panicked", Judge::Policy),
         };
         request.problem = Some(problem);
         // One that answers at once must let the run be cancelled.
