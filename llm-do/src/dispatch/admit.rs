@@ -108,6 +108,10 @@ impl Run {
         if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
             Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
         }
+        if tool.kind() == Kind::Worker {
+            // As they were approved, since calls below are held to what runs.
+            drop(ctx.frame().arguments.set(Box::new(prepared.arguments().unwrap_or_default().into_owned())));
+        }
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
             caller.add_tool_call()?;
@@ -153,11 +157,18 @@ impl Run {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
         }
-        let arguments = frame.arguments.get_or_init(|| Box::new(prepared.arguments().unwrap_or_default().into_owned()));
-        let is_same = |above: &CallFrame| above.name == frame.name && above.arguments.get() == Some(arguments);
-        if ctx.frames().skip(1).any(is_same) {
-            return Err(CallError::Cycle { tool: name() });
-        }
-        Ok(())
+        refuse_cycle(ctx, tool, prepared)
     }
+}
+
+/// Refuses a call that is the same as one that it is below of.
+pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+    let arguments = prepared.arguments().unwrap_or_default();
+    let is_same = |above: &CallFrame| {
+        *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
+    };
+    if tool.kind() == Kind::Worker && ctx.frames().skip(1).any(is_same) {
+        return Err(CallError::Cycle { tool: tool.name().to_owned() });
+    }
+    Ok(())
 }

@@ -2,9 +2,9 @@
 
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{Attachment, Policy, Rule, RuleSource, Runtime, WorkerRule};
+use llm_do::{Attachment, Decision, Policy, Rule, RuleSource, Runtime, WorkerRule, json};
 
-use super::{Scripted, decisions};
+use super::{Scripted, calling, decisions};
 
 /// Read what is attached.
 #[worker]
@@ -18,6 +18,16 @@ async fn thinker(question: String) -> String;
 #[worker]
 async fn comparer(text: String, with: Prompt) -> String {
     with.attach(Attachment::new("text/plain", text))
+}
+
+/// Dig, and dig deeper.
+#[worker(toolsets = [digger])]
+async fn digger(meters: u32) -> String;
+
+/// Digs one meter.
+#[entry(toolsets = [digger])]
+async fn dig_once(ctx: &CallContext<dig_once>) -> Result<String> {
+    Ok(ctx.call(digger { meters: 1 }).await?)
 }
 
 /// Asks all workers, some with files.
@@ -89,4 +99,23 @@ async fn the_events_say_by_which_rule() {
     let sources = |name| decisions(&recorder, name).into_iter().map(|(.., rule)| rule).collect::<Vec<_>>();
     assert_eq!(sources("reader"), [RuleSource::Effect, RuleSource::PolicyWorkers]);
     assert_eq!(sources("thinker"), [RuleSource::PolicyWorker]);
+}
+
+#[tokio::test]
+async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked() {
+    let run = async |called: u32, answers: [Decision; 2]| {
+        let (approver, recorder) = (Scripted::new(answers), Recorder::new());
+        let model = calling("digger", json!({ "meters": called }));
+        let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true))).approver(approver);
+        let result =
+            builder.force_model(model).max_depth(2).sink(recorder.clone()).build().unwrap().run(dig_once {}).await;
+        let depth = recorder.events().iter().map(|event| event.depth).max();
+        (llm_do::chain(&result.unwrap_err()), depth)
+    };
+    let (same, other) = (Decision::approve(), |meters: u32| Decision::approve_with(json!({ "meters": meters })));
+    let (error, _) = run(2, [same.clone(), other(1)]).await;
+    assert!(error.contains("`digger` would call itself with the same arguments"), "{error}");
+    // Not the same, so that it digs until it is too deep.
+    let (error, depth) = run(1, [other(2), same]).await;
+    assert!(error.contains("the limit is 2") && depth == Some(3), "{error} at {depth:?}");
 }
