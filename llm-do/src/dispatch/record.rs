@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{perform, unless, unpanicked};
+use super::perform::{closed, perform, unless, unpanicked};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, Recorded, chain};
@@ -175,7 +175,9 @@ async fn end(
     prepared: Prepared,
     ctx: CallContext,
 ) -> Result<Ended, CallError> {
-    let outcome = match perform_in_time(&plane, &tool, prepared, &ctx).await {
+    let result = perform_in_time(&plane, &tool, prepared, &ctx).await;
+    // Here, so that what comes of it is recorded with the rest.
+    let outcome = match closed(&tool, &ctx, result).await {
         // What its caller had no time left for is to be tried again.
         Err(error) if error.is_timeout() && ctx.caller().is_some_and(|caller| caller.in_time().is_err()) => {
             return Err(error);
