@@ -23,8 +23,8 @@ pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
 
-/// A tool and its arguments, the keys of objects in order.
-type Key = (Arc<str>, String);
+/// A tool, its arguments, the keys of objects in order, and what tells it from others of its name.
+type Key = (Arc<str>, String, Option<Arc<str>>);
 
 /// The questions of a session.
 pub(super) struct Desk {
@@ -179,7 +179,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
 }
 
 fn key(request: &ApprovalRequest) -> Key {
-    (Arc::clone(&request.tool), canonical(&request.arguments).to_string())
+    (Arc::clone(&request.tool), canonical(&request.arguments).to_string(), request.variant.clone())
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

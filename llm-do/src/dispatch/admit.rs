@@ -1,7 +1,10 @@
 //! Whether a call may run: who is called, with what, how deep.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::Run;
 use super::perform::decode;
@@ -110,7 +113,7 @@ impl Run {
         }
         if tool.kind() == Kind::Worker {
             // As they were approved, since calls below are held to what runs.
-            drop(ctx.frame().arguments.set(Box::new(prepared.arguments().unwrap_or_default().into_owned())));
+            drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
         }
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
@@ -163,12 +166,24 @@ impl Run {
 
 /// Refuses a call that is the same as one that it is below of.
 pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
-    let arguments = prepared.arguments().unwrap_or_default();
+    if tool.kind() != Kind::Worker {
+        return Ok(());
+    }
+    let arguments = called_with(tool, prepared);
     let is_same = |above: &CallFrame| {
         *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
     };
-    if tool.kind() == Kind::Worker && ctx.frames().skip(1).any(is_same) {
+    if ctx.frames().skip(1).any(is_same) {
         return Err(CallError::Cycle { tool: tool.name().to_owned() });
     }
     Ok(())
+}
+
+/// Returns what is the same where a worker is called again: of one that has its name with others, also which it is.
+fn called_with<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
+    let arguments = prepared.arguments().unwrap_or_default();
+    match tool.variant() {
+        Some(variant) => Cow::Owned(json!([&*variant, arguments])),
+        None => arguments,
+    }
 }

@@ -151,5 +151,6 @@ fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<
     request.path.pop();
     request.path.reverse();
     request.template = tool.summary().map(Arc::from);
+    request.variant = tool.variant();
     Ok(request)
 }

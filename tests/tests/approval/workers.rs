@@ -1,8 +1,11 @@
 //! Calls of workers, which are not asked about unless a policy says so.
 
 use llm_do::prelude::*;
-use llm_do::testing::{Recorder, TestModel};
-use llm_do::{Attachment, Decision, Policy, Rule, RuleSource, Runtime, WorkerRule, json};
+use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::{
+    Attachment, Decision, Policy, Request, Response, ResponsePart, Rule, RuleSource, Runtime, ToolCall, Usage,
+    WorkerRule, WorkerSpec, json,
+};
 
 use super::{Scripted, calling, decisions};
 
@@ -28,6 +31,21 @@ async fn digger(meters: u32) -> String;
 #[entry(toolsets = [digger])]
 async fn dig_once(ctx: &CallContext<dig_once>) -> Result<String> {
     Ok(ctx.call(digger { meters: 1 }).await?)
+}
+
+/// Have another helper help.
+#[tool(effect = read_only)]
+async fn consult(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.llm_agent(WorkerSpec::new("helper", "Think.")).input("Help.").await?)
+}
+
+/// Asks helpers of one name: two that are equal, and one that may consult another.
+#[entry(toolsets = [consult])]
+async fn helped(ctx: &CallContext<helped>) -> Result<String> {
+    let helper = || WorkerSpec::new("helper", "Consult.");
+    ctx.llm_agent(helper()).input("Help.").await?;
+    ctx.llm_agent(helper()).input("Help.").await?;
+    Ok(ctx.llm_agent(helper().toolsets(["consult"])).input("Help.").await?)
 }
 
 /// Asks all workers, some with files.
@@ -118,4 +136,21 @@ async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked
     // Not the same, so that it digs until it is too deep.
     let (error, depth) = run(1, [other(2), same]).await;
     assert!(error.contains("the limit is 2") && depth == Some(3), "{error} at {depth:?}");
+}
+
+#[tokio::test]
+async fn workers_of_one_name_that_are_put_together_on_the_spot_are_told_apart() {
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    let model = FunctionModel::new(|request: Request<'_>| {
+        let may_consult = !request.tools.is_empty() && request.messages.len() == 1;
+        let part = if may_consult {
+            ResponsePart::ToolCall(ToolCall { id: "1".into(), name: "consult".into(), arguments: String::new() })
+        } else {
+            ResponsePart::Text { text: "Helped.".into() }
+        };
+        Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
+    });
+    let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true))).approver(approver.clone());
+    assert_eq!(builder.force_model(model).build().unwrap().run(helped {}).await.unwrap(), "Helped.");
+    assert_eq!(approver.tools(), ["helper"; 3], "the second is the first again");
 }
