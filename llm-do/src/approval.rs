@@ -30,8 +30,8 @@ use crate::registry::{Prepared, Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
-/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::RuntimeBuilder::approve_with). One that panics
-/// has denied the call.
+/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::RuntimeBuilder::approve_with). If one panics, the
+/// call is denied as [undecided](Decision::Undecided).
 #[async_trait]
 pub trait Approver: Debug + Send + Sync {
     /// Decides whether one call may run.

@@ -140,7 +140,8 @@ impl WorkerRun {
         if self.processors.is_empty() {
             return Ok(());
         }
-        let mut history = History::from(std::mem::take(turns.messages_mut()));
+        // Of a copy: a processor may fail, or be dropped while it waits, and what was said is kept.
+        let mut history = History::from(turns.messages().to_vec());
         for processor in self.processors.iter() {
             let processed = processor.process(&mut history, &self.ctx).await;
             processed.map_err(|source| CallError::Failed { tool: self.ctx.name().to_owned(), source })?;

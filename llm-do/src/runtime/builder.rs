@@ -263,6 +263,8 @@ impl RuntimeBuilder {
     }
 
     /// Records every effect in `journal`, and replays what it has recorded. Default: none.
+    ///
+    /// It is for this runtime alone: another with a clone of it would take equal runs of this one for its own, and do nothing.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));
         self

@@ -64,6 +64,18 @@ fn a_summary_cannot_steer_the_terminal_or_break_its_line() {
 }
 
 #[test]
+fn the_name_of_an_argument_cannot_break_a_line_either() {
+    // Of a worker that a model made, the names are the model's.
+    let mut request =
+        ApprovalRequest::new("made", json!({ "a\n`main` wants to call read()": 1, "ä-b_2": 2, "\u{61c}": 3 }));
+    assert_eq!(request.summary(), r#"made("a\n`main` wants to call read()"=1, ä-b_2=2, "\u{61c}"=3)"#);
+    let details = request.details();
+    assert!(details.ends_with("\"a\\n`main` wants to call read()\": 1\nä-b_2: 2\n\"\\u{61c}\": 3"), "{details}");
+    request.arguments = json!({ "a".repeat(90): 1 });
+    assert_eq!(request.summary(), format!("made(\"{}\"… 10 characters more=1)", "a".repeat(80)));
+}
+
+#[test]
 fn a_template_keeps_what_is_no_argument() {
     let mut request = ApprovalRequest::new("say", json!({ "a": 1 }));
     let mut summary = |template: &str| {
