@@ -39,7 +39,8 @@ impl ModelChoice {
             return Ok(model);
         }
         let Some(model) = self.name.as_deref() else {
-            return Err("set `LLM_DO_MODEL` to `provider:model`, or `model = \"..\"` of the worker".to_owned());
+            let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+            return Err(text.to_owned());
         };
         let globs = &worker.compatible_models;
         let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());

@@ -20,7 +20,12 @@ pub(crate) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, Str
 fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
     let dir = Dir::open_ambient_dir(root, ambient_authority())
         .map_err(|error| format!("the project's root `{}` cannot be read: {error}", root.display()))?;
-    let fault = |error: io::Error| fault(path, &root.join(path), &error);
+    let fault = |error: io::Error| {
+        if leads_out(&error) {
+            return format!("the attachment `{}` is not below the project's root `{}`", path.display(), root.display());
+        }
+        fault(path, &root.join(path), &error)
+    };
     let inside = path.strip_prefix(root).unwrap_or(path);
     // Asked before it is opened: to open a pipe is to wait until somebody writes to it, and a model may name one.
     let kind = dir.metadata(inside).map_err(fault)?.file_type();
@@ -37,6 +42,11 @@ pub(crate) fn read_anywhere(path: &Path) -> Result<Attachment, String> {
     let file = std::fs::File::open(path).map_err(fault)?;
     let is_dir = file.metadata().map_err(fault)?.is_dir();
     attachment(path, is_dir, file)
+}
+
+/// Returns whether it is cap-std that refuses a path, and not the system.
+fn leads_out(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 fn fault(path: &Path, whole: &Path, error: &io::Error) -> String {

@@ -48,8 +48,11 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     format!("{tool}({})", shown.join(", "))
 }
 
-/// Writes a value for a sentence: a text without quotes.
+/// Writes a value for a sentence: a text without quotes, and what is left out in words.
 fn plain(value: &Value) -> String {
+    if value.is_null() {
+        return "none".to_owned();
+    }
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
     line(shown) + &hidden
