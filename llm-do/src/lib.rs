@@ -56,7 +56,7 @@
 //! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`] |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
-//! What stands between this crate and models is of the crate `llm_do_providers`, and all of it is here too, models for tests
+//! What stands between this crate and models is of the crate `llm_do_providers`; what one uses is here too, models for tests
 //! in `testing`: where an example says `llm_do_providers`, read `llm_do`.
 //!
 //! # Features

@@ -228,7 +228,8 @@ impl RuntimeBuilder {
 
     /// Sets how long a call of the tool, worker or entry `name` may take, in place of what it says itself.
     ///
-    /// Of 0, or of a name that is not registered, but much like one that is, it is a fault when the runtime is built.
+    /// Of 0, or of a name that is not registered, but much like one that is, it is a fault when the runtime is built. A tool
+    /// that runs `inline` takes as long as it takes.
     pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
         self.timeouts.insert(name.into(), timeout);
         self
