@@ -145,8 +145,8 @@ pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
-/// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`InputHandler`],
+/// [`Journal`], [`Guard`], [`HistoryProcessor`], [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.
