@@ -37,7 +37,7 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
     match (found.next(), found.next()) {
         (Some(provider), None) => (provider.build)(rest),
         (None, _) => {
-            let text = format!("no provider for the model `{name}`; this program has {}", known());
+            let text = format!("no provider for the model `{name}`{}; this program has {}", missing(prefix), known());
             Err(ProviderError::new(prefix, ErrorKind::Configuration, text))
         }
         (Some(_), Some(_)) => {
@@ -45,6 +45,12 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
             Err(ProviderError::new(prefix, ErrorKind::Configuration, text))
         }
     }
+}
+
+/// Says how to have a provider of this crate that is not linked.
+fn missing(prefix: &str) -> String {
+    let known = ["openai", "local"].into_iter().find(|feature| *feature == prefix);
+    known.map_or_else(String::new, |feature| format!(": turn on the feature `{feature}`"))
 }
 
 /// The linked prefixes, for an error's text.
@@ -56,4 +62,15 @@ fn known() -> String {
         return "none (turn on a feature such as `openai` or `local`)".to_owned();
     }
     prefixes.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn a_provider_that_is_left_out_is_told_by_its_feature_and_no_other_is() {
+        assert_eq!(missing("openai"), ": turn on the feature `openai`");
+        assert_eq!(missing("anthropic"), "");
+    }
 }

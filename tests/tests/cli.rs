@@ -76,6 +76,7 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
 #[test]
 fn wrong_input_exits_with_2_and_says_which_argument_is_wrong() {
     fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 2, "/b");
+    fails(&["run", "--tool", "deeper", "x"], 2, "at `/times`; --input-json gives it as JSON");
 }
 
 #[test]

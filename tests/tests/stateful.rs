@@ -303,6 +303,16 @@ fn a_type_is_registered_as_a_toolset_of_its_methods() {
     assert!(toolsets.contains(&("notebook", "Notes of one call.", 1)), "{toolsets:?}");
 }
 
+#[tokio::test]
+async fn state_is_one_for_all_calls_and_runs_of_a_session() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    for runs in [1, 2] {
+        runtime.run(parent {}).await.unwrap();
+        assert_eq!(log.all().len(), runs * 4, "each run opens and closes two instances, and all write to one log");
+    }
+}
+
 #[test]
 fn state_that_opening_takes_is_asked_for_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err().to_string();

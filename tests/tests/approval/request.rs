@@ -37,6 +37,13 @@ async fn the_tools_summary_tells_its_arguments_to_the_approver_and_in_the_events
 }
 
 #[test]
+fn what_is_left_out_is_told_in_a_word() {
+    let mut request = ApprovalRequest::new("pay", json!({ "cents": 3, "note": null }));
+    request.template = Some("pay {cents}, note: {note}".into());
+    assert_eq!(request.summary(), "pay 3, note: none");
+}
+
+#[test]
 fn without_a_summary_a_call_is_told_as_in_rust() {
     let arguments = json!({ "path": "a \"b\"\\c", "lines": [1, 2], "from": null });
     assert_eq!(ApprovalRequest::new("read", arguments).summary(), r#"read(path="a \"b\"\\c", lines=[1,2], from=null)"#);

@@ -57,8 +57,11 @@ pub(super) fn named(name: &str) -> Cow<'_, str> {
     quoted(&Value::from(name)).into()
 }
 
-/// Writes a value for a sentence: a text without quotes.
+/// Writes a value for a sentence: a text without quotes, and what is left out in words.
 fn plain(value: &Value) -> String {
+    if value.is_null() {
+        return "none".to_owned();
+    }
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
     line(shown) + &hidden
