@@ -15,6 +15,9 @@ static BUILTIN: LazyLock<PriceTable> =
 
 /// What a model costs that runs in this process.
 static NOTHING: Price = Price::per_million(Money::ZERO, Money::ZERO);
+
+/// Prefixes of models, and those under which the table has their prices.
+const ALIASES: [(&str, &str); 2] = [("gemini", "google"), ("openai-responses", "openai")];
 /// The providers whose models run in this process.
 const FREE: [&str; 3] = ["local", "test", "function"];
 
@@ -135,10 +138,17 @@ impl PriceTable {
     }
 
     /// Returns the entry for a model, `provider:model`.
+    ///
+    /// A provider that is known by several prefixes has its prices by one: `openai-responses:` costs what `openai:` does, and
+    /// `gemini:` what `google:` does, unless there is an entry for it by itself.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&PriceEntry> {
         let name = model.trim().to_ascii_lowercase();
-        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(&name)?, &row.entry)));
+        self.best(&name).or_else(|| self.best(&alias(&name)?))
+    }
+
+    fn best(&self, name: &str) -> Option<&PriceEntry> {
+        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(name)?, &row.entry)));
         // Of equals, the last.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
@@ -220,6 +230,13 @@ pub(super) fn is_day(text: &str) -> bool {
     let month_and_day = matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
         && matches!((d1, d2), (b'0', b'1'..=b'9') | (b'1' | b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
     month_and_day && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Returns the name by which the table knows a model that is known by another, too.
+fn alias(name: &str) -> Option<String> {
+    let (prefix, model) = name.split_once(':')?;
+    let (_, listed) = ALIASES.into_iter().find(|(alias, _)| *alias == prefix)?;
+    Some(format!("{listed}:{model}"))
 }
 
 /// Whether a model runs in this process.
