@@ -22,6 +22,33 @@ impl ModelProvider {
 
 inventory::collect!(ModelProvider);
 
+/// Registers a provider of one's own: what `prefix:MODEL` is made into, from then on wherever a model is named.
+///
+/// The function gets what follows the colon. It stands at the top of a module, and is there as soon as its crate is linked.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use llm_do_providers::{Model, OpenAiModel, model_provider};
+///
+/// model_provider!("lab", |model| {
+///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
+/// });
+///
+/// # fn main() -> Result<(), llm_do_providers::ProviderError> {
+/// assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! model_provider {
+    ($prefix:expr, $build:expr $(,)?) => {
+        $crate::inventory::submit! { $crate::ModelProvider::new($prefix, $build) }
+    };
+}
+
 /// Builds the model that `name`, `provider:model`, stands for. Nothing is requested or loaded yet.
 ///
 /// # Errors

@@ -60,7 +60,7 @@ pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
-pub use self::testing::{FunctionModel, TestModel};
+pub use self::testing::{FunctionModel, ReplayModel, TestModel, forbid_requests};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

@@ -168,10 +168,11 @@ pub use llm_do_providers::LocalModel;
 #[cfg(feature = "openai")]
 pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use llm_do_providers::{
-    Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, Money, MoneyError,
-    OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request,
-    Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, Settings, StreamEvent, Thinking,
-    ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch, replay,
+    Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
+    Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
+    ProviderError, Request, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, Settings,
+    StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
+    model_provider, replay,
 };
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

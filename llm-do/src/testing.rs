@@ -42,7 +42,7 @@ mod call_log;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use llm_do_providers::{FunctionModel, TestModel};
+pub use llm_do_providers::{FunctionModel, ReplayModel, TestModel, forbid_requests};
 
 pub use self::call_log::CallLog;
 use crate::event::{Delivery, Event, EventKind, EventSink};
