@@ -200,6 +200,9 @@ impl Worker {
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
             errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
         }
+        if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
+            errors.push(&globs.0, worker::ONE_CHOICE);
+        }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, None, errors);
         // A parameter at fault is missing among those that were read.

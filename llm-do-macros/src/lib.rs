@@ -197,7 +197,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `file = ".."` | The worker file that gives other keys, beside the source. Default: none |
 /// | `model = ".."` | The model, as `provider:model`. Default: the run's |
-/// | `compatible_models = ["..", ..]` | Globs of the run's models that may implement it, in any case. Default: any |
+/// | `compatible_models = ["..", ..]` | Globs of the run's models that may implement it, in any case; not beside `model`. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
 /// | `server_side_tools = [web_search, ..]` | What the provider runs by itself, see below. Default: nothing |

@@ -88,7 +88,6 @@ fn a_worker() {
     let code = expand::worker(
         quote!(
             model = "anthropic:claude-sonnet-4-5",
-            compatible_models = ["anthropic:*"],
             instructions = include_str!("reviewer.md"),
             toolsets = [read_file],
             max_turns = 8,
@@ -113,6 +112,7 @@ fn a_worker_with_everything_about_its_model() {
                 web_search(max_uses = 3, allowed_domains = ["docs.rs"], blocked_domains = ["example.org"]),
                 code_execution
             ],
+            compatible_models = ["anthropic:*"],
             settings = Settings::new().temperature(0.2),
             hints = ["code review", "Rust"],
             output = prompted,

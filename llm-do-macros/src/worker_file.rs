@@ -101,6 +101,18 @@ mod tests {
     }
 
     #[test]
+    fn a_model_and_the_models_that_it_may_be_exclude_each_other() {
+        for text in
+            ["---\nmodel: a:b\ncompatible_models: ['*']\n---\n", "---\n\ncompatible_models: ['*']\nmodel: a:b\n---\n"]
+        {
+            assert_eq!(
+                faults(text),
+                ["3: `model` and `compatible_models` exclude each other: say which one it is, or which it may be"]
+            );
+        }
+    }
+
+    #[test]
     fn tools_are_listed_once_and_only_a_search_has_settings() {
         let told = faults(
             "---\nserver_side_tools:\n- web_fetch\n- web_fetch\n- {tool_type: web_fetch, max_uses: 2}\n- 4\n\

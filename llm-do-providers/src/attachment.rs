@@ -74,6 +74,12 @@ impl Attachment {
         base64(&self.data)
     }
 
+    /// Returns the file of these bytes, written as base64; none, if they are not.
+    #[cfg(feature = "http")]
+    pub(crate) fn from_base64(media_type: impl Into<String>, text: &str) -> Option<Self> {
+        Some(Self::new(media_type, STANDARD.decode(text).ok()?))
+    }
+
     /// Returns the media type as it is compared: without parameters, in lower case.
     pub(crate) fn essence(&self) -> String {
         let essence = self.media_type.split(';').next().unwrap_or_default();

@@ -22,6 +22,33 @@ impl ModelProvider {
 
 inventory::collect!(ModelProvider);
 
+/// Registers a provider of one's own: what `prefix:MODEL` is made into, from then on wherever a model is named.
+///
+/// The function gets what follows the colon. It stands at the top of a module, and is there as soon as its crate is linked.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use llm_do_providers::{Model, OpenAiModel, model_provider};
+///
+/// model_provider!("lab", |model| {
+///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
+/// });
+///
+/// # fn main() -> Result<(), llm_do_providers::ProviderError> {
+/// assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
+/// # Ok(())
+/// # }
+/// ```
+#[macro_export]
+macro_rules! model_provider {
+    ($prefix:expr, $build:expr $(,)?) => {
+        $crate::inventory::submit! { $crate::ModelProvider::new($prefix, $build) }
+    };
+}
+
 /// Builds the model that `name`, `provider:model`, stands for. Nothing is requested or loaded yet.
 ///
 /// # Errors
@@ -37,7 +64,7 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
     match (found.next(), found.next()) {
         (Some(provider), None) => (provider.build)(rest),
         (None, _) => {
-            let text = format!("no provider for the model `{name}`; this program has {}", known());
+            let text = format!("no provider for the model `{name}`{}; this program has {}", missing(prefix), known());
             Err(ProviderError::new(prefix, ErrorKind::Configuration, text))
         }
         (Some(_), Some(_)) => {
@@ -45,6 +72,12 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
             Err(ProviderError::new(prefix, ErrorKind::Configuration, text))
         }
     }
+}
+
+/// Says how to have a provider of this crate that is not linked.
+fn missing(prefix: &str) -> String {
+    let known = ["openai", "gemini", "local"].into_iter().find(|feature| *feature == prefix);
+    known.map_or_else(String::new, |feature| format!(": turn on the feature `{feature}`"))
 }
 
 /// The linked prefixes, for an error's text.
@@ -56,4 +89,15 @@ fn known() -> String {
         return "none (turn on a feature such as `openai` or `local`)".to_owned();
     }
     prefixes.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing;
+
+    #[test]
+    fn a_provider_that_is_left_out_is_told_by_its_feature_and_no_other_is() {
+        assert_eq!(missing("openai"), ": turn on the feature `openai`");
+        assert_eq!(missing("anthropic"), "");
+    }
 }

@@ -114,7 +114,6 @@ impl ProviderError {
     }
 
     /// Adds to the text what became clear later, such as how often it was tried.
-    #[cfg(feature = "http")]
     #[must_use]
     pub(crate) fn with_note(mut self, note: &str) -> Self {
         self.0.message.push_str("; ");

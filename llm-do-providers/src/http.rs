@@ -4,7 +4,11 @@ mod events;
 mod refusal;
 mod stray;
 
+#[cfg(feature = "testing")]
+use std::net::IpAddr;
 use std::sync::OnceLock;
+#[cfg(feature = "testing")]
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -32,6 +36,16 @@ const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 const WHOLE_SIZE: usize = 16 << 20;
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
 const STREAM_SIZE: usize = 256 << 20;
+
+/// Whether only this machine may be asked.
+#[cfg(feature = "testing")]
+static FORBIDDEN: AtomicBool = AtomicBool::new(false);
+
+/// Forbids requests to other machines.
+#[cfg(feature = "testing")]
+pub(crate) fn forbid() {
+    FORBIDDEN.store(true, Ordering::Relaxed);
+}
 
 /// An address that takes requests as JSON, and how to speak to it.
 #[derive(Debug)]
@@ -115,12 +129,27 @@ impl Endpoint {
     }
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
+        #[cfg(feature = "testing")]
+        self.permitted()?;
         let mut request = Request::new(Method::POST, self.url.clone());
         request.headers_mut().clone_from(&self.headers);
         request.headers_mut().extend(call.headers.clone());
         *request.body_mut() = Some(call.body.clone().into());
         let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
+    }
+
+    /// Refuses to ask anybody but this machine, if requests are forbidden.
+    #[cfg(feature = "testing")]
+    fn permitted(&self) -> Result<(), ProviderError> {
+        let host = self.url.host_str().unwrap_or_default();
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        let is_here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+        if is_here || !FORBIDDEN.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", self.origin());
+        Err(ProviderError::new(self.provider, ErrorKind::Configuration, text))
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {

@@ -6,6 +6,7 @@
 //! | Models | Feature | Environment |
 //! | --- | --- | --- |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
@@ -14,10 +15,12 @@ mod catalog;
 mod error;
 #[cfg(feature = "http")]
 mod exchange;
+mod fallback;
 #[cfg(feature = "gemini")]
 mod gemini;
 #[cfg(feature = "http")]
 mod http;
+mod limited;
 #[cfg(feature = "local")]
 mod local;
 mod message;
@@ -26,6 +29,8 @@ mod model;
 mod openai;
 mod price;
 mod response;
+#[cfg(feature = "openai")]
+mod responses;
 #[cfg(feature = "http")]
 mod retry;
 mod secret;
@@ -38,8 +43,10 @@ mod usage;
 pub use self::attachment::Attachment;
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
+pub use self::fallback::FallbackModel;
 #[cfg(feature = "gemini")]
 pub use self::gemini::{GeminiBuilder, GeminiModel};
+pub use self::limited::LimitedModel;
 #[cfg(feature = "local")]
 pub use self::local::LocalModel;
 pub use self::message::{
@@ -52,11 +59,13 @@ pub use self::model::{
 pub use self::openai::{OpenAiBuilder, OpenAiModel};
 pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
 pub use self::response::Response;
+#[cfg(feature = "openai")]
+pub use self::responses::{OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
-pub use self::testing::{FunctionModel, TestModel};
+pub use self::testing::{FunctionModel, ReplayModel, TestModel, forbid_requests};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

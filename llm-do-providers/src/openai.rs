@@ -17,6 +17,9 @@ use async_trait::async_trait;
 use self::answer::Answer;
 pub use self::builder::OpenAiBuilder;
 use self::convert::Dialect;
+pub(crate) use self::convert::{arguments, effort};
+pub(crate) use self::strict::strict;
+pub(crate) use self::wire::{Base64, Choose, DataUrl};
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
@@ -27,10 +30,10 @@ use crate::secret::ApiKey;
 
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
-const HOME: &str = "https://api.openai.com/v1";
-const HOME_HOST: &str = "api.openai.com";
-const BASE_URL: &str = "OPENAI_BASE_URL";
-const API_KEY: &str = "OPENAI_API_KEY";
+pub(crate) const HOME: &str = "https://api.openai.com/v1";
+pub(crate) const HOME_HOST: &str = "api.openai.com";
+pub(crate) const BASE_URL: &str = "OPENAI_BASE_URL";
+pub(crate) const API_KEY: &str = "OPENAI_API_KEY";
 
 inventory::submit! {
     ModelProvider::new(PROVIDER, |model| Ok(Arc::new(OpenAiModel::from_env(model)?)))

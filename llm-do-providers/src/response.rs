@@ -17,6 +17,9 @@ pub struct Response {
     pub finish: FinishReason,
     /// The model that answered, as the provider names it.
     pub model: String,
+    /// The full name of the model that answered, `provider:model`, where it is not the one that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<String>,
 }
 
 impl Response {
@@ -25,13 +28,19 @@ impl Response {
     pub fn new(model: impl Into<String>, parts: Vec<ResponsePart>, usage: Usage) -> Self {
         let calls = parts.iter().any(|part| matches!(part, ResponsePart::ToolCall(_)));
         let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-        Self { parts, usage, finish, model: model.into() }
+        Self { parts, usage, finish, model: model.into(), answered_by: None }
     }
 
     /// Says that the model stopped for another reason.
     #[must_use]
     pub fn with_finish(self, finish: FinishReason) -> Self {
         Self { finish, ..self }
+    }
+
+    /// Says which model answered, `provider:model`. Default: the one that was asked.
+    #[must_use]
+    pub fn with_answered_by(self, name: impl Into<String>) -> Self {
+        Self { answered_by: Some(name.into()), ..self }
     }
 
     /// Returns the text parts, joined.

@@ -1,8 +1,37 @@
 //! Models for tests: no network, no weights, the same answer every time.
 
 mod function;
+mod replay;
 mod sample;
 mod test;
 
 pub use self::function::FunctionModel;
+pub use self::replay::ReplayModel;
 pub use self::test::TestModel;
+
+/// Forbids every request to a model over the network, for the rest of the program: a test that forgot its model fails at once.
+///
+/// A request that is made all the same is an error of kind [`Configuration`](crate::ErrorKind::Configuration). Servers of this
+/// machine may still be asked (`localhost` and loopback addresses), and so may models in this process.
+///
+/// # Examples
+///
+/// ```
+/// # #[cfg(feature = "openai")]
+/// # {
+/// use llm_do_providers::{ApiKey, Message, Model, OpenAiModel, Request, Settings, forbid_requests};
+///
+/// forbid_requests();
+/// let model = OpenAiModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();
+/// let (messages, settings) = ([Message::user("Hello!")], Settings::new());
+/// # let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+/// # let error = tokio.block_on(async {
+/// let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
+/// # error });
+/// assert!(error.to_string().contains("requests are forbidden here"));
+/// # }
+/// ```
+pub fn forbid_requests() {
+    #[cfg(feature = "http")]
+    crate::http::forbid();
+}

@@ -30,8 +30,50 @@ use crate::registry::{Prepared, Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
-/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::RuntimeBuilder::approve_with). One that panics
-/// has denied the call.
+/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::RuntimeBuilder::approve_with). If one panics, the
+/// call is denied as [undecided](Decision::Undecided).
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use llm_do::prelude::*;
+/// use llm_do::{ApprovalRequest, Approver, Decision, async_trait};
+///
+/// /// Approves of what is done to the files of one folder, and asks nobody.
+/// #[derive(Debug)]
+/// struct Within(&'static str);
+///
+/// #[async_trait]
+/// impl Approver for Within {
+///     async fn review(&self, request: &ApprovalRequest) -> Decision {
+///         match request.arguments["path"].as_str() {
+///             Some(path) if path.starts_with(self.0) => Decision::approve(),
+///             _ => Decision::deny(format!("only files of {} may change", self.0)),
+///         }
+///     }
+/// }
+///
+/// /// Delete a file.
+/// #[tool(effect = destructive)]
+/// fn delete(path: String) {
+///     let _ = path;
+/// }
+///
+/// /// Cleans up.
+/// #[entry(toolsets = [delete])]
+/// async fn clean(ctx: &CallContext<clean>, path: String) -> Result<()> {
+///     Ok(ctx.call(delete { path }).await?)
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().approver(Within("old/")).build()?;
+/// runtime.run(clean { path: "old/notes.txt".into() }).await?;
+/// let error = runtime.run(clean { path: "new/notes.txt".into() }).await.unwrap_err();
+/// assert!(llm_do::chain(&error).ends_with("denied: only files of old/ may change"));
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait Approver: Debug + Send + Sync {
     /// Decides whether one call may run.

@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 use self::admit::{Admitted, Proposed};
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
-use self::perform::{perform, unless, unpanicked};
+use self::perform::{closed, perform, unless, unpanicked};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 pub use self::shadow::Shadow;
@@ -45,7 +45,7 @@ use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
-use crate::registry::{Registered, Registry};
+use crate::registry::Registry;
 use crate::subtask::SubtaskRequest;
 use crate::tool::{Effect, ToolReturn};
 use crate::usage::Limits;
@@ -66,7 +66,7 @@ pub(crate) struct Plane {
     pub(crate) limits: Option<Arc<Limits>>,
     /// Limits of workers, by name, beside their own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
-    pub(crate) prices: PriceTable,
+    pub(crate) prices: Arc<PriceTable>,
     pub(crate) timeouts: HashMap<String, Duration>,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
@@ -264,8 +264,7 @@ impl Run {
             unless(stopped, body).await
         };
         let result = ended.and_then(|caught| unpanicked(&tool, caught));
-        let closed = ctx.frame().instances.close().await;
-        let result = result.and_then(|returned| closed.map(|()| returned).map_err(|error| unclosed(&tool, &error)));
+        let result = closed(&tool, ctx, result).await;
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
@@ -289,8 +288,4 @@ async fn going_on(ctx: &CallContext) -> Result<(), CallError> {
         return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
     }
     Ok(())
-}
-
-fn unclosed(tool: &Registered, error: &BoxError) -> CallError {
-    CallError::Failed { tool: tool.name().to_owned(), source: format!("a toolset did not close: {error}").into() }
 }

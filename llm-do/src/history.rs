@@ -146,6 +146,51 @@ impl From<History> for Vec<Message> {
 /// let builder = Runtime::builder().history_processor(Trim(20));
 /// # let _ = builder;
 /// ```
+///
+/// One that has a model sum up what is old. The question is a worker's call of its own, which comes here too: with one message,
+/// so that nothing is summed up for it.
+///
+/// ```standalone_crate
+/// use llm_do::prelude::*;
+/// use llm_do::{BoxError, History, HistoryProcessor, Message, async_trait, json};
+/// # use llm_do::testing::TestModel;
+///
+/// #[derive(Debug)]
+/// struct SumUp(usize);
+///
+/// #[async_trait]
+/// impl HistoryProcessor for SumUp {
+///     async fn process(&self, history: &mut History, ctx: &CallContext) -> Result<(), BoxError> {
+///         let messages = history.messages_mut();
+///         // What the user said last, and what came of it, stays as it is.
+///         let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or(0);
+///         if last > self.0 {
+///             let old = json!(messages[..last]);
+///             let summary = ctx.llm_ask(format!("Sum this up: {old}")).await?;
+///             messages.splice(..last, [Message::user(format!("What was said before: {summary}"))]);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// /// Answer.
+/// #[worker]
+/// async fn assistant(input: String) -> String;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// # let model = TestModel::new().text("Aha.");
+/// let runtime = Runtime::builder().force_model(model).history_processor(SumUp(3)).build()?;
+/// let mut chat = runtime.chat();
+/// for input in ["I am Ann.", "I like bees.", "I live in Rome."] {
+///     chat.send(assistant { input: input.into() }).await?;
+/// }
+/// let history = chat.history();
+/// assert_eq!(history.messages()[0], Message::user("What was said before: Aha."));
+/// assert_eq!(history.messages().len(), 3);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait HistoryProcessor: Debug + Send + Sync {
     /// Changes what was said so far. `ctx` is the worker's: a summary may ask a model by it.

@@ -21,6 +21,7 @@ pub use self::file::{FileJournal, Records};
 pub use self::memory::MemoryJournal;
 pub(crate) use self::place::{Places, Visit, digest};
 pub use self::record::Record;
+pub(crate) use self::record::too_deep;
 pub use self::step::{StepKind, StepSpec};
 
 /// What an effect does here and now, if it is not recorded yet.

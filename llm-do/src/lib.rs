@@ -36,6 +36,29 @@
 //! An application usually has `fn main() -> ExitCode { llm_do::cli::main() }` instead, which runs whatever is linked in
 //! (feature `cli`).
 //!
+//! # What is where
+//!
+//! | to | see |
+//! |---|---|
+//! | write tools, workers, entries, groups and the types they use | [`tool`], [`worker`], [`entry`], [`toolset`], [`data`] |
+//! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
+//! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`] |
+//! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`], [`UsageTree`] |
+//! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`] |
+//! | say what needs approval, and decide | [`Policy`], [`RuntimeBuilder::approve_with`], [`Approver`], [`ApprovalInbox`] |
+//! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`], [`RuntimeBuilder::timeout`], [`RuntimeBuilder::max_depth`] |
+//! | watch, log, trace | [`EventSink`], [`EventKind`], [`JsonLines`], [`Terminal`], [`event_channel`] |
+//! | resume a run that broke off, or replay one | [`FileJournal`], [`MemoryJournal`], [`Journal`] |
+//! | look at, change or refuse each call and request | [`Guard`], [`FunctionGuard`] |
+//! | have workers that are not compiled: from files, values or models | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`], `toolsets::workers` |
+//! | give models files | [`Prompt`], [`Attachment`], [`ToolReturn`] |
+//! | ask users | [`InputHandler`] |
+//! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`] |
+//! | test | [`check!`], `testing`, [`ToolContext`] |
+//!
+//! What stands between this crate and models is of the crate `llm_do_providers`; what one uses is here too, models for tests
+//! in `testing`: where an example says `llm_do_providers`, read `llm_do`.
+//!
 //! # Features
 //!
 //! All are off by default, and none takes anything away.
@@ -44,7 +67,7 @@
 //! |---|---|
 //! | `cli` | [`cli`]: the command line |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
-//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
+//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
@@ -123,8 +146,8 @@ pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};
 pub use self::worker_file::WorkerFileError;
 pub use self::worker_spec::{OutputMode, WorkerSpec};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`Journal`],
-/// [`Guard`], [`ToolContext`] and [`EventSink::flush`].
+/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`InputHandler`],
+/// [`Journal`], [`Guard`], [`HistoryProcessor`], [`ToolContext`] and [`EventSink::flush`].
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 /// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.
@@ -146,14 +169,15 @@ pub use llm_do_providers::ApiKey;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
 pub use llm_do_providers::{
-    Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
-    PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, Response, ResponsePart, ResponseStream,
-    ServerSideTool, ServerSideToolUse, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice,
-    ToolResult, ToolSpec, Usage, UserPart, WebSearch, replay,
+    Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
+    Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
+    ProviderError, Request, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, Settings,
+    StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
+    model_provider, replay,
 };
 #[cfg(feature = "gemini")]
 pub use llm_do_providers::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "openai")]
-pub use llm_do_providers::{OpenAiBuilder, OpenAiModel};
+pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

@@ -39,7 +39,8 @@ impl ModelChoice {
             return Ok(model);
         }
         let Some(model) = self.name.as_deref() else {
-            return Err("set `LLM_DO_MODEL` to `provider:model`, or `model = \"..\"` of the worker".to_owned());
+            let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+            return Err(text.to_owned());
         };
         let globs = &worker.compatible_models;
         let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
@@ -57,5 +58,20 @@ impl ModelChoice {
         let model = llm_do_providers::model(name).map_err(|error| chain(&error))?;
         built.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModelChoice;
+    use crate::registry::{Origin, Registered};
+    use crate::worker_spec::WorkerSpec;
+
+    #[test]
+    fn without_any_model_the_error_says_where_to_set_one() {
+        let worker = Registered::written(&WorkerSpec::new("poet", "Write."), Origin::Session);
+        let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
+        let expected = "no model for the worker `poet`: set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+        assert_eq!(error, expected);
     }
 }

@@ -1,5 +1,6 @@
 //! The session: what runs share, and how they begin.
 
+mod bound;
 mod builder;
 mod chat;
 mod error;

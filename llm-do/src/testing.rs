@@ -1,10 +1,48 @@
 //! For tests of what is built on llm-do: models that need no network, and a record of events.
+//!
+//! [`TestModel`] calls each tool once and makes up what fits the schemas. For a model that says what a test wants it to say,
+//! [`FunctionModel`] takes a function, which finds in the messages how far the conversation is:
+//!
+//! ```standalone_crate
+//! use llm_do::prelude::*;
+//! use llm_do::testing::FunctionModel;
+//! use llm_do::{Response, ResponsePart, ToolCall, Usage};
+//!
+//! /// Add two numbers.
+//! #[tool(effect = read_only)]
+//! fn add(a: i64, b: i64) -> i64 {
+//!     a + b
+//! }
+//!
+//! /// Do sums.
+//! #[worker(toolsets = [add])]
+//! async fn clerk(input: String) -> i64;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<()> {
+//! let model = FunctionModel::new(|request| {
+//!     // The first request has one message; each answer, and the results of what it calls, are two more.
+//!     let (name, arguments) = match request.messages.len() {
+//!         1 => ("add", r#"{"a":2,"b":3}"#),
+//!         _ => ("final_result", r#"{"result":5}"#),
+//!     };
+//!     let call = ToolCall::new("1", name, arguments);
+//!     Ok(Response::new("script", vec![ResponsePart::ToolCall(call)], Usage::of_request(10, 5)))
+//! });
+//! let runtime = Runtime::builder().force_model(model).build()?;
+//! assert_eq!(runtime.run(clerk { input: "2 + 3".into() }).await?, 5);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A worker whose output is no text gives it through the tool `final_result`, under `result` if it is no object; with a
+//! [`profile`](FunctionModel::profile) that has structured output, as JSON in its text.
 
 mod call_log;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use llm_do_providers::{FunctionModel, TestModel};
+pub use llm_do_providers::{FunctionModel, ReplayModel, TestModel, forbid_requests};
 
 pub use self::call_log::CallLog;
 use crate::event::{Delivery, Event, EventKind, EventSink};

@@ -10,6 +10,9 @@
 //! reaches nothing else. It may call at most what the worker, tool or entry may that made it, and sees each tool by its
 //! registered name. A call of it has depth, limits, approvals, events and the journal as any worker's.
 //!
+//! Whoever may `worker_call` may call every worker that was made in the session, also one with tools that the caller does not
+//! have, as with any worker that a toolset lists. Rules of approval hold each of its calls all the same.
+//!
 //! ```standalone_crate
 //! use llm_do::prelude::*;
 //! use llm_do::toolsets::{worker_call, worker_create, workers};

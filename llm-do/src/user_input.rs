@@ -9,6 +9,37 @@ use crate::error::BoxError;
 
 /// Answers questions that tools and entries ask by
 /// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use llm_do::prelude::*;
+/// use llm_do::{BoxError, InputHandler, InputRequest, async_trait};
+///
+/// /// A user who is asked nothing but a name.
+/// #[derive(Debug)]
+/// struct Ann;
+///
+/// #[async_trait]
+/// impl InputHandler for Ann {
+///     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+///         if request.prompt.contains("name") { Ok("Ann".into()) } else { Err("the user has gone".into()) }
+///     }
+/// }
+///
+/// /// Greets the user.
+/// #[entry]
+/// async fn greet(ctx: &CallContext) -> Result<String> {
+///     Ok(format!("Hello, {}!", ctx.request_user_input("What is your name?").await?))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().input_handler(Ann).build()?;
+/// assert_eq!(runtime.run(greet {}).await?, "Hello, Ann!");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait InputHandler: Debug + Send + Sync {
     /// Returns the user's answer. Questions of calls that run together may come at once.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
 use llm_do_providers::{
-    ErrorKind, Message, Model, Price, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
+    ErrorKind, Message, Model, PriceTable, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
     StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
 };
 use serde_json::{Value, json};
@@ -36,8 +36,8 @@ pub(crate) struct WorkerRun {
     pub(crate) model: Arc<dyn Model>,
     /// `provider:model`.
     pub(crate) model_name: Arc<str>,
-    /// What the model costs, if that is known.
-    pub(crate) price: Option<Price>,
+    /// What models cost.
+    pub(crate) prices: Arc<PriceTable>,
     pub(crate) instructions: Arc<str>,
     pub(crate) tools: Arc<[ToolSpec]>,
     pub(crate) server_side_tools: Vec<ServerSideTool>,
@@ -140,7 +140,8 @@ impl WorkerRun {
         if self.processors.is_empty() {
             return Ok(());
         }
-        let mut history = History::from(std::mem::take(turns.messages_mut()));
+        // Of a copy: a processor may fail, or be dropped while it waits, and what was said is kept.
+        let mut history = History::from(turns.messages().to_vec());
         for processor in self.processors.iter() {
             let processed = processor.process(&mut history, &self.ctx).await;
             processed.map_err(|source| CallError::Failed { tool: self.ctx.name().to_owned(), source })?;
@@ -152,7 +153,7 @@ impl WorkerRun {
 
     /// Asks the model once, until it has answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Response, CallError> {
-        let _counted = self.ctx.begin_request(&self.model_name, self.price.is_some())?;
+        let _counted = self.ctx.begin_request(&self.model_name, self.prices.price(&self.model_name).is_some())?;
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
@@ -167,8 +168,10 @@ impl WorkerRun {
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
             answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer?,
         };
-        let cost = self.price.as_ref().map(|price| price.cost(&response.usage));
-        self.ctx.add_request(&self.model_name, response.usage, cost);
+        // Of a row of models another may have answered than the first.
+        let by = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
+        let cost = self.prices.price(&by).map(|price| price.cost(&response.usage));
+        self.ctx.add_request(&by, response.usage, cost);
         Ok(response)
     }
 

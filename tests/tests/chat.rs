@@ -7,8 +7,8 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
 use llm_do::{
-    BoxError, History, HistoryProcessor, Message, ProviderData, Request, Response, ResponsePart, Thinking, ToolCall,
-    ToolResult, Usage, async_trait,
+    BoxError, History, HistoryProcessor, Limits, Message, ProviderData, Request, Response, ResponsePart, Thinking,
+    ToolCall, ToolResult, Usage, async_trait,
 };
 use serde_json::json;
 
@@ -217,4 +217,38 @@ async fn a_processor_changes_what_the_model_is_asked_and_calls_keep_their_result
     let seen = seen.lock().unwrap();
     assert!(seen.iter().all(|messages| messages.len() <= 4 && fault(messages).is_none()), "{seen:?}");
     assert_eq!(seen[3][0], Message::user("go"));
+}
+
+/// Fails, or waits for ever, once it has taken everything away.
+#[derive(Debug)]
+struct Unable {
+    waits: bool,
+}
+
+#[async_trait]
+impl HistoryProcessor for Unable {
+    async fn process(&self, history: &mut History, _: &CallContext) -> Result<(), BoxError> {
+        history.messages_mut().clear();
+        if self.waits {
+            std::future::pending::<()>().await;
+        }
+        Err("no summary".into())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_outlives_a_processor_that_fails_or_is_cancelled() {
+    for waits in [false, true] {
+        let limits = Limits::new().wall_time(Duration::from_secs(1));
+        let builder = Runtime::builder().limits(limits).force_model(scripted(Vec::new()).0);
+        let runtime = builder.history_processor(Unable { waits }).build().unwrap();
+        let before = vec![Message::user("Hello!"), Message::Assistant { parts: vec![text("Hi!")] }];
+        let start = runtime.start(assistant { input: "go".into() }).history(before.clone().into());
+        let handle = start.handle();
+        let error = start.await.unwrap_err();
+        assert_eq!(error.is_timeout(), waits, "{error:?}");
+        let history = handle.history();
+        assert_eq!(history.messages()[..2], before, "waits: {waits}");
+        assert_eq!(history.messages()[2..], [Message::user("go")], "waits: {waits}");
+    }
 }

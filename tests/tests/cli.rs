@@ -76,6 +76,7 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
 #[test]
 fn wrong_input_exits_with_2_and_says_which_argument_is_wrong() {
     fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 2, "/b");
+    fails(&["run", "--tool", "deeper", "x"], 2, "at `/times`; --input-json gives it as JSON");
 }
 
 #[test]
@@ -252,6 +253,30 @@ fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
     std::fs::write(&path, "Dear diary\n").unwrap();
     fails(&["run", "--journal", &journal, "Ann"], 1, "it is no journal, so nothing is written to it");
     fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot use the journal");
+}
+
+#[test]
+fn events_empty_no_file_of_a_journal_and_none_of_a_run_that_goes_on() {
+    let (folder, path, journal) = journal();
+    let run = |journal: &str, events: &str| {
+        app(&["run", "--journal", journal, "--events", events, "--approve-all", "Ann"]).status.code()
+    };
+    assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
+    let recorded = std::fs::read(&path).unwrap();
+    let other = folder.path().join(".").join(path.file_name().unwrap());
+    assert_eq!(run(&journal, other.to_str().unwrap()), Some(2));
+    assert_eq!(std::fs::read(&path).unwrap(), recorded);
+
+    let events = folder.path().join("events");
+    assert_eq!(run(&journal, events.to_str().unwrap()), Some(0));
+    let written = std::fs::read(&events).unwrap();
+    let _held = FileJournal::open(&path).unwrap();
+    assert_eq!(run(&journal, events.to_str().unwrap()), Some(1));
+    assert_eq!(std::fs::read(&events).unwrap(), written);
+
+    let fresh = folder.path().join("fresh");
+    let both = ["run", "--journal", fresh.to_str().unwrap(), "--events", fresh.to_str().unwrap(), "Ann"];
+    fails(&both, 2, "--events and --journal are both ");
 }
 
 /// Records what greetings the worker gives.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{ApprovalMode, EventKind, JsonLines, Terminal, Verbosity};
+use llm_do::{ApprovalMode, EventKind, JsonLines, Outcome, Terminal, Verbosity};
 use serde_json::Value;
 
 /// Read.
@@ -49,6 +49,22 @@ async fn a_run_is_one_tree_with_the_entry_at_depth_0_and_its_workers_at_1() {
     assert_eq!(calls, expected.map(|(call, parent, depth, name)| (call, parent, depth, name.to_owned())).into());
     assert_eq!(events.iter().map(|event| &event.run).collect::<BTreeSet<_>>().len(), 1);
     assert!(events.iter().enumerate().all(|(place, event)| event.seq == place as u64));
+}
+
+#[tokio::test]
+async fn what_was_answered_before_a_run_failed_is_in_its_events() {
+    let recorder = Recorder::new();
+    let builder = Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::RejectAll);
+    let error = builder.sink(recorder.clone()).build().unwrap().run(report {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("call to `save` denied"), "{error}");
+    let events = recorder.events();
+    let kinds = |name: &str| events.iter().filter(|event| &*event.name == name).map(|event| &event.kind).collect();
+    let answers: Vec<&EventKind> = kinds("summarise");
+    let answered = |kind: &&&EventKind| matches!(kind, EventKind::ModelResponse { parts, .. } if !parts.is_empty());
+    assert_eq!(answers.iter().filter(answered).count(), 2, "{answers:?}");
+    let read: Vec<&EventKind> = kinds("read");
+    let finished = |kind: &&EventKind| matches!(kind, EventKind::CallFinished { outcome: Outcome::Result(_), .. });
+    assert!(read.iter().any(finished), "{read:?}");
 }
 
 #[tokio::test]

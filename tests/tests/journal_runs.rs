@@ -8,11 +8,12 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, InputHandler, InputRequest, Journal,
-    JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart, RunUsage, RuntimeBuilder,
-    StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
+    ApprovalInbox, ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, FileJournal, InputHandler,
+    InputRequest, Journal, JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart,
+    RunUsage, RuntimeBuilder, StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
 };
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 /// What happened outside of the plane. Clones are the same.
 #[derive(Clone, Debug, Default)]
@@ -76,6 +77,20 @@ async fn dawdle_on(log: State<Log>) -> u8 {
     std::future::pending().await
 }
 
+/// Nest a list in lists.
+#[tool(effect = read_only)]
+async fn nest(depth: usize, log: State<Log>) -> Value {
+    log.add("nested");
+    nested(depth)
+}
+
+/// Take anything.
+#[tool(effect = read_only)]
+async fn take(anything: Value, log: State<Log>) -> usize {
+    log.add("took");
+    anything.to_string().len()
+}
+
 /// Ask the user.
 #[tool(effect = read_only)]
 async fn ask_user(ctx: &CallContext, question: String) -> Result<String> {
@@ -89,7 +104,7 @@ async fn key(ctx: &CallContext) -> String {
 }
 
 /// Do what is asked.
-#[worker(toolsets = [write, look, fail, panic_in, dawdle, wait_for_another, ask_user])]
+#[worker(toolsets = [write, look, fail, panic_in, dawdle, wait_for_another, ask_user, nest, take])]
 async fn assistant(input: String) -> String;
 
 /// Asks the assistant.
@@ -246,6 +261,31 @@ async fn what_an_approver_denied_stays_denied() {
     let error = resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
     assert!(llm_do::chain(&error).contains("not today"), "{error:?}");
     assert_eq!(log.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
+    let log = Log::default();
+    let run = async |builder: RuntimeBuilder| builder.build().unwrap().run(write_all { texts: texts(&["a"]) }).await;
+    for gone in ["the question was dropped", "the inbox was dropped", "the approver panicked"] {
+        let (journal, (approver, mut inbox)) = (MemoryJournal::new(), ApprovalInbox::new());
+        let panicking = |_| async { std::panic::resume_unwind(Box::new("on purpose")) };
+        let asking = match gone {
+            "the approver panicked" => process(&journal, &log).approve_with(panicking),
+            _ => process(&journal, &log).approver(approver),
+        };
+        let leaving = async {
+            if gone == "the question was dropped" {
+                drop(inbox.next().await);
+            }
+            drop(inbox);
+        };
+        let ((), denied) = futures_util::join!(leaving, run(asking));
+        let denied = denied.unwrap_err();
+        assert!(denied.is_denied() && llm_do::chain(&denied).contains(gone), "{denied:?}");
+        assert_eq!(run(approved(process(&journal.replayed(), &log), &log)).await.unwrap(), 1);
+        assert_eq!(log.take(), ["asked about write", "wrote a"], "{gone}");
+    }
 }
 
 #[tokio::test]
@@ -465,6 +505,79 @@ async fn the_user_is_asked_once_and_the_model_told_again() {
         let builder = process(&rest, &log).force_model(if whole { silent() } else { model() });
         let builder = if asked { builder.input_handler(Nobody) } else { builder.input_handler(User::default()) };
         assert_eq!(builder.build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap(), said, "{records}");
+    }
+}
+
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(0), |inner, _| json!([inner]))
+}
+
+#[tokio::test]
+async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_once_or_not_at_all() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let calls = [("nest", json!({ "depth": 119 })), ("take", json!({ "anything": nested(120) }))];
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let runtime = process(journal, &log).force_model(model).build().unwrap();
+        runtime.run(assistant { input: "Go.".into() }).await.unwrap()
+    };
+    let first = run(&journal, calling(calls)).await;
+    assert!(first.contains("`nest` failed: a journal takes no JSON that is nested deeper than 120"), "{first}");
+    assert!(first.contains("invalid arguments for `take`: a journal takes no JSON"), "{first}");
+    assert_eq!(run(&journal.replayed(), silent()).await, first);
+    assert_eq!(log.take(), ["nested"]);
+
+    let calls = [("nest", json!({ "depth": 118 })), ("take", json!({ "anything": nested(119) }))];
+    let folder = tempfile::tempdir().unwrap();
+    let run = async || {
+        let journal = FileJournal::open(folder.path().join("run.jsonl")).unwrap();
+        let model = calling(calls.clone());
+        let builder = Runtime::builder().journal(journal).state(log.clone()).state(Changed(Vec::new()));
+        builder.force_model(model).build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
+    };
+    assert_eq!(run().await, run().await);
+    assert_eq!(log.take(), ["nested", "took"]);
+}
+
+/// A user who answers the first question once the second is answered.
+#[derive(Debug, Default)]
+struct SecondFirst(Notify);
+
+#[async_trait]
+impl InputHandler for SecondFirst {
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+        if request.prompt == "First?" {
+            self.0.notified().await;
+        } else {
+            self.0.notify_one();
+        }
+        Ok(format!("to {}", request.prompt))
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_said_to_questions_of_one_turn_is_told_in_their_order_whichever_was_answered_first() {
+    let both = |request: Request<'_>| {
+        let told: String = request.messages.iter().map(text).collect();
+        let ask = |question: &str| {
+            let (id, arguments) = (question.to_owned(), json!({ "question": question }).to_string());
+            ResponsePart::ToolCall(ToolCall::new(id, "ask_user", arguments))
+        };
+        let is_told = told.contains("The user answered");
+        let parts = if is_told { vec![ResponsePart::Text { text: told }] } else { vec![ask("First?"), ask("Second?")] };
+        Ok(Response::new("m", parts, Usage::of_request(100, 10)))
+    };
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, user: SecondFirst| {
+        let builder = process(journal, &log).input_handler(user).force_model(FunctionModel::new(both));
+        builder.build().unwrap().run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::chain(&error))
+    };
+    let said = run(&journal, SecondFirst::default()).await.unwrap();
+    assert!(said.find("answered: to First?") < said.find("answered: to Second?"), "{said}");
+    for records in 0..=journal.records().len() {
+        // The second may be answered already.
+        let user = SecondFirst::default();
+        user.0.notify_one();
+        assert_eq!(run(&cut(&journal, records), user).await.as_ref(), Ok(&said), "{records} records");
     }
 }
 

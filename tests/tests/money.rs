@@ -38,6 +38,9 @@ fn a_dated_snapshot_costs_what_its_model_costs_and_another_model_of_the_family_d
         ("anthropic:claude-opus-4-1", "anthropic:claude-opus-4-1"),
         ("google:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
         ("groq:openai/gpt-oss-20b", "groq:openai/gpt-oss-20b"),
+        // By another of its provider's prefixes.
+        ("openai-responses:gpt-4.1", "openai:gpt-4.1"),
+        ("gemini:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
     ] {
         assert_eq!(of(asked), Some(found), "{asked}");
     }

@@ -152,7 +152,8 @@ async fn a_file_that_is_missing_or_a_folder_or_outside_the_root_is_named() {
     assert!(error("nowhere").await.contains(&missing), "{}", error("nowhere").await);
     assert!(error("sub").await.contains("the attachment `sub` is a folder"), "{}", error("sub").await);
     for path in ["../secret", folder.path().join("secret").to_str().unwrap()] {
-        assert!(error(path).await.contains("cannot be read"), "{}", error(path).await);
+        let outside = format!("the attachment `{path}` is not below the project's root `{}`", root.display());
+        assert!(error(path).await.contains(&outside), "{}", error(path).await);
     }
 }
 
@@ -194,7 +195,65 @@ async fn no_symbolic_link_leads_out_of_the_root() {
     std::os::unix::fs::symlink("../secret", root.join("link")).unwrap();
     let runtime = asked().0.project_root(&root).build().unwrap();
     let error = chain(&runtime.run(describe { paths: vec!["link".into()] }).await.unwrap_err());
-    assert!(error.contains("the attachment `link` cannot be read"), "{error}");
+    assert!(error.contains("the attachment `link` is not below the project's root"), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_whole_path_is_below_a_root_that_is_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let [root, link] = ["root", "link"].map(|name| folder.path().canonicalize().unwrap().join(name));
+    std::fs::create_dir(&root).unwrap();
+    std::fs::write(root.join("a.txt"), "bees").unwrap();
+    std::os::unix::fs::symlink(&root, &link).unwrap();
+    let runtime = asked().0.project_root(&link).build().unwrap();
+    for path in [root.join("a.txt"), link.join("a.txt")] {
+        runtime.run(describe { paths: vec![path] }).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_prompt_is_refused_without_its_text_and_with_what_is_no_field_of_it() {
+    let runtime = asked().0.build().unwrap();
+    let error = async |prompt: Value| runtime.run_named("root", prompt).await.unwrap_err().to_string();
+    let missing = error(json!({ "attachments": [] })).await;
+    assert!(missing.contains("`input` is missing"), "{missing}");
+    let unknown = error(json!({ "input": "a", "files": [] })).await;
+    assert!(unknown.contains("unknown `files`: there are `input`, `attachments`"), "{unknown}");
+}
+
+#[tokio::test]
+async fn a_media_type_is_told_by_the_ending_where_the_content_tells_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let types = [
+        ("a.TXT", "text/plain"),
+        ("a.csv", "text/csv"),
+        ("a.jpeg", "image/jpeg"),
+        ("a.json", "application/json"),
+        ("a.md", "text/markdown"),
+        ("a.mp3", "audio/mpeg"),
+        ("a.no_such_ending", "text/plain"),
+        ("a.pdf", "application/pdf"),
+        ("a.svg", "image/svg+xml"),
+    ];
+    let (builder, asked) = asked();
+    let runtime = builder.project_root(folder.path()).build().unwrap();
+    for (name, _) in types {
+        std::fs::write(folder.path().join(name), "plain").unwrap();
+    }
+    std::fs::write(folder.path().join("bytes"), [0xff, 0xfe, 0]).unwrap();
+    let names = types.iter().map(|(name, _)| *name).chain(["bytes"]);
+    runtime.run(describe { paths: names.map(PathBuf::from).collect() }).await.unwrap();
+    let told: Vec<_> = parts(&asked).into_iter().filter_map(media_type).collect();
+    let expected: Vec<_> = types.iter().map(|(_, kind)| *kind).chain(["application/octet-stream"]).collect();
+    assert_eq!(told, expected);
+}
+
+fn media_type(part: UserPart) -> Option<String> {
+    match part {
+        UserPart::Attachment(attachment) => Some(attachment.media_type().to_owned()),
+        _ => None,
+    }
 }
 
 #[test]

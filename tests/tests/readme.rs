@@ -36,13 +36,14 @@ fn each_of_its_commands_is_one_line_that_names_a_file_of_the_repository() {
     }
 }
 
-/// Returns whether there is such a proof: `file::test`, or a case of the ui tests.
+/// Returns whether there is such a proof: `file::test`, beside the source too, or a case of the ui tests.
 fn is_proof(proof: &str) -> bool {
     let Some((file, test)) = proof.split_once("::") else {
         return root().join("ui-tests/ui").join(proof).is_file();
     };
     let path = match file.strip_prefix("openai/") {
         Some(file) => format!("llm-do-providers/tests/openai/{file}.rs"),
+        None if file.contains("/src/") => format!("{file}.rs"),
         None => format!("tests/tests/{file}.rs"),
     };
     let source = std::fs::read_to_string(root().join(path)).unwrap_or_default();

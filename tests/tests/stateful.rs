@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, TestModel};
 use llm_do::{
-    ApprovalMode, CancellationToken, Registry, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage, Value,
-    chain, json,
+    ApprovalMode, CancellationToken, MemoryJournal, Registry, Request, Response, ResponsePart, RuntimeBuilder,
+    ToolCall, Usage, Value, chain, json,
 };
 
 /// What happened to instances, in order.
@@ -136,6 +136,20 @@ async fn unlucky(ctx: &CallContext<unlucky>) -> Result<u32> {
     Ok(ctx.call(count_up { times: 13 }).await?)
 }
 
+/// Count to a number at which closing fails.
+#[tool(effect = read_only, toolsets = [Counter])]
+async fn unlucky_child(ctx: &CallContext<unlucky_child>) -> Result<u32> {
+    Ok(ctx.call(count_up { times: 13 }).await?)
+}
+
+/// Says whether a child failed, and goes on.
+#[entry(toolsets = [unlucky_child, child])]
+async fn forgiving(ctx: &CallContext<forgiving>) -> Result<bool> {
+    let failed = ctx.call(unlucky_child {}).await.is_err();
+    ctx.call(child {}).await?;
+    Ok(failed)
+}
+
 /// Needs what cannot be opened.
 #[entry(toolsets = [Counter, Broken])]
 async fn hopeless(ctx: &CallContext<hopeless>) -> Result<()> {
@@ -227,6 +241,19 @@ async fn a_toolset_that_does_not_close_fails_the_call_that_opened_it() {
 }
 
 #[tokio::test]
+async fn that_a_toolset_did_not_close_is_in_the_journal() {
+    let journal = MemoryJournal::new();
+    let run = async |journal| runtime().0.journal(journal).build().unwrap().run(forgiving {}).await.unwrap();
+    assert!(run(journal.clone()).await);
+    let records = journal.records();
+    // The run, the count, and the child that counted.
+    for count in 3..=records.len() {
+        let cut = MemoryJournal::from_records(records[..count].to_vec());
+        assert!(run(cut).await, "resumed from {count} records");
+    }
+}
+
+#[tokio::test]
 async fn a_toolset_that_does_not_open_fails_the_call_and_what_is_open_is_closed() {
     let (builder, log) = runtime();
     let error = builder.build().unwrap().run(hopeless {}).await.unwrap_err();
@@ -274,6 +301,16 @@ fn a_type_is_registered_as_a_toolset_of_its_methods() {
     let toolsets: Vec<_> = registry.toolsets().map(|(name, what, members)| (name, what, members.len())).collect();
     assert!(toolsets.contains(&("Counter", "Counts.", 3)), "{toolsets:?}");
     assert!(toolsets.contains(&("notebook", "Notes of one call.", 1)), "{toolsets:?}");
+}
+
+#[tokio::test]
+async fn state_is_one_for_all_calls_and_runs_of_a_session() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    for runs in [1, 2] {
+        runtime.run(parent {}).await.unwrap();
+        assert_eq!(log.all().len(), runs * 4, "each run opens and closes two instances, and all write to one log");
+    }
 }
 
 #[test]

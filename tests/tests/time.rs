@@ -253,6 +253,23 @@ async fn a_run_ends_when_the_time_of_the_session_has_passed() {
     }
 }
 
+#[tokio::test]
+async fn limits_and_timeouts_that_would_not_hold_are_told_when_the_runtime_is_built() {
+    let limits = || Limits::new().requests(1);
+    let slips =
+        builder().worker_limits("answr_soon", limits()).worker_limits("hang", limits()).timeout("dawdel", SECOND);
+    let error = slips.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
+    let faults = [
+        "`timeout` of `dawdel`, which is not registered; did you mean `dawdle`?",
+        "`timeout` of `hang`, which is 0: no call could end in time",
+        "`worker_limits` of `answr_soon`, which is not registered; did you mean `answer_soon`?",
+        "`worker_limits` of `hang`, which is no worker, but of kind `tool`; limit the run",
+    ];
+    assert_eq!(error, format!("there are limits or timeouts that would not hold:\n  {}", faults.join("\n  ")));
+    let made_later = builder().worker_limits("poet", limits()).timeout("llm_ask", SECOND);
+    assert!(made_later.build().is_ok(), "a worker of any other name may be made yet");
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_the_session_says_of_a_timeout_wins() {
     for (seconds, name) in [(2, "dawdle"), (90, "dawdle"), (3, "hang"), (4, "render")] {

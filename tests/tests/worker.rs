@@ -224,17 +224,21 @@ async fn a_denied_call_ends_the_run_unless_the_model_is_to_be_told() {
 
 #[tokio::test]
 async fn a_worker_too_deep_is_refused_before_anything_is_spent() {
-    let recorder = Recorder::new();
-    let asked = AtomicU32::new(0);
-    let model = FunctionModel::new(move |_: Request<'_>| {
-        let n = 1 + asked.fetch_add(1, Ordering::Relaxed);
-        Ok(Response::new("m", vec![call("recurse", &json!({ "n": n }))], Usage::of_request(1, 1)))
-    });
-    let runtime = builder(model).max_depth(3).sink(recorder.clone()).build().unwrap();
-    let error = llm_do::chain(&runtime.run(recurse { n: 0 }).await.unwrap_err());
-    assert!(error.contains("`recurse` at depth 3 may not call the worker `recurse`: the limit is 3"), "{error}");
-    let requests = recorder.kinds().iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
-    assert_eq!(requests, 3);
+    for (said, limit) in [(Some(3), 3), (None, 5)] {
+        let recorder = Recorder::new();
+        let asked = AtomicU32::new(0);
+        let model = FunctionModel::new(move |_: Request<'_>| {
+            let n = 1 + asked.fetch_add(1, Ordering::Relaxed);
+            Ok(Response::new("m", vec![call("recurse", &json!({ "n": n }))], Usage::of_request(1, 1)))
+        });
+        let builder = builder(model).sink(recorder.clone());
+        let builder = if let Some(said) = said { builder.max_depth(said) } else { builder };
+        let error = llm_do::chain(&builder.build().unwrap().run(recurse { n: 0 }).await.unwrap_err());
+        let refused = format!("`recurse` at depth {limit} may not call the worker `recurse`: the limit is {limit}");
+        assert!(error.contains(&refused), "{error}");
+        let requests = recorder.kinds().iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
+        assert_eq!(requests, limit);
+    }
 }
 
 #[tokio::test]
@@ -296,7 +300,7 @@ async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
 }
 
 #[tokio::test]
-async fn a_worker_without_a_model_says_what_to_set() {
+async fn a_model_of_no_provider_is_told_by_its_name() {
     let runtime = Runtime::builder().model("nowhere:x").build().unwrap();
     let error = runtime.run(answer { input: "a".into() }).await.unwrap_err().to_string();
     assert!(error.contains("no provider for the model `nowhere:x`"), "{error}");

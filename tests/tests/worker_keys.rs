@@ -1,13 +1,14 @@
 //! What a worker's attribute, or the file that it names, says of its model.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::FunctionModel;
+use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalMode, Message, OutputMode, Profile, Request, Response, ResponsePart, ServerSideTool, Settings, ToolCall,
-    Usage, UserPart, WebSearch, json,
+    ApprovalMode, EventKind, Message, OutputMode, Profile, Request, Response, ResponsePart, ServerSideTool, Settings,
+    ToolCall, Usage, UserPart, WebSearch, json,
 };
 
 /// What was found.
@@ -38,6 +39,18 @@ mod more {
 
 const COLD: f64 = 0.1;
 const TURNS: u32 = 1;
+
+/// Answer by a model of its own.
+#[worker(model = "test:own")]
+async fn of_its_own(input: String) -> String;
+
+/// Answer by the run's model.
+#[worker]
+async fn of_the_run(input: String) -> String;
+
+/// Ask both.
+#[worker(model = "test:caller", toolsets = [of_its_own, of_the_run])]
+async fn caller(input: String) -> String;
 
 /// Answer coldly.
 #[worker(settings = Settings::new().temperature(COLD).stop("END"), hints = ["short answers", "facts"])]
@@ -329,6 +342,19 @@ async fn a_worker_file_limits_the_retries() {
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
     assert!(error.contains("no valid result in 1 tries"), "{error}");
     assert_eq!(taken(&record).len(), 1);
+}
+
+#[tokio::test]
+async fn each_worker_asks_its_own_model_or_the_runs_and_never_its_callers() {
+    let recorder = Recorder::new();
+    let runtime = Runtime::builder().model("test:run").sink(recorder.clone()).build().unwrap();
+    runtime.run(caller { input: "a".into() }).await.unwrap();
+    let asked = recorder.events().into_iter().filter_map(|event| match event.kind {
+        EventKind::ModelRequest { model, .. } => Some((event.name.to_string(), model.to_string())),
+        _ => None,
+    });
+    let expected = [("caller", "test:caller"), ("of_its_own", "test:own"), ("of_the_run", "test:run")];
+    assert_eq!(asked.collect::<BTreeSet<_>>(), expected.map(|(name, model)| (name.into(), model.into())).into());
 }
 
 #[tokio::test]

@@ -313,7 +313,7 @@ async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
     let runtime = runtime.return_permission_errors(true).build().unwrap();
     assert!(told_by(&runtime).await[0].contains("not now"));
     let seen = seen.lock().unwrap().clone();
-    let summary = r#"make the worker helper, which may call ["i_look","listen"], on the model test:m"#;
+    let summary = r#"make the worker helper: tools ["i_look","listen"], model test:m"#;
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
     assert!(seen[0].details().contains(long.trim_end()), "{}", seen[0].details());
     let error = runtime.run_named("worker_call", json!({ "worker": "helper", "input": "now" })).await.unwrap_err();

@@ -9,6 +9,10 @@ use super::server_side::ServerSideTools;
 use super::{Grammar, Key, Text, did_you_mean, texts};
 use crate::errors::Errors;
 
+/// A worker has one model, or the run's if it is one of some.
+pub(crate) const ONE_CHOICE: &str =
+    "`model` and `compatible_models` exclude each other: say which one it is, or which it may be";
+
 /// The arguments of `#[worker]`.
 #[derive(Default)]
 pub(crate) struct Worker {

@@ -9,7 +9,7 @@ use super::yaml::{Content, Name, Node};
 use crate::args::did_you_mean;
 use crate::args::server_side::{EXPECTED, ServerSideKind};
 use crate::args::timeout::ZERO;
-use crate::args::worker::Output;
+use crate::args::worker::{ONE_CHOICE, Output};
 
 /// A value and its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,10 +87,18 @@ pub(super) fn read(front_matter: Node, faults: &mut Vec<Fault>) -> Keys {
             faults.push(Fault::new(front_matter.line, message));
         }
     }
+    keys.one_choice_of_models(faults);
     keys
 }
 
 impl Keys {
+    /// Leaves out the globs of models beside a model, which is a fault.
+    fn one_choice_of_models(&mut self, faults: &mut Vec<Fault>) {
+        if let Some(globs) = self.compatible_models.take_if(|_| self.model.is_some()) {
+            faults.push(Fault::new(globs.line, ONE_CHOICE.to_owned()));
+        }
+    }
+
     fn read(&mut self, name: &Name, node: Node, faults: &mut Vec<Fault>) {
         // A value that begins below its key is told at the key.
         let node = Node { line: name.line, ..node };

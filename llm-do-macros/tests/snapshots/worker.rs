@@ -126,7 +126,7 @@ const _: () = {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
         ::core::line!()), __llm_do::WorkerDef::new(include_str!("reviewer.md"))
-        .model("anthropic:claude-sonnet-4-5").compatible_models(& ["anthropic:*"])
-        .max_turns(__MAX_TURNS).retries(1),).declares(& __DECLARATION)
+        .model("anthropic:claude-sonnet-4-5").max_turns(__MAX_TURNS).retries(1),)
+        .declares(& __DECLARATION)
     }
 };

@@ -162,12 +162,12 @@ const _: () = {
         __FALLIBLE >> ::Output > ("Review one file.",
         __llm_do::Location::new(::core::file!(), ::core::line!()),
         __llm_do::WorkerDef::new("You are a senior reviewer.\n\nRead the file, then judge it.")
-        .model("openai:gpt-5").compatible_models(& ["openai:*"]).server_side_tools(||
+        .model("openai:gpt-5").server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
         .max_uses({ let __uses : ::core::primitive::u32 = 2; __uses })
         .blocked_domains(["example.org"])), __llm_do::ServerSideTool::WebFetch])
         .settings(__settings).hints(& ["code review"]).output(__llm_do::OutputMode::Tool)
-        .output_schema("../tests/files/reviewer.worker:27",
+        .output_schema("../tests/files/reviewer.worker:26",
         "{\"type\":\"object\",\"properties\":{\"score\":{\"type\":\"integer\"}},\"required\":[\"score\"]}",
         "Result<Review>").max_turns(__MAX_TURNS).retries(1).limits(__limits),)
         .timeout(__TIMEOUT).declares(& __DECLARATION)

@@ -118,7 +118,7 @@ const _: () = {
         __llm_do::ToolDef::worker:: < reviewer, < Review as __llm_do::Yields < __FALLIBLE
         >> ::Output > ("Review one file.", __llm_do::Location::new(::core::file!(),
         ::core::line!()), __llm_do::WorkerDef::new("Review one file.")
-        .server_side_tools(||
+        .compatible_models(& ["anthropic:*"]).server_side_tools(||
         ::std::vec![__llm_do::ServerSideTool::WebSearch(__llm_do::WebSearch::new()
         .max_uses({ let __uses : ::core::primitive::u32 = 3; __uses })
         .allowed_domains(["docs.rs"]).blocked_domains(["example.org"])),

@@ -4,8 +4,6 @@ use std::collections::VecDeque;
 use std::mem;
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 
 use super::convert::{self, Ended};
@@ -233,11 +231,11 @@ impl Answer {
     }
 
     fn show(&mut self, blob: BlobPiece, signature: Option<String>) {
-        let Ok(bytes) = STANDARD.decode(&blob.data) else {
+        let Some(file) = Attachment::from_base64(blob.mime_type, &blob.data) else {
             self.fault = Some("the answer has a file that is not base64");
             return;
         };
-        self.parts.push(ResponsePart::Attachment(Attachment::new(blob.mime_type, bytes)));
+        self.parts.push(ResponsePart::Attachment(file));
         if let Some(signature) = signature {
             self.sign(&signature, false);
         }

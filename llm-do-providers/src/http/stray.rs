@@ -52,7 +52,7 @@ fn error_in(text: &str) -> Option<Value> {
     }
     let said: Value = serde_json::from_str(text.get(start?..)?).ok()?;
     let said = said.get(0).unwrap_or(&said);
-    said.get("error").cloned()
+    said.get("error").filter(|error| !error.is_null()).cloned()
 }
 
 #[cfg(test)]
@@ -75,7 +75,15 @@ mod tests {
 
     #[test]
     fn what_is_an_event_or_no_error_is_not_one() {
-        for text in ["", "data: {\"error\": 1}\n\n", "{\"error\": 1}\ndata: {}\n\n", "{\"a\": 1}", "{\"error\"", "[]"] {
+        for text in [
+            "",
+            "data: {\"error\": 1}\n\n",
+            "{\"error\": 1}\ndata: {}\n\n",
+            "{\"a\": 1}",
+            "{\"error\": null}",
+            "{\"error\"",
+            "[]",
+        ] {
             assert_eq!(error_in(text), None, "{text}");
         }
     }

@@ -33,6 +33,18 @@ impl Profile {
         Self { server_side_tools: tools, ..self }
     }
 
+    /// Returns what a model can do that is one or the other.
+    #[must_use]
+    pub(crate) fn and(self, other: Self) -> Self {
+        let is_same = self.server_side_tools == other.server_side_tools;
+        Self {
+            native_output: self.native_output && other.native_output,
+            native_output_with_tools: self.native_output_with_tools && other.native_output_with_tools,
+            // No list of what both have can be made, as it is there for ever.
+            server_side_tools: if is_same { self.server_side_tools } else { &[] },
+        }
+    }
+
     /// Returns whether the provider runs `tool`, whatever is set of it.
     #[must_use]
     pub fn runs(&self, tool: &ServerSideTool) -> bool {

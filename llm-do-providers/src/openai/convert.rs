@@ -63,7 +63,7 @@ pub(super) fn chat<'a>(
 
 /// Returns the word for a level, of those on <https://platform.openai.com/docs/guides/reasoning>; there are none for numbers
 /// of tokens, so that those go as what is near.
-fn effort(level: ThinkingLevel) -> &'static str {
+pub(crate) fn effort(level: ThinkingLevel) -> &'static str {
     match level {
         ThinkingLevel::Off | ThinkingLevel::Tokens(0) => "none",
         ThinkingLevel::Minimal => "minimal",
@@ -117,7 +117,7 @@ fn call(call: &ToolCall) -> Call<'_> {
 }
 
 /// Many servers parse the arguments of earlier calls and fail at what a model once wrote wrongly.
-fn arguments(text: &str) -> Cow<'_, str> {
+pub(crate) fn arguments(text: &str) -> Cow<'_, str> {
     match serde_json::from_str::<IgnoredAny>(text) {
         Ok(_) => text.into(),
         Err(_) if text.trim().is_empty() => "{}".into(),
@@ -131,7 +131,7 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
 }
 
 /// Servers refuse a choice among no tools.
-fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<'a>> {
+fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Typed<Named<'a>>>> {
     if request.tools.is_empty() {
         return None;
     }

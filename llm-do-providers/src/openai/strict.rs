@@ -30,7 +30,7 @@ const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "h
 ///
 /// The strict form allows no properties but the named ones and requires them all; a property that was optional stays
 /// if it may be null. So whatever is valid in the strict form is valid for `schema`.
-pub(super) fn strict(schema: &Value) -> Option<Value> {
+pub(crate) fn strict(schema: &Value) -> Option<Value> {
     let root = schema.as_object()?;
     if root.get("type")? != "object" {
         return None;

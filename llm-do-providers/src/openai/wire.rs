@@ -17,7 +17,7 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_choice: Option<Choose<'a>>,
+    pub(super) tool_choice: Option<Choose<Typed<Named<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_format: Option<Typed<JsonSchema<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ pub(super) struct InputAudio<'a> {
 
 /// A file's bytes, written as a data URL.
 #[derive(Debug)]
-pub(super) struct DataUrl<'a>(pub(super) &'a Attachment);
+pub(crate) struct DataUrl<'a>(pub(crate) &'a Attachment);
 
 impl Serialize for DataUrl<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -128,7 +128,7 @@ impl Serialize for DataUrl<'_> {
 
 /// A file's bytes, written as base64 alone.
 #[derive(Debug)]
-pub(super) struct Base64<'a>(pub(super) &'a Attachment);
+pub(crate) struct Base64<'a>(pub(crate) &'a Attachment);
 
 impl Serialize for Base64<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -168,9 +168,9 @@ pub(super) struct Function<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Choose<'a> {
+pub(crate) enum Choose<N> {
     Word(&'static str),
-    Tool(Typed<Named<'a>>),
+    Tool(N),
 }
 
 #[derive(Debug, Serialize)]

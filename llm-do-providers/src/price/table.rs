@@ -15,6 +15,9 @@ static BUILTIN: LazyLock<PriceTable> =
 
 /// What a model costs that runs in this process.
 static NOTHING: Price = Price::per_million(Money::ZERO, Money::ZERO);
+
+/// Prefixes of models, and those under which the table has their prices.
+const ALIASES: [(&str, &str); 2] = [("gemini", "google"), ("openai-responses", "openai")];
 /// The providers whose models run in this process.
 const FREE: [&str; 3] = ["local", "test", "function"];
 
@@ -32,8 +35,7 @@ const FREE: [&str; 3] = ["local", "test", "function"];
 ///
 /// A name `provider:model` is found without regard to case, as it is listed, as a dated snapshot of a listed one
 /// (`openai:gpt-4.1-2025-04-14` is `openai:gpt-4.1`; `openai:gpt-4.1-mini` is not), or by a listed pattern with `*`.
-/// What matches with the most letters wins, then what was added last. What is not listed of `gemini:` is looked for under
-/// `google:`, whose models they are. A model that is not found has no price, which is
+/// What matches with the most letters wins, then what was added last. A model that is not found has no price, which is
 /// not the same as being free; those that run in this process, `local:..` and the test models, are free unless listed.
 ///
 /// # Examples
@@ -136,11 +138,13 @@ impl PriceTable {
     }
 
     /// Returns the entry for a model, `provider:model`.
+    ///
+    /// A provider that is known by several prefixes has its prices by one: `openai-responses:` costs what `openai:` does, and
+    /// `gemini:` what `google:` does, unless there is an entry for it by itself.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&PriceEntry> {
         let name = model.trim().to_ascii_lowercase();
-        let of_google = || name.strip_prefix("gemini:").map(|model| format!("google:{model}"));
-        self.best(&name).or_else(|| self.best(&of_google()?))
+        self.best(&name).or_else(|| self.best(&alias(&name)?))
     }
 
     fn best(&self, name: &str) -> Option<&PriceEntry> {
@@ -226,6 +230,13 @@ pub(super) fn is_day(text: &str) -> bool {
     let month_and_day = matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
         && matches!((d1, d2), (b'0', b'1'..=b'9') | (b'1' | b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
     month_and_day && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// Returns the name by which the table knows a model that is known by another, too.
+fn alias(name: &str) -> Option<String> {
+    let (prefix, model) = name.split_once(':')?;
+    let (_, listed) = ALIASES.into_iter().find(|(alias, _)| *alias == prefix)?;
+    Some(format!("{listed}:{model}"))
 }
 
 /// Whether a model runs in this process.

@@ -23,6 +23,13 @@ pub enum Decision {
         /// Why, in words fit to show to a model.
         reason: String,
     },
+    /// Not, since nobody decided: whoever would have is gone, such as a user interface that was closed.
+    ///
+    /// A run that ended by it and is resumed asks again, where one that was denied stays so.
+    Undecided {
+        /// Why, in words fit to show to a model.
+        reason: String,
+    },
 }
 
 impl Decision {
@@ -44,5 +51,10 @@ impl Decision {
     /// Refuses the call; `reason` is what the caller is told.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into() }
+    }
+
+    /// Refuses the call, since nobody decided; `reason` is what the caller is told.
+    pub fn undecided(reason: impl Into<String>) -> Self {
+        Self::Undecided { reason: reason.into() }
     }
 }

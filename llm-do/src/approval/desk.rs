@@ -23,8 +23,8 @@ pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
 
-/// A tool and its arguments, the keys of objects in order.
-type Key = (Arc<str>, String);
+/// A tool, its arguments, the keys of objects in order, and what tells it from others of its name.
+type Key = (Arc<str>, String, Option<Arc<str>>);
 
 /// The questions of a session.
 pub(super) struct Desk {
@@ -163,11 +163,12 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::Approved) => return Answer::approved(Judge::Approver),
             Ok(Decision::ApprovedForSession) => return Answer::remembered(),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, Judge::Approver),
+            Ok(Decision::Undecided { reason }) => return Answer::denied(reason, Judge::Policy),
             Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
-            Err(_) => return Answer::denied("the approver panicked", Judge::Approver),
+            Err(_) => return Answer::denied("the approver panicked", Judge::Policy),
         };
         request.problem = Some(problem);
         // One that answers at once must let the run be cancelled.
@@ -178,7 +179,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
 }
 
 fn key(request: &ApprovalRequest) -> Key {
-    (Arc::clone(&request.tool), canonical(&request.arguments).to_string())
+    (Arc::clone(&request.tool), canonical(&request.arguments).to_string(), request.variant.clone())
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

@@ -68,7 +68,7 @@ struct Listed {
 impl ApprovalInbox {
     /// Returns an approver, to be given to a runtime, and the inbox for its questions.
     ///
-    /// Once the inbox is dropped, every question is answered with a denial.
+    /// Once the inbox is dropped, every call is denied as [undecided](Decision::Undecided): a run that is resumed asks again.
     #[must_use]
     pub fn new() -> (InboxApprover, Self) {
         let (sender, questions) = mpsc::unbounded_channel();
@@ -96,7 +96,7 @@ impl ApprovalInbox {
     }
 }
 
-/// A question that waits for its answer; dropping it denies the call.
+/// A question that waits for its answer; dropping it denies the call, as [undecided](Decision::Undecided).
 #[derive(Debug)]
 #[must_use = "dropping it denies the call"]
 pub struct PendingApproval {
@@ -156,9 +156,9 @@ impl Approver for InboxApprover {
         let (answer, answered) = oneshot::channel();
         let question = PendingApproval { request: request.clone(), answer };
         if self.questions.send(question).is_err() {
-            return Decision::deny("nobody reads the questions: the inbox was dropped");
+            return Decision::undecided("nobody reads the questions: the inbox was dropped");
         }
-        answered.await.unwrap_or_else(|_| Decision::deny("the question was dropped without an answer"))
+        answered.await.unwrap_or_else(|_| Decision::undecided("the question was dropped without an answer"))
     }
 
     fn at_once(&self) -> usize {

@@ -33,6 +33,8 @@ pub struct ApprovalRequest {
     /// What was wrong with the arguments by which the approver wanted to replace those of the call.
     pub problem: Option<String>,
     pub(super) total: Total,
+    /// What tells the tool from others of its name, if several may have it.
+    pub(crate) variant: Option<Arc<str>>,
 }
 
 impl ApprovalRequest {
@@ -50,6 +52,7 @@ impl ApprovalRequest {
             position: 1,
             problem: None,
             total: Total::of(1),
+            variant: None,
         }
     }
 
@@ -145,6 +148,7 @@ fn told(effect: Effect) -> &'static str {
 
 /// Writes an argument: a short value behind its name, a text of several lines and a nested value below it.
 fn argument(name: &str, value: &Value) -> String {
+    let name = summary::named(name);
     let text = match value {
         Value::String(text) => text.clone(),
         other => format!("{other:#}"),

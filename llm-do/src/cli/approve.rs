@@ -16,7 +16,7 @@ impl Approver for Person {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
         let request = request.clone();
         let decided = self.ask(move |input, output| Dialogue { request: &request, input, output }.decide());
-        decided.await.unwrap_or_else(Decision::deny)
+        decided.await.unwrap_or_else(Decision::undecided)
     }
 }
 
@@ -34,7 +34,7 @@ impl<R: BufRead, W: Write> Dialogue<'_, R, W> {
         loop {
             self.say(&question)?;
             let Some(line) = self.answer(CHOICES)? else {
-                return Ok(Decision::deny("the user closed the terminal"));
+                return Ok(Decision::undecided("the user closed the terminal"));
             };
             let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
             match word.to_lowercase().as_str() {
@@ -126,8 +126,8 @@ mod tests {
         assert_eq!(decided("s\n"), Decision::approve_for_session());
         assert_eq!(decided("n\n"), Decision::deny("the user said no"));
         assert_eq!(decided("no not in  this folder\n"), Decision::deny("not in  this folder"));
-        assert_eq!(decided(""), Decision::deny("the user closed the terminal"));
-        assert_eq!(decided("dy\n"), Decision::deny("the user closed the terminal"), "nothing is guessed");
+        assert_eq!(decided(""), Decision::undecided("the user closed the terminal"));
+        assert_eq!(decided("dy\n"), Decision::undecided("the user closed the terminal"), "nothing is guessed");
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
         (None, None) => from_prompt(item, &standard_input(item)?)?,
     };
     let arguments = attached(item, arguments, &options.attach)?;
-    let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}", item.name()));
+    let other = if prompt.is_some() { "; --input-json gives it as JSON, each argument by its name" } else { "" };
+    let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}{other}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
     Ok(Root { name: item.name().to_owned(), arguments })
 }

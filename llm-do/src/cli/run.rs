@@ -28,15 +28,17 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     let mut builder = options.workers.added(builder);
     let registry = builder.collect().map_err(Failure::error)?;
     let root = root(&registry, options)?;
-    let file = options.events.as_deref().map(create).transpose()?;
+    // Before the events: a run that another goes on with must not empty that one's file.
+    let journal = options.journal.as_deref().map(journal).transpose()?;
+    let file = options.events.as_deref().map(|path| create(path, options.journal.as_deref())).transpose()?;
     let progress = Progress::new(verbosity(options.verbose));
     let token = builder.cancellation_token();
     let mut builder = configure(builder, options, &progress);
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
-    if let Some(path) = &options.journal {
-        builder = builder.journal(journal(path)?);
+    if let Some(journal) = journal {
+        builder = builder.journal(journal);
     }
     let runtime = builder.build_on(registry).map_err(Failure::error)?;
     let start = runtime.start_named(&root.name, root.arguments);
@@ -59,7 +61,13 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     show(&result.map_err(|error| failure(&error))?)
 }
 
-fn create(path: &Path) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, Failure> {
+/// Creates the file for events, which is not that of the journal.
+fn create(path: &Path, journal: Option<&Path>) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, Failure> {
+    let found = |path: &Path| path.canonicalize().ok();
+    if journal.is_some_and(|journal| found(path).is_some_and(|path| found(journal) == Some(path))) {
+        let text = format!("--events and --journal are both {}: choose two files", path.display());
+        return Err(Failure::Usage(text));
+    }
     let fault = |error| Failure::Usage(format!("cannot write --events {}: {error}", path.display()));
     JsonLines::create(path).map(Arc::new).map_err(fault)
 }

@@ -79,16 +79,19 @@ impl CallFrame {
     }
 }
 
-/// What was said while a worker's tools ran.
+/// What was said while a worker's tools ran, with the number of the call that it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Mutex<Vec<String>>);
+pub(crate) struct Heard(Mutex<Vec<(u64, String)>>);
 
 impl Heard {
-    pub(crate) fn add(&self, said: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    pub(crate) fn add(&self, call: u64, said: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((call, said));
     }
 
+    /// Returns it in the order of the calls, and of each call as it was said.
     pub(crate) fn take(&self) -> Vec<String> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut said = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        said.sort_by_key(|(call, _)| *call);
+        said.into_iter().map(|(_, said)| said).collect()
     }
 }

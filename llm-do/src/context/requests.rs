@@ -120,10 +120,16 @@ impl<S> CallContext<S> {
     }
 
     /// Keeps what was said for the conversation of the worker that the call is below of, and with each call on the way there.
+    ///
+    /// A worker hears it in the order of its calls, whichever was answered first: a replay has the answers in that order.
     pub(crate) fn hear(&self, said: &str) {
         let below_worker = self.frames().position(|frame| frame.is_worker);
         let up_to_worker = below_worker.map_or(0, |place| place + 1);
-        self.frames().take(up_to_worker).for_each(|frame| frame.heard.add(said.to_owned()));
+        let mut of = 0;
+        for frame in self.frames().take(up_to_worker) {
+            frame.heard.add(if frame.is_worker { of } else { 0 }, said.to_owned());
+            of = frame.call;
+        }
     }
 
     /// Reads a file below the project's root, to be given to a model: at most 20 MiB, its media type by its content and name.

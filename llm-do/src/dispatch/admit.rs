@@ -1,7 +1,10 @@
 //! Whether a call may run: who is called, with what, how deep.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use super::Run;
 use super::perform::decode;
@@ -107,11 +110,10 @@ impl Run {
         let visit = place(ctx, &tool, &prepared)?;
         if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
             Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
-            // With what the approver may have put in the place of the arguments.
-            self.descend(ctx, &tool, &prepared)?;
         }
         if tool.kind() == Kind::Worker {
-            drop(ctx.frame().arguments.set(Box::new(prepared.arguments().unwrap_or_default().into_owned())));
+            // As they were approved, since calls below are held to what runs.
+            drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
         }
         // Last, since it counts: a call that is refused uses nothing.
         if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
@@ -158,12 +160,30 @@ impl Run {
             let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
             return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
         }
-        let arguments = prepared.arguments().unwrap_or_default();
-        let is_equal = |above: &CallFrame| above.arguments.get().is_some_and(|above| **above == *arguments);
-        let is_same = |above: &CallFrame| above.name == frame.name && is_equal(above);
-        if ctx.frames().skip(1).any(is_same) {
-            return Err(CallError::Cycle { tool: name() });
-        }
-        Ok(())
+        refuse_cycle(ctx, tool, prepared)
+    }
+}
+
+/// Refuses a call that is the same as one that it is below of.
+pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+    if tool.kind() != Kind::Worker {
+        return Ok(());
+    }
+    let arguments = called_with(tool, prepared);
+    let is_same = |above: &CallFrame| {
+        *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
+    };
+    if ctx.frames().skip(1).any(is_same) {
+        return Err(CallError::Cycle { tool: tool.name().to_owned() });
+    }
+    Ok(())
+}
+
+/// Returns what is the same where a worker is called again: of one that has its name with others, also which it is.
+fn called_with<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
+    let arguments = prepared.arguments().unwrap_or_default();
+    match tool.variant() {
+        Some(variant) => Cow::Owned(json!([&*variant, arguments])),
+        None => arguments,
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use super::Run;
+use super::admit::refuse_cycle;
 use super::perform::decode;
 use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
 use crate::context::{CallContext, Way};
@@ -54,6 +55,7 @@ impl Run {
         decided(ctx, &source, &answer);
         if let Some(edited) = permitted(tool, answer)? {
             *prepared = decode(tool, Ok(edited))?;
+            refuse_cycle(ctx, tool, prepared)?;
         }
         Ok(())
     }
@@ -149,5 +151,6 @@ fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<
     request.path.pop();
     request.path.reverse();
     request.template = tool.summary().map(Arc::from);
+    request.variant = tool.variant();
     Ok(request)
 }

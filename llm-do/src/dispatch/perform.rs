@@ -74,6 +74,20 @@ async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
     Ok(())
 }
 
+/// Closes the instances of a call that has ended, if they are not closed yet; one that does not close is its failure.
+pub(super) async fn closed(
+    tool: &Registered,
+    ctx: &CallContext,
+    result: Result<ToolReturn, CallError>,
+) -> Result<ToolReturn, CallError> {
+    let unclosed = |error| CallError::Failed {
+        tool: tool.name().to_owned(),
+        source: format!("a toolset did not close: {error}").into(),
+    };
+    let closed = ctx.frame().instances.close().await;
+    result.and_then(|returned| closed.map(|()| returned).map_err(unclosed))
+}
+
 impl Plane {
     /// Runs a worker's turns.
     async fn work(
@@ -107,7 +121,7 @@ impl Plane {
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
-            price: self.prices.price(model.name()).cloned(),
+            prices: Arc::clone(&self.prices),
             model,
             instructions: output.instructed(&plan.instructions),
             tools,

@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::open_call::OpenCall;
-use super::perform::{perform, unless, unpanicked};
+use super::perform::{closed, perform, unless, unpanicked};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, Recorded, chain};
 use crate::event::{self, Caller};
-use crate::journal::{StepKind, Visit};
+use crate::journal::{StepKind, Visit, too_deep};
 use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 use crate::usage::UsageTree;
@@ -37,6 +37,9 @@ struct Ended {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
 }
+
+/// How many objects a result is inside of where it is recorded.
+const INSIDE: usize = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +68,7 @@ impl Outcome {
     /// Returns what is to be recorded; an error that ends the run comes to no end worth that.
     pub(super) fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
         match result {
-            Ok(ToolReturn { value, attachments, note, .. }) => Ok(Self::Result { value, attachments, note }),
+            Ok(returned) => Ok(Self::returned(returned)),
             Err(error) if !error.is_mendable() => Err(error),
             Err(CallError::Timeout { tool, after }) => Ok(Self::TimedOut { of: tool, after, text: None }),
             Err(error @ CallError::Failed { .. }) => Ok(Self::failed(&error)),
@@ -73,6 +76,14 @@ impl Outcome {
             Err(CallError::InvalidArguments { message, .. }) => Ok(Self::InvalidArguments(message)),
             Err(CallError::GaveUp { message, .. }) => Ok(Self::GaveUp(message)),
             Err(error) => Err(error),
+        }
+    }
+
+    /// A result that no journal takes is recorded as a failure: what was done for it is not to be done again.
+    fn returned(ToolReturn { value, attachments, note, .. }: ToolReturn) -> Self {
+        match too_deep(&value, INSIDE) {
+            Some(fault) => Self::Failed(fault),
+            None => Self::Result { value, attachments, note },
         }
     }
 
@@ -119,6 +130,9 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
         return Ok(None);
     }
     let arguments = prepared.arguments().map_err(|fault| CallError::invalid(tool.name(), fault))?.into_owned();
+    if let Some(fault) = too_deep(&arguments, 0) {
+        return Err(CallError::invalid(tool.name(), fault));
+    }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
     let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
@@ -161,7 +175,9 @@ async fn end(
     prepared: Prepared,
     ctx: CallContext,
 ) -> Result<Ended, CallError> {
-    let outcome = match perform_in_time(&plane, &tool, prepared, &ctx).await {
+    let result = perform_in_time(&plane, &tool, prepared, &ctx).await;
+    // Here, so that what comes of it is recorded with the rest.
+    let outcome = match closed(&tool, &ctx, result).await {
         // What its caller had no time left for is to be tried again.
         Err(error) if error.is_timeout() && ctx.caller().is_some_and(|caller| caller.in_time().is_err()) => {
             return Err(error);

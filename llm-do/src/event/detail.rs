@@ -48,7 +48,7 @@ pub enum Caller {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Judge {
-    /// A rule, or the want of an approver: nobody was asked.
+    /// A rule, or the want of an approver: nobody was asked, or whoever was is gone.
     Policy,
     /// The run's mode: `approve_all` or `reject_all`.
     Mode,

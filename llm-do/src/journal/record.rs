@@ -36,12 +36,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// Records that `step` came to `value` now.
+    /// Records that `step`, whose input fits, came to `value` now.
     pub(super) fn new(step: StepSpec, value: Value) -> Result<Self, JournalError> {
-        if !is_shallow(&value, MAX_DEPTH) || !is_shallow(&step.input, MAX_DEPTH) {
-            let message = format!("a journal takes no JSON that is nested deeper than {MAX_DEPTH}; make it flatter");
-            return Err(JournalError::Unfit { step: step.to_string(), message });
-        }
+        fits(&step, &value)?;
         let overlapped = step.is_overlapped();
         let StepSpec { key, parent, place, kind, name, input, .. } = step;
         Ok(Self { key, parent, place, overlapped, kind, name, input, value, time: Timestamp::now() })
@@ -56,6 +53,17 @@ impl Record {
     pub(super) fn describe(&self) -> String {
         place::describe(self.kind, &self.name, &self.input)
     }
+}
+
+/// Refuses a part of a step that could not be read again.
+pub(super) fn fits(step: &StepSpec, part: &Value) -> Result<(), JournalError> {
+    too_deep(part, 0).map_or(Ok(()), |message| Err(JournalError::Unfit { step: step.to_string(), message }))
+}
+
+/// Says that a value is nested too deep to be kept `inside` so many arrays and objects, if it is.
+pub(crate) fn too_deep(value: &Value, inside: usize) -> Option<String> {
+    let is_kept = is_shallow(value, MAX_DEPTH - inside);
+    (!is_kept).then(|| format!("a journal takes no JSON that is nested deeper than {MAX_DEPTH}; make it flatter"))
 }
 
 fn is_shallow(value: &Value, depth: usize) -> bool {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::record::fits;
 use super::{JournalError, Record, StepKind, StepSpec, place};
 
 /// What is recorded, by key and by place.
@@ -59,6 +60,7 @@ impl Replay {
     /// Finds the recorded value of a step; none if it has to run.
     pub(super) fn take(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
         let Some(&slot) = self.by_key.get(&step.key) else {
+            fits(step, &step.input)?;
             return self.other_at(step).map_or(Ok(None), |other| Err(diverged(other, step.to_string())));
         };
         let record = &self.slots[slot].record;

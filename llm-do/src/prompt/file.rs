@@ -20,14 +20,26 @@ pub(crate) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, Str
 fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
     let dir = Dir::open_ambient_dir(root, ambient_authority())
         .map_err(|error| format!("the project's root `{}` cannot be read: {error}", root.display()))?;
-    let fault = |error: io::Error| fault(path, &root.join(path), &error);
-    let inside = path.strip_prefix(root).unwrap_or(path);
+    let fault = |error: io::Error| match error.raw_os_error() {
+        // It is no error of the system: the path, or a link in it, leads out.
+        None if error.kind() == io::ErrorKind::PermissionDenied => outside(path, root),
+        _ => fault(path, &root.join(path), &error),
+    };
+    let inside = below(root, path);
+    let inside = inside.as_deref().unwrap_or(path);
     // Asked before it is opened: to open a pipe is to wait until somebody writes to it, and a model may name one.
     let kind = dir.metadata(inside).map_err(fault)?.file_type();
     if !kind.is_file() && !kind.is_dir() {
         return Err(format!("the attachment `{}` is a pipe, a socket or a device: attach a file", path.display()));
     }
     attachment(path, kind.is_dir(), dir.open(inside).map_err(fault)?)
+}
+
+/// Returns a path as it is below the root, if it begins with the root: as that was given, or as it is on the disk.
+fn below(root: &Path, path: &Path) -> Option<PathBuf> {
+    let of = |root: &Path| path.strip_prefix(root).map(Path::to_owned).ok();
+    let on_disk = || of(&root.canonicalize().ok()?);
+    of(root).or_else(|| path.is_absolute().then(on_disk).flatten())
 }
 
 /// Reads a file wherever it is: one that the user named.
@@ -37,6 +49,11 @@ pub(crate) fn read_anywhere(path: &Path) -> Result<Attachment, String> {
     let file = std::fs::File::open(path).map_err(fault)?;
     let is_dir = file.metadata().map_err(fault)?.is_dir();
     attachment(path, is_dir, file)
+}
+
+fn outside(path: &Path, root: &Path) -> String {
+    let (path, root) = (path.display(), root.display());
+    format!("the attachment `{path}` is not below the project's root `{root}`: attach a file that is")
 }
 
 fn fault(path: &Path, whole: &Path, error: &io::Error) -> String {

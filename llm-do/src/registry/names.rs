@@ -35,6 +35,14 @@ impl Names<'_> {
         self.items.keys().map(AsRef::as_ref).chain(self.toolsets.keys().copied())
     }
 
+    /// Says which name may be meant, or else how a name comes to be registered.
+    fn near(&self, name: &str) -> String {
+        match did_you_mean(name, self.all()) {
+            near if near.is_empty() => "; link what registers it, or give the folder of its worker file".to_owned(),
+            near => near,
+        }
+    }
+
     /// Returns what an item may call, and the instances that a call of it opens; a worker calls nothing undeclared.
     pub(super) fn open(
         &self,
@@ -70,7 +78,7 @@ impl Names<'_> {
                     "`{}` ({}) declares the toolset `{name}`, which is not registered{}",
                     item.name(),
                     item.location(),
-                    did_you_mean(name, self.all())
+                    self.near(name)
                 )),
             }
         }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use llm_do_providers::ToolSpec;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::plan::{self, WorkerPlan};
 use crate::argument::Sample;
@@ -206,6 +206,13 @@ impl Registered {
             Code::Worker(plan) => Some(plan),
             Code::Function(_) => None,
         }
+    }
+
+    /// Returns what tells it from others of its name, if it was put together while the program ran.
+    pub(crate) fn variant(&self) -> Option<Arc<str>> {
+        let plan = self.plan().filter(|_| self.place.is_none())?;
+        let declared: Vec<_> = self.declared().into_iter().flatten().collect();
+        Some(json!([plan.instructions, declared]).to_string().into())
     }
 
     /// Returns whether it may make calls of its own.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use llm_do_providers::{Model, PriceTable, Settings};
 use tokio_util::sync::CancellationToken;
 
-use super::{BuildError, Runtime};
+use super::{BuildError, Runtime, bound};
 use crate::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::clock::{Clock, SystemClock};
 use crate::definition::Location;
@@ -218,12 +218,18 @@ impl RuntimeBuilder {
     }
 
     /// Limits what a call of the worker `name`, and all below it, may use, in place of what the worker says itself.
+    ///
+    /// A worker that is made while the program runs is limited by its name too, and a question by `llm_ask`. A name that
+    /// is not registered, but much like one that is, is a fault when the runtime is built.
     pub fn worker_limits(mut self, name: impl Into<String>, limits: Limits) -> Self {
         self.worker_limits.insert(name.into(), limits);
         self
     }
 
     /// Sets how long a call of the tool, worker or entry `name` may take, in place of what it says itself.
+    ///
+    /// Of 0, or of a name that is not registered, but much like one that is, it is a fault when the runtime is built. A tool
+    /// that runs `inline` takes as long as it takes.
     pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
         self.timeouts.insert(name.into(), timeout);
         self
@@ -263,6 +269,8 @@ impl RuntimeBuilder {
     }
 
     /// Records every effect in `journal`, and replays what it has recorded. Default: none.
+    ///
+    /// It is for this runtime alone: another with a clone of it would take equal runs of this one for its own, and do nothing.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));
         self
@@ -371,9 +379,9 @@ impl RuntimeBuilder {
     ///
     /// # Errors
     ///
-    /// Returns every fault at once: names that collide, names in `toolsets` that stand for nothing, workers that are none,
-    /// state that a registered tool takes and that was not given, names in the policy or of shadows that are not
-    /// registered. Faults of worker files come before all others.
+    /// Returns every fault of a kind at once. The kinds are, one after the other: what is wrong in worker files; names that
+    /// collide, names in `toolsets` that stand for nothing, workers that are none; state that a registered tool takes and
+    /// that was not given; names that are not registered, of limits and timeouts, in the policy, of shadows.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;
         self.build_on(registry)
@@ -393,6 +401,10 @@ impl RuntimeBuilder {
         if !missing.is_empty() {
             return Err(BuildError::MissingState(missing));
         }
+        let unbound = bound::faults(&self.worker_limits, &self.timeouts, &registry);
+        if !unbound.is_empty() {
+            return Err(BuildError::Bounds(unbound));
+        }
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let model = self.model.or_else(variable).or(self.default_model);
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
@@ -409,7 +421,7 @@ impl RuntimeBuilder {
             max_depth: self.max_depth.unwrap_or(5),
             limits: self.limits.map(Arc::new),
             worker_limits: self.worker_limits.into_iter().map(|(name, limits)| (name, Arc::new(limits))).collect(),
-            prices: self.prices.unwrap_or_else(PriceTable::builtin),
+            prices: Arc::new(self.prices.unwrap_or_else(PriceTable::builtin)),
             timeouts: self.timeouts,
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             input_handler: self.input_handler,

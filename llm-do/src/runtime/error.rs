@@ -17,6 +17,8 @@ pub enum BuildError {
     MissingState(Vec<String>),
     /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
     Policy(Vec<String>),
+    /// Limits or timeouts are of what they cannot bound: each of these, with the name that may be meant.
+    Bounds(Vec<String>),
     /// Shadows are of what is not registered: each name, with the one that may be meant.
     Shadow(Vec<String>),
 }
@@ -38,6 +40,10 @@ impl fmt::Display for BuildError {
             }
             Self::Policy(faults) => {
                 write!(f, "the approval policy has rules for what is not registered:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+            }
+            Self::Bounds(faults) => {
+                write!(f, "there are limits or timeouts that would not hold:")?;
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Shadow(faults) => {

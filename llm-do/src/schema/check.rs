@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::{SignedDuration, Span, Zoned};
+use jsonschema::error::ValidationErrorKind;
 use jsonschema::{ValidationError, ValidationOptions, Validator};
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -30,7 +31,7 @@ impl CheckedSchema {
         let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
         let Some(validator) = validator.as_ref().filter(|validator| !validator.is_valid(value)) else { return Ok(()) };
         let mut errors = validator.iter_errors(value);
-        let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error)).collect();
+        let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
         let others = errors.count();
         if others > 0 {
             faults.push(format!("and {others} more"));
@@ -40,11 +41,33 @@ impl CheckedSchema {
 }
 
 /// Says what is wrong and where, without the value: it may be a secret.
-fn fault(error: &ValidationError<'_>) -> String {
+fn fault(error: &ValidationError<'_>, schema: &Value) -> String {
+    let said = match error.kind() {
+        ValidationErrorKind::Required { property: Value::String(name) } => format!("`{name}` is missing"),
+        ValidationErrorKind::AdditionalProperties { unexpected } => unknown(unexpected, known(error, schema)),
+        _ => error.masked().to_string(),
+    };
     match error.instance_path().as_str() {
-        "" => error.masked().to_string(),
-        path => format!("{} at `{path}`", error.masked()),
+        "" => said,
+        path => format!("{said} at `{path}`"),
     }
+}
+
+/// Says which fields there are not, and which there are.
+fn unknown<'a>(unexpected: &[String], known: impl Iterator<Item = &'a str>) -> String {
+    let quoted = |name: &str| format!("`{}`", name.escape_debug());
+    let unknown: Vec<_> = unexpected.iter().map(|name| quoted(name)).collect();
+    let known: Vec<_> = known.map(quoted).collect();
+    let there_are =
+        if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
+    format!("unknown {}: {there_are}", unknown.join(", "))
+}
+
+/// Returns the fields that stand beside the keyword that was not kept to.
+fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<Item = &'a str> {
+    let (object, _) = error.schema_path().as_str().rsplit_once('/').unwrap_or_default();
+    let fields = schema.pointer(object).and_then(|object| object["properties"].as_object());
+    fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str))
 }
 
 /// Checks the formats of JSON Schema and of schemars, none more strictly than the Rust types that have them write it.

@@ -20,7 +20,7 @@ toolset! {
 }
 
 /// Make a worker: an assistant with instructions and tools of its own. Call it by `worker_call`.
-#[tool(approval = ask, summary = "make the worker {name}, which may call {toolsets}, on the model {model}")]
+#[tool(approval = ask, summary = "make the worker {name}: tools {toolsets}, model {model}")]
 pub async fn worker_create(
     ctx: &CallContext,
     /// Its name: 1 to 64 letters, digits, `_` or `-`, and no other worker's or tool's.

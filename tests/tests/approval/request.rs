@@ -37,6 +37,13 @@ async fn the_tools_summary_tells_its_arguments_to_the_approver_and_in_the_events
 }
 
 #[test]
+fn what_is_left_out_is_told_in_a_word() {
+    let mut request = ApprovalRequest::new("pay", json!({ "cents": 3, "note": null }));
+    request.template = Some("pay {cents}, note: {note}".into());
+    assert_eq!(request.summary(), "pay 3, note: none");
+}
+
+#[test]
 fn without_a_summary_a_call_is_told_as_in_rust() {
     let arguments = json!({ "path": "a \"b\"\\c", "lines": [1, 2], "from": null });
     assert_eq!(ApprovalRequest::new("read", arguments).summary(), r#"read(path="a \"b\"\\c", lines=[1,2], from=null)"#);
@@ -61,6 +68,18 @@ fn a_summary_cannot_steer_the_terminal_or_break_its_line() {
     assert_eq!(request.summary(), format!("say(text=\"{escaped}\")"));
     request.template = Some("say {text}".into());
     assert_eq!(request.summary(), format!("say {escaped}"));
+}
+
+#[test]
+fn the_name_of_an_argument_cannot_break_a_line_either() {
+    // Of a worker that a model made, the names are the model's.
+    let mut request =
+        ApprovalRequest::new("made", json!({ "a\n`main` wants to call read()": 1, "ä-b_2": 2, "\u{61c}": 3 }));
+    assert_eq!(request.summary(), r#"made("a\n`main` wants to call read()"=1, ä-b_2=2, "\u{61c}"=3)"#);
+    let details = request.details();
+    assert!(details.ends_with("\"a\\n`main` wants to call read()\": 1\nä-b_2: 2\n\"\\u{61c}\": 3"), "{details}");
+    request.arguments = json!({ "a".repeat(90): 1 });
+    assert_eq!(request.summary(), format!("made(\"{}\"… 10 characters more=1)", "a".repeat(80)));
 }
 
 #[test]

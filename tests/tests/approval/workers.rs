@@ -1,9 +1,11 @@
 //! Calls of workers, which are not asked about unless a policy says so.
 
 use llm_do::prelude::*;
-use llm_do::testing::{Recorder, TestModel};
-use llm_do::{Attachment, Decision, Policy, Rule, RuleSource, Runtime, WorkerRule};
-use serde_json::json;
+use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::{
+    Attachment, Decision, Policy, Request, Response, ResponsePart, Rule, RuleSource, Runtime, ToolCall, Usage,
+    WorkerRule, WorkerSpec, json,
+};
 
 use super::{Scripted, calling, decisions};
 
@@ -19,6 +21,31 @@ async fn thinker(question: String) -> String;
 #[worker]
 async fn comparer(text: String, with: Prompt) -> String {
     with.attach(Attachment::new("text/plain", text))
+}
+
+/// Dig, and dig deeper.
+#[worker(toolsets = [digger])]
+async fn digger(meters: u32) -> String;
+
+/// Digs one meter.
+#[entry(toolsets = [digger])]
+async fn dig_once(ctx: &CallContext<dig_once>) -> Result<String> {
+    Ok(ctx.call(digger { meters: 1 }).await?)
+}
+
+/// Have another helper help.
+#[tool(effect = read_only)]
+async fn consult(ctx: &CallContext) -> Result<String> {
+    Ok(ctx.llm_agent(WorkerSpec::new("helper", "Think.")).input("Help.").await?)
+}
+
+/// Asks helpers of one name: two that are equal, and one that may consult another.
+#[entry(toolsets = [consult])]
+async fn helped(ctx: &CallContext<helped>) -> Result<String> {
+    let helper = || WorkerSpec::new("helper", "Consult.");
+    ctx.llm_agent(helper()).input("Help.").await?;
+    ctx.llm_agent(helper()).input("Help.").await?;
+    Ok(ctx.llm_agent(helper().toolsets(["consult"])).input("Help.").await?)
 }
 
 /// Asks all workers, some with files.
@@ -92,27 +119,38 @@ async fn the_events_say_by_which_rule() {
     assert_eq!(sources("thinker"), [RuleSource::PolicyWorker]);
 }
 
-/// Ask again until it is clear.
-#[worker(toolsets = [repeater])]
-async fn repeater(question: String) -> String;
-
-/// Asks for it to be repeated.
-#[entry(toolsets = [repeater])]
-async fn begin(ctx: &CallContext<begin>) -> Result<String> {
-    Ok(ctx.call(repeater { question: "one".into() }).await?)
+#[tokio::test]
+async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked() {
+    let run = async |called: u32, answers: [Decision; 2]| {
+        let (approver, recorder) = (Scripted::new(answers), Recorder::new());
+        let model = calling("digger", json!({ "meters": called }));
+        let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true))).approver(approver);
+        let result =
+            builder.force_model(model).max_depth(2).sink(recorder.clone()).build().unwrap().run(dig_once {}).await;
+        let depth = recorder.events().iter().map(|event| event.depth).max();
+        (llm_do::chain(&result.unwrap_err()), depth)
+    };
+    let (same, other) = (Decision::approve(), |meters: u32| Decision::approve_with(json!({ "meters": meters })));
+    let (error, _) = run(2, [same.clone(), other(1)]).await;
+    assert!(error.contains("`digger` would call itself with the same arguments"), "{error}");
+    // Not the same, so that it digs until it is too deep.
+    let (error, depth) = run(1, [other(2), same]).await;
+    assert!(error.contains("the limit is 2") && depth == Some(3), "{error} at {depth:?}");
 }
 
 #[tokio::test]
-async fn a_worker_cannot_be_called_again_with_what_an_approver_put_in_the_place_of_its_arguments() {
-    let two = Decision::approve_with(json!({ "question": "two" }));
-    for answers in [
-        [two.clone(), Decision::approve()],
-        [Decision::approve(), Decision::approve_with(json!({ "question": "one" }))],
-    ] {
-        let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true)));
-        let builder =
-            builder.approver(Scripted::new(answers)).force_model(calling("repeater", json!({ "question": "two" })));
-        let error = llm_do::chain(&builder.build().unwrap().run(begin {}).await.unwrap_err());
-        assert!(error.contains("`repeater` would call itself with the same arguments"), "{error}");
-    }
+async fn workers_of_one_name_that_are_put_together_on_the_spot_are_told_apart() {
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    let model = FunctionModel::new(|request: Request<'_>| {
+        let may_consult = !request.tools.is_empty() && request.messages.len() == 1;
+        let part = if may_consult {
+            ResponsePart::ToolCall(ToolCall::new("1", "consult", ""))
+        } else {
+            ResponsePart::Text { text: "Helped.".into() }
+        };
+        Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
+    });
+    let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true))).approver(approver.clone());
+    assert_eq!(builder.force_model(model).build().unwrap().run(helped {}).await.unwrap(), "Helped.");
+    assert_eq!(approver.tools(), ["helper"; 3], "the second is the first again");
 }

@@ -40,7 +40,7 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     let Value::Object(fields) = arguments else {
         return format!("{tool}({})", quoted(arguments));
     };
-    let shown = fields.iter().take(ARGUMENTS).map(|(name, value)| format!("{name}={}", quoted(value)));
+    let shown = fields.iter().take(ARGUMENTS).map(|(name, value)| format!("{}={}", named(name), quoted(value)));
     let mut shown: Vec<_> = shown.collect();
     if let Some(more) = fields.len().checked_sub(ARGUMENTS).filter(|more| *more > 0) {
         shown.push(format!("… {more} arguments more"));
@@ -48,8 +48,20 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     format!("{tool}({})", shown.join(", "))
 }
 
-/// Writes a value for a sentence: a text without quotes.
+/// Writes the name of an argument, in quotes unless it is a plain word: a model that makes a worker names what that takes.
+pub(super) fn named(name: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    if !name.is_empty() && name.chars().all(is_plain) && name.chars().count() <= WIDTH {
+        return Cow::Borrowed(name);
+    }
+    quoted(&Value::from(name)).into()
+}
+
+/// Writes a value for a sentence: a text without quotes, and what is left out in words.
 fn plain(value: &Value) -> String {
+    if value.is_null() {
+        return "none".to_owned();
+    }
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
     line(shown) + &hidden
@@ -89,9 +101,12 @@ fn line(text: &str) -> String {
 /// Writes a character that would break the line, or turn its direction, as an escape.
 fn visible(character: char) -> String {
     match character {
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
-            character.escape_unicode().to_string()
-        }
+        '\u{61c}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{2069}'
+        | '\u{feff}'
+        | '\u{e0000}'..='\u{e007f}' => character.escape_unicode().to_string(),
         character if character.is_control() => character.escape_default().to_string(),
         character => character.to_string(),
     }

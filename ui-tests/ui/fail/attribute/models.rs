@@ -1,4 +1,4 @@
-//! A list of models says something, and holds texts.
+//! A list of models says something, holds texts, and stands beside no model.
 
 #![allow(unused)]
 
@@ -15,5 +15,9 @@ async fn judge_again(input: String) -> u8;
 /// Judge once more.
 #[worker(compatible_models = "test:*", model = ["test:a"])]
 async fn judge_once_more(input: String) -> u8;
+
+/// Judge by one, and by many.
+#[worker(model = "test:a", compatible_models = ["test:*"])]
+async fn judge_by_both(input: String) -> u8;
 
 fn main() {}

@@ -81,7 +81,6 @@ pub struct Review {
 /// Review a file.
 #[worker(
     model = "test",
-    compatible_models = ["test:*"],
     instructions = concat!("Read the file,", " then judge it."),
     toolsets = [read_file, "more"],
     max_turns = 8,

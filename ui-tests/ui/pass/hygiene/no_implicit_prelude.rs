@@ -33,7 +33,6 @@ fn ping(
 
 /// Judge.
 #[worker(
-    model = "test",
     compatible_models = ["test:*"],
     instructions = ::std::concat!("Judge", "."),
     toolsets = [Ping],

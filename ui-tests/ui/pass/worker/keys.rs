@@ -33,7 +33,6 @@ mod more {
 #[worker(
     name = "answer-it",
     args = Answer,
-    model = "test:a",
     compatible_models = ["test:*"],
     instructions = "Answer.",
     toolsets = [look],

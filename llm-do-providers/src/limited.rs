@@ -1,0 +1,115 @@
+//! A model that is asked only so often.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::{StreamExt, stream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, sleep_until};
+
+use crate::error::ProviderError;
+use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::response::Response;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A model that is asked by at most so many at once, and so often a minute; others wait for their turn.
+///
+/// Clones share the limits, so that one is given to every runtime that is to keep to them. A streamed answer counts until
+/// its stream ends or is dropped. Requests in a minute are spread evenly: after one comes a pause before the next.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{FunctionModel, LimitedModel, Response, Usage};
+///
+/// let model = FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(1, 1))));
+/// let model = LimitedModel::new(model).at_once(4).per_minute(60);
+/// # _ = model;
+/// ```
+#[derive(Clone)]
+pub struct LimitedModel {
+    model: Arc<dyn Model>,
+    places: Arc<Semaphore>,
+    pace: Option<Arc<Pace>>,
+}
+
+/// When the next request may begin.
+struct Pace {
+    pause: Duration,
+    next: Mutex<Option<Instant>>,
+}
+
+impl LimitedModel {
+    /// Returns the model without limits so far.
+    pub fn new(model: impl Model + 'static) -> Self {
+        Self { model: Arc::new(model), places: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)), pace: None }
+    }
+
+    /// Lets at most so many requests be under way; 0 is taken for 1. Default: as many as there are.
+    #[must_use]
+    pub fn at_once(self, requests: usize) -> Self {
+        Self { places: Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS))), ..self }
+    }
+
+    /// Begins at most so many requests in a minute; 0 is taken for 1. Default: as many as there are.
+    #[must_use]
+    pub fn per_minute(self, requests: u32) -> Self {
+        let pause = MINUTE / requests.max(1);
+        Self { pace: Some(Arc::new(Pace { pause, next: Mutex::new(None) })), ..self }
+    }
+
+    /// Waits for a place, and then for its turn.
+    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(&self.places).acquire_owned().await.ok();
+        if let Some(pace) = &self.pace {
+            sleep_until(pace.book()).await;
+        }
+        place
+    }
+}
+
+impl Pace {
+    /// Takes the next turn, and returns when it is.
+    fn book(&self) -> Instant {
+        let now = Instant::now();
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = next.map_or(now, |next| next.max(now));
+        *next = Some(turn + self.pause);
+        turn
+    }
+}
+
+impl fmt::Debug for LimitedModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LimitedModel").field("model", &self.model).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Model for LimitedModel {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn profile(&self) -> Profile {
+        self.model.profile()
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        let _place = self.turn().await;
+        self.model.request(request).await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        let place = self.turn().await;
+        let answer = self.model.stream(request).await?;
+        // The place goes with the stream, and is free once that is dropped.
+        Ok(Box::pin(stream::unfold((answer, place), |(mut answer, place)| async move {
+            let event = answer.next().await?;
+            Some((event, (answer, place)))
+        })))
+    }
+}

@@ -1,0 +1,130 @@
+//! Models behind the OpenAI Responses API.
+
+mod answer;
+mod builder;
+mod convert;
+mod items;
+mod output;
+mod tools;
+mod wire;
+
+use std::env;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::answer::Answer;
+pub use self::builder::OpenAiResponsesBuilder;
+use crate::catalog::ModelProvider;
+use crate::error::ProviderError;
+use crate::exchange::Exchange;
+use crate::http::Endpoint;
+use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::response::Response;
+
+const PROVIDER: &str = "openai-responses";
+const PROTOCOL: &str = "the Responses API";
+
+inventory::submit! {
+    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(OpenAiResponsesModel::from_env(model)?)))
+}
+
+/// A model that is reached through the OpenAI [Responses API](https://platform.openai.com/docs/api-reference/responses).
+///
+/// In the catalog, it is `openai-responses:MODEL`. It differs from [`OpenAiModel`](crate::OpenAiModel) in what models that
+/// think gain by it: their thoughts go back to them, encrypted, from turn to turn. Nothing is stored at the provider
+/// (`store: false`); a whole conversation goes with each request, as with every model here.
+///
+/// | Of ours | Goes as |
+/// | --- | --- |
+/// | instructions | `instructions` |
+/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`; asked for with a summary, which is the thought's text |
+/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content` |
+/// | output schema | `text.format`, strict where the schema has a strict form |
+/// | `max_tokens` | `max_output_tokens` |
+/// | `temperature`, `top_p`, `parallel_tool_calls`, `service_tier` | the same |
+/// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | nothing: the API has no place for them; it caches by itself |
+/// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which opens pages too |
+/// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a container of its own |
+/// | `image_generation` | the tool [`image_generation`](https://platform.openai.com/docs/guides/tools-image-generation); images are attachments of the answer |
+///
+/// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
+///
+/// # Attachments
+///
+/// In messages and in results of tools, by the [page on inputs](https://platform.openai.com/docs/guides/images-vision):
+///
+/// | Media type | Goes as | Name |
+/// | --- | --- | --- |
+/// | `image/*` | `input_image`, a data URL | not sent |
+/// | `application/pdf` | `input_file`, a data URL | sent; `attachment.pdf` without one |
+/// | `text/*`, `application/json`, `*+json` | `input_text`, if it is UTF-8 | in the line above the text |
+///
+/// Any other, audio among them, is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent.
+///
+/// Failures are tried again as for [`OpenAiModel`](crate::OpenAiModel). When a model declines, its words are the text, and
+/// the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter).
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{ApiKey, Model, OpenAiResponsesModel};
+///
+/// let model = OpenAiResponsesModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1")?).build()?;
+/// assert_eq!(model.name(), "openai-responses:gpt-5-mini");
+/// # Ok::<_, llm_do_providers::ProviderError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct OpenAiResponsesModel {
+    name: String,
+    model: Arc<str>,
+    endpoint: Arc<Endpoint>,
+    profile: Profile,
+    retries: u32,
+}
+
+impl OpenAiResponsesModel {
+    /// Sets up the model that the server calls `model`; no variable of the environment is read.
+    pub fn builder(model: impl Into<String>) -> OpenAiResponsesBuilder {
+        OpenAiResponsesBuilder::new(model.into())
+    }
+
+    /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key,
+    /// or if the base URL is not an `http` or `https` URL.
+    pub fn from_env(model: &str) -> Result<Self, ProviderError> {
+        OpenAiResponsesBuilder::from_variables(model, |name| env::var(name).ok())?.build()
+    }
+
+    fn exchange(
+        &self,
+        request: &Request<'_>,
+        stream: bool,
+    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+        let asking = convert::asking(&self.model, request, stream)?;
+        let asked = Arc::clone(&self.model);
+        Exchange::new(&self.endpoint, &asking, request.settings, self.retries, move || Answer::new(Arc::clone(&asked)))
+    }
+}
+
+#[async_trait]
+impl Model for OpenAiResponsesModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        self.exchange(&request, false)?.whole().await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        Ok(self.exchange(&request, true)?.stream())
+    }
+}

@@ -1,0 +1,230 @@
+//! An answer as it grows, event by event; an unstreamed answer is what the last event holds.
+//!
+//! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
+
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::output;
+use crate::error::ProviderError;
+use crate::exchange::{Growing, unread};
+use crate::http::{Endpoint, reported};
+use crate::message::{FinishReason, ResponsePart};
+use crate::model::StreamEvent;
+use crate::response::Response;
+use crate::usage::Usage;
+
+/// What came so far.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The model that was asked, should the server not name it.
+    asked: Arc<str>,
+    /// The calls that began, with the places of their items.
+    calls: Vec<Call>,
+    /// The parts of the items that are whole.
+    parts: Vec<ResponsePart>,
+    refused: bool,
+    /// What came of the text that is not whole yet.
+    text: String,
+    end: Option<End>,
+}
+
+#[derive(Debug)]
+struct Call {
+    place: i64,
+    name: Arc<str>,
+}
+
+/// How the answer ended.
+#[derive(Debug)]
+struct End {
+    model: Option<String>,
+    usage: Usage,
+    reason: Option<FinishReason>,
+}
+
+/// An event, as far as any of them is read.
+#[derive(Deserialize)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    output_index: Option<i64>,
+    summary_index: Option<i64>,
+    delta: Option<String>,
+    item: Option<Value>,
+    response: Option<Whole>,
+}
+
+/// The whole answer.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Whole {
+    status: Option<String>,
+    model: Option<String>,
+    error: Value,
+    incomplete_details: Value,
+    output: Vec<Value>,
+    usage: Value,
+}
+
+impl Answer {
+    /// Returns the answer of the model `asked` before anything of it came.
+    pub(super) fn new(asked: Arc<str>) -> Self {
+        Self { asked, ..Self::default() }
+    }
+
+    /// Takes in the whole answer, which may be an error.
+    fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
+        if !whole.error.is_null() || whole.status.as_deref() == Some("failed") {
+            return Err(reported(server.provider, server.key_hint, &whole.error));
+        }
+        if !whole.output.is_empty() {
+            self.parts.clear();
+            whole.output.into_iter().for_each(|item| self.refused |= output::add(item, &mut self.parts));
+        }
+        let reason = match whole.incomplete_details["reason"].as_str() {
+            _ if self.refused => Some(FinishReason::ContentFilter),
+            Some("max_output_tokens") => Some(FinishReason::Length),
+            Some("content_filter") => Some(FinishReason::ContentFilter),
+            Some(_) => Some(FinishReason::Other),
+            None => None,
+        };
+        self.end = Some(End { model: whole.model, usage: usage(&whole.usage), reason });
+        Ok(())
+    }
+
+    /// Takes in what is known of an item when it begins: the name of a call is all that is shown.
+    fn begin(&mut self, event: &Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+        let Some(item) = event.item.as_ref().filter(|item| item["type"] == "function_call") else { return };
+        let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
+        let index = self.calls.len();
+        self.calls.push(Call { place: event.output_index.unwrap_or_default(), name: Arc::clone(&name) });
+        ready.push_back(StreamEvent::ToolCall { index, name, arguments: String::new() });
+    }
+
+    fn grow_call(&self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) {
+        let place = event.output_index.unwrap_or_default();
+        let found = self.calls.iter().enumerate().rfind(|(_, call)| call.place == place);
+        if let (Some((index, call)), Some(arguments)) = (found, event.delta.filter(|more| !more.is_empty())) {
+            ready.push_back(StreamEvent::ToolCall { index, name: Arc::clone(&call.name), arguments });
+        }
+    }
+
+    fn say(&mut self, more: Option<String>, ready: &mut VecDeque<StreamEvent>) {
+        if let Some(more) = more.filter(|more| !more.is_empty()) {
+            self.text.push_str(&more);
+            ready.push_back(StreamEvent::Text(more));
+        }
+    }
+
+    /// Takes in an item that is whole.
+    fn finish(&mut self, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
+        let Some(item) = item else { return };
+        let before = self.parts.len();
+        if item["type"] == "message" {
+            self.text.clear();
+        }
+        self.refused |= output::add(item, &mut self.parts);
+        for part in &self.parts[before..] {
+            if let ResponsePart::ServerSideTool(used) = part {
+                let (name, input) = (used.name.as_str().into(), used.input.clone());
+                ready.push_back(StreamEvent::ServerSideTool { name, input });
+            }
+        }
+    }
+}
+
+impl Growing for Answer {
+    fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
+        let whole: Whole = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        self.end(server, whole)
+    }
+
+    fn absorb(
+        &mut self,
+        server: &Endpoint,
+        data: &str,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<bool, ProviderError> {
+        if data.trim() == "[DONE]" {
+            return Ok(false);
+        }
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        match &*event.kind {
+            "response.output_item.added" => self.begin(&event, ready),
+            "response.function_call_arguments.delta" => self.grow_call(event, ready),
+            "response.output_text.delta" | "response.refusal.delta" => self.say(event.delta, ready),
+            // Summaries are paragraphs of one thought.
+            "response.reasoning_summary_part.added" if event.summary_index > Some(0) => {
+                ready.push_back(StreamEvent::Thinking("\n\n".to_owned()));
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                ready.extend(event.delta.filter(|more| !more.is_empty()).map(StreamEvent::Thinking));
+            }
+            "response.output_item.done" => self.finish(event.item, ready),
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                self.end(server, event.response.unwrap_or_default())?;
+                return Ok(false);
+            }
+            "error" => return Err(failed(server, data)),
+            _ => {}
+        }
+        Ok(true)
+    }
+
+    fn is_finished(&self) -> bool {
+        self.end.is_some()
+    }
+
+    fn fault(&self) -> Option<&'static str> {
+        let is_nameless = |part: &ResponsePart| matches!(part, ResponsePart::ToolCall(call) if call.name.is_empty());
+        match &self.end {
+            None => Some("the stream broke off"),
+            Some(end) if self.parts.is_empty() && end.reason.is_none() => Some("the answer is empty"),
+            Some(_) => self.parts.iter().any(is_nameless).then_some("the answer calls a tool without a name"),
+        }
+    }
+
+    fn complete(self) -> Response {
+        let End { model, usage, reason } =
+            self.end.unwrap_or_else(|| End { model: None, usage: Usage::of_request(0, 0), reason: None });
+        let response = Response::new(model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage);
+        match reason {
+            Some(reason) => response.with_finish(reason),
+            None => response,
+        }
+    }
+
+    fn arrived(mut self) -> Response {
+        if !self.text.is_empty() {
+            self.parts.push(ResponsePart::Text { text: self.text });
+        }
+        Response::new(&*self.asked, self.parts, Usage::of_request(0, 0)).with_finish(FinishReason::Other)
+    }
+}
+
+/// The error that an event is: its fields stand in it, or in an object of their own.
+fn failed(server: &Endpoint, data: &str) -> ProviderError {
+    let event: Value = serde_json::from_str(data).unwrap_or_default();
+    // The event's own `type` says nothing.
+    let error = event.get("error").filter(|error| error.is_object()).cloned();
+    let error = error.unwrap_or_else(|| serde_json::json!({ "code": event["code"], "message": event["message"] }));
+    reported(server.provider, server.key_hint, &error)
+}
+
+/// Returns the usage of one request; a figure that is absent counts as not reported.
+fn usage(tokens: &Value) -> Usage {
+    let count = |pointer: &str| tokens.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
+    Usage {
+        cached_tokens: count("/input_tokens_details/cached_tokens"),
+        reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
+        ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
+    }
+}

@@ -1,0 +1,87 @@
+//! From our terms to those of the wire.
+
+use std::borrow::Cow;
+
+use super::wire::{Asking, Format, Named, Reasoning, Text, Tool};
+use super::{items, tools};
+use crate::error::ProviderError;
+use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::openai::{Choose, effort, strict};
+use crate::settings::ThinkingLevel;
+
+/// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
+const INCLUDED: [&str; 3] =
+    ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
+
+/// Returns what asks `model` for an answer to `request`, whole or streamed.
+///
+/// # Errors
+///
+/// Returns an error if the request holds a file or a tool that the API has no place for.
+pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) -> Result<Asking<'a>, ProviderError> {
+    let settings = request.settings;
+    let mut tools: Vec<_> = request.tools.iter().map(function).collect();
+    for tool in request.server_side_tools {
+        tools.push(tools::server_side(tool)?);
+    }
+    let include = INCLUDED.into_iter().filter(|included| is_asked(included, &tools)).collect();
+    Ok(Asking {
+        model,
+        instructions: request.instructions,
+        input: items::input(request.messages)?,
+        tool_choice: tool_choice(request),
+        text: request.output.map(|output| Text { format: format(output) }),
+        reasoning: settings.thinking.map(reasoning),
+        temperature: settings.temperature,
+        top_p: settings.top_p,
+        max_output_tokens: settings.max_tokens,
+        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty()),
+        service_tier: settings.service_tier.as_deref(),
+        include,
+        store: false,
+        stream: stream.then_some(true),
+        tools,
+    })
+}
+
+/// Whether what is asked for beside the answer can be there.
+fn is_asked(included: &str, tools: &[Tool<'_>]) -> bool {
+    match included.split_once('.') {
+        Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::WebSearch { .. })),
+        Some(("code_interpreter_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::CodeInterpreter { .. })),
+        _ => true,
+    }
+}
+
+fn function(spec: &ToolSpec) -> Tool<'_> {
+    let ToolSpec { name, description, parameters } = spec;
+    Tool::Function { name, description, parameters, strict: false }
+}
+
+/// Servers refuse a choice among no tools.
+fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    match request.tool_choice {
+        ToolChoice::Auto => None,
+        ToolChoice::Required => Some(Choose::Word("required")),
+        ToolChoice::None => Some(Choose::Word("none")),
+        ToolChoice::Tool(name) => Some(Choose::Tool(Named::Function { name })),
+    }
+}
+
+fn format(output: &OutputSchema) -> Format<'_> {
+    let strict = strict(&output.schema);
+    Format::JsonSchema {
+        name: &output.name,
+        strict: strict.is_some(),
+        schema: strict.map_or(Cow::Borrowed(&*output.schema), Cow::Owned),
+    }
+}
+
+/// A summary is all that is shown of a thought; it has to be asked for.
+fn reasoning(level: ThinkingLevel) -> Reasoning {
+    let effort = effort(level);
+    Reasoning { effort, summary: (effort != "none").then_some("auto") }
+}

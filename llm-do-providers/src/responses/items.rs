@@ -1,0 +1,133 @@
+//! A conversation as the items that the API takes: what it made goes back as it came, in its place.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::PROVIDER;
+use super::wire::{Item, Output, OwnItem, Part};
+use crate::attachment::Attachment;
+use crate::error::{ErrorKind, ProviderError};
+use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
+use crate::openai::{Base64, DataUrl, arguments};
+
+/// What the server calls a PDF without a name: it wants one.
+const UNNAMED_PDF: &str = "attachment.pdf";
+
+/// Returns the items of a conversation.
+///
+/// # Errors
+///
+/// Returns an error if it holds a file that the API has no place for.
+pub(super) fn input(messages: &[Message]) -> Result<Vec<Item<'_>>, ProviderError> {
+    let mut items = Vec::with_capacity(messages.len());
+    for message in messages {
+        match message {
+            Message::User { parts } => items.push(user(parts)?),
+            Message::Assistant { parts } => answer(parts, &mut items),
+            Message::Tool { results } => {
+                for result in results {
+                    items.push(output(result)?);
+                }
+            }
+        }
+    }
+    Ok(items)
+}
+
+fn user(parts: &[UserPart]) -> Result<Item<'_>, ProviderError> {
+    let content = parts.iter().map(part).collect::<Result<_, _>>()?;
+    Ok(Item::Ours(OwnItem::Message { role: "user", content, rest: None }))
+}
+
+fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
+    match part {
+        UserPart::Text { text } => Ok(Part::InputText { text: text.into() }),
+        UserPart::Attachment(attachment) => file(attachment),
+    }
+}
+
+fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
+    let ToolResult { call_id, content, attachments, .. } = result;
+    let output = if attachments.is_empty() {
+        Output::Text(content)
+    } else {
+        let text = (!content.is_empty()).then(|| Ok(Part::InputText { text: content.into() }));
+        Output::Parts(text.into_iter().chain(attachments.iter().map(file)).collect::<Result<_, _>>()?)
+    };
+    Ok(Item::Ours(OwnItem::FunctionCallOutput { call_id, output }))
+}
+
+/// Adds an answer: thoughts of other providers are left out, and so is what their tools did.
+fn answer<'a>(parts: &'a [ResponsePart], items: &mut Vec<Item<'a>>) {
+    let mut parts = parts.iter().peekable();
+    while let Some(part) = parts.next() {
+        match part {
+            ResponsePart::Text { text } => items.push(said(text, None)),
+            ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
+            ResponsePart::ToolCall(made) => items.push(call(made)),
+            ResponsePart::ServerSideTool(used) => {
+                let Some(item) = own(used.provider_data.as_ref()) else { continue };
+                match parts.next_if(|next| matches!(next, ResponsePart::Attachment(_))) {
+                    Some(ResponsePart::Attachment(image)) => {
+                        items.push(Item::Image { rest: item, result: Base64(image) });
+                    }
+                    _ => items.push(theirs(item)),
+                }
+            }
+            ResponsePart::Opaque(data) => {
+                let Some(item) = own(Some(data)) else { continue };
+                match parts.next_if(|next| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
+                    Some(ResponsePart::Text { text }) => items.push(said(text, Some(item))),
+                    _ if is_head(item) => {}
+                    _ => items.push(theirs(item)),
+                }
+            }
+            ResponsePart::Attachment(_) => {}
+        }
+    }
+}
+
+/// Whether it is what the server said of a message beside its text, which follows.
+fn is_head(item: &Value) -> bool {
+    item.get("type").is_none()
+}
+
+fn said<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
+    let content = vec![Part::OutputText { text, annotations: [] }];
+    Item::Ours(OwnItem::Message { role: "assistant", content, rest })
+}
+
+fn call(call: &ToolCall) -> Item<'_> {
+    let id = own(call.provider_data.as_ref()).and_then(|data| data["id"].as_str());
+    let (call_id, name) = (call.id.as_str(), call.name.as_str());
+    Item::Ours(OwnItem::FunctionCall { id, call_id, name, arguments: arguments(&call.arguments) })
+}
+
+fn own(data: Option<&ProviderData>) -> Option<&Value> {
+    data.and_then(|data| data.of(PROVIDER))
+}
+
+fn theirs(item: &Value) -> Item<'_> {
+    Item::Theirs(Cow::Borrowed(item))
+}
+
+/// Returns a file as the kind of part that its media type has.
+fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
+    match attachment.essence().as_str() {
+        essence if essence.starts_with("image/") => Ok(Part::InputImage { image_url: DataUrl(attachment) }),
+        "application/pdf" => {
+            let filename = attachment.name().unwrap_or(UNNAMED_PDF);
+            Ok(Part::InputFile { filename, file_data: DataUrl(attachment) })
+        }
+        _ if attachment.is_text() => Ok(Part::InputText { text: attachment.inlined().map_err(invalid)?.into() }),
+        _ => Err(invalid(format!(
+            "the Responses API cannot carry {}; convert it to one of image/*, application/pdf, text/* or application/json",
+            attachment.described()
+        ))),
+    }
+}
+
+fn invalid(message: String) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, message)
+}

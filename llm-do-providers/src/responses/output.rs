@@ -1,0 +1,79 @@
+//! What the items of an answer are in our terms.
+
+use serde_json::{Map, Value, json};
+
+use super::PROVIDER;
+use crate::attachment::Attachment;
+use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+
+/// Adds the parts that an item stands for; returns whether it is a refusal.
+pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
+    let kind = item["type"].as_str().unwrap_or_default().to_owned();
+    match (kind.as_str(), item) {
+        ("message", Value::Object(item)) => return message(item, parts),
+        ("reasoning", item) => parts.push(thinking(item)),
+        ("function_call", item) => parts.push(call(&item)),
+        ("web_search_call", item) => {
+            let mut asked = item["action"].clone();
+            let found = asked.as_object_mut().and_then(|asked| asked.shift_remove("sources")).unwrap_or_default();
+            parts.push(used("web_search", asked, found, item));
+        }
+        ("code_interpreter_call", item) => {
+            let (code, outputs) = (json!({ "code": item["code"] }), item["outputs"].clone());
+            parts.push(used("code_execution", code, outputs, item));
+        }
+        ("image_generation_call", item) => image(item, parts),
+        (_, item) => parts.push(ResponsePart::Opaque(ProviderData::new(PROVIDER, item))),
+    }
+    false
+}
+
+fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool {
+    let content = item.shift_remove("content").unwrap_or_default();
+    let pieces = || content.as_array().into_iter().flatten();
+    let text: String = pieces().filter_map(|piece| piece["text"].as_str().or(piece["refusal"].as_str())).collect();
+    // What the server says of a message beside its text stands before it, and goes back with it.
+    item.retain(|key, _| !matches!(key.as_str(), "type" | "role"));
+    if text.is_empty() {
+        return false;
+    }
+    if !item.is_empty() {
+        parts.push(ResponsePart::Opaque(ProviderData::new(PROVIDER, Value::Object(item))));
+    }
+    parts.push(ResponsePart::Text { text });
+    pieces().any(|piece| piece["type"] == "refusal")
+}
+
+/// A thought goes back as the item that it came as, whatever is shown of it.
+fn thinking(item: Value) -> ResponsePart {
+    let texts = |key: &str| -> Vec<String> {
+        let pieces = item[key].as_array().into_iter().flatten();
+        pieces.filter_map(|piece| piece["text"].as_str().map(str::to_owned)).collect()
+    };
+    let (summary, whole) = (texts("summary"), texts("content"));
+    let text = if summary.is_empty() { whole } else { summary }.join("\n\n");
+    ResponsePart::Thinking(Thinking::new(text).with_provider_data(ProviderData::new(PROVIDER, item)))
+}
+
+fn call(item: &Value) -> ResponsePart {
+    let text = |key: &str| item[key].as_str().unwrap_or_default();
+    let call = ToolCall::new(text("call_id"), text("name"), text("arguments"));
+    ResponsePart::ToolCall(match item["id"].as_str() {
+        Some(id) => call.with_provider_data(ProviderData::new(PROVIDER, json!({ "id": id }))),
+        None => call,
+    })
+}
+
+fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {
+    let used = ServerSideToolUse::new(name, input, output);
+    ResponsePart::ServerSideTool(used.with_provider_data(ProviderData::new(PROVIDER, item)))
+}
+
+/// An image is an attachment behind the use that made it, and goes back as part of that.
+fn image(mut item: Value, parts: &mut Vec<ResponsePart>) {
+    let result = item.as_object_mut().and_then(|item| item.shift_remove("result")).unwrap_or_default();
+    let media_type = format!("image/{}", item["output_format"].as_str().unwrap_or("png"));
+    let image = result.as_str().and_then(|text| Attachment::from_base64(media_type, text));
+    parts.push(used("image_generation", json!({ "prompt": item["revised_prompt"] }), Value::Null, item));
+    parts.extend(image.map(ResponsePart::Attachment));
+}

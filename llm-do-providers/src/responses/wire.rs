@@ -1,0 +1,149 @@
+//! What the Responses API looks like on the wire: requests, which borrow all that they say.
+//!
+//! By <https://platform.openai.com/docs/api-reference/responses/create>.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::openai::{Choose, DataUrl};
+
+#[derive(Debug, Serialize)]
+pub(super) struct Asking<'a> {
+    pub(super) model: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) instructions: Option<&'a str>,
+    pub(super) input: Vec<Item<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_choice: Option<Choose<Named<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) text: Option<Text<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) reasoning: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_output_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parallel_tool_calls: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) service_tier: Option<&'a str>,
+    pub(super) include: Vec<&'static str>,
+    pub(super) store: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<bool>,
+}
+
+/// Something that was said or done; what came from the server goes back as it came.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Item<'a> {
+    Ours(OwnItem<'a>),
+    Theirs(Cow<'a, Value>),
+    /// An image that the model made, with the rest of its item.
+    Image {
+        #[serde(flatten)]
+        rest: &'a Value,
+        result: crate::openai::Base64<'a>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum OwnItem<'a> {
+    Message {
+        role: &'static str,
+        content: Vec<Part<'a>>,
+        /// What else the server said of it, such as its id.
+        #[serde(flatten)]
+        rest: Option<&'a Value>,
+    },
+    FunctionCall {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        call_id: &'a str,
+        name: &'a str,
+        arguments: Cow<'a, str>,
+    },
+    FunctionCallOutput {
+        call_id: &'a str,
+        output: Output<'a>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Output<'a> {
+    Text(&'a str),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Part<'a> {
+    InputText { text: Cow<'a, str> },
+    InputImage { image_url: DataUrl<'a> },
+    InputFile { filename: &'a str, file_data: DataUrl<'a> },
+    OutputText { text: &'a str, annotations: [(); 0] },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Tool<'a> {
+    /// `strict` is said, since the API takes a function for strict where it is not.
+    Function {
+        name: &'a str,
+        description: &'a str,
+        parameters: &'a Value,
+        strict: bool,
+    },
+    WebSearch {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        filters: Option<Filters<'a>>,
+    },
+    CodeInterpreter {
+        container: Container,
+    },
+    ImageGeneration {},
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Filters<'a> {
+    pub(super) allowed_domains: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Container {
+    Auto,
+}
+
+/// A function that must be called.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Named<'a> {
+    Function { name: &'a str },
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Text<'a> {
+    pub(super) format: Format<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Format<'a> {
+    JsonSchema { name: &'a str, schema: Cow<'a, Value>, strict: bool },
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Reasoning {
+    pub(super) effort: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) summary: Option<&'static str>,
+}

@@ -1,0 +1,150 @@
+//! A model that answers as another did once.
+
+mod tape;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use self::tape::{Tape, difference, written};
+use crate::error::{ErrorKind, ProviderError};
+use crate::model::{Model, Profile, Request, ResponseStream, replay};
+use crate::response::Response;
+
+const PROVIDER: &str = "replay";
+
+/// A model that answers as another did once, from a file: real answers in tests that ask nobody.
+///
+/// Each request is held to the recorded ones in full: instructions, messages, tools, output schema and settings. One that is
+/// not among them is an error that names the first place where it differs from the next recorded one, so that a test notices
+/// what changed. Equal requests are answered in the order of the file, each answer once; others in any order, as calls at the
+/// same time make them.
+///
+/// The file has a line of JSON for each request. It holds prompts and answers, but no key and no header.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{FunctionModel, Message, Model, ReplayModel, Request, Response, Settings, Usage};
+///
+/// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// let path = folder.join("greeting.jsonl");
+/// // Stands for a model that costs something; with the file there, it is not even made.
+/// let real = || Ok(FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(3, 4)))));
+/// let model = ReplayModel::open(&path, real)?;
+/// # let messages = [Message::user("Hello!")];
+/// # let settings = Settings::new();
+/// # let ask = |model: ReplayModel| {
+/// #     let request = Request::new(&messages, &settings);
+/// #     futures_util::FutureExt::now_or_never(async move { model.request(request).await }).unwrap()
+/// # };
+/// # let first = ask(model)?;
+/// # assert_eq!(ask(ReplayModel::open(&path, || -> Result<FunctionModel, _> { unreachable!() })?)?, first);
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<_, Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct ReplayModel {
+    name: String,
+    profile: Profile,
+    /// Who is asked, while the file is made.
+    real: Option<Arc<dyn Model>>,
+    tape: Arc<Mutex<Tape>>,
+}
+
+impl ReplayModel {
+    /// Answers from the file at `path`; if there is none, asks the model that `real` makes, and records what it answers.
+    ///
+    /// Record once with a key, and keep the file with the tests; delete it to record anew.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the file cannot be read or made, and the error of `real`.
+    pub fn open<M: Model + 'static>(
+        path: impl AsRef<Path>,
+        real: impl FnOnce() -> Result<M, ProviderError>,
+    ) -> Result<Self, ProviderError> {
+        let path = path.as_ref();
+        if path.exists() {
+            return Self::replay(path);
+        }
+        let real = real()?;
+        let tape = Tape::create(path, real.name(), real.profile()).map_err(|error| unusable(path, &error))?;
+        let (name, profile) = (real.name().to_owned(), real.profile());
+        Ok(Self { name, profile, real: Some(Arc::new(real)), tape: Arc::new(Mutex::new(tape)) })
+    }
+
+    /// Answers from the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the file is not there, or is no recording.
+    pub fn replay(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
+        let path = path.as_ref();
+        let (tape, name, profile) = Tape::read(path).map_err(|error| unusable(path, &error))?;
+        Ok(Self { name, profile, real: None, tape: Arc::new(Mutex::new(tape)) })
+    }
+
+    /// Says what the model can do. Default: what the recorded one could, but for tools that its provider runs.
+    #[must_use]
+    pub fn profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
+    fn answer(&self, request: &Request<'_>) -> Result<Response, ProviderError> {
+        let asked = written(request);
+        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.take(&asked).map_err(|next| {
+            let text = match next {
+                Some(next) => {
+                    let place = difference(&next, &asked).unwrap_or_default();
+                    format!("it differs from the next one that was recorded at `{place}`")
+                }
+                None => "all that were recorded are answered".to_owned(),
+            };
+            let text = format!("a request is not among the recorded ones: {text}; delete the file to record anew");
+            ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+        })
+    }
+}
+
+fn unusable(path: &Path, error: &std::io::Error) -> ProviderError {
+    let text = format!("`{}` cannot be used as a recording: {error}", path.display());
+    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+}
+
+impl fmt::Debug for ReplayModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplayModel").field("name", &self.name).field("real", &self.real).finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Model for ReplayModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        let Some(real) = &self.real else { return self.answer(&request) };
+        let response = real.request(request).await?;
+        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
+        tape.record(written(&request), &response).map_err(|error| {
+            let text = format!("an answer cannot be recorded: {error}");
+            ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+        })?;
+        Ok(response)
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        // The whole answer is what is recorded; its pieces are cut anew.
+        Ok(replay(self.request(request).await?))
+    }
+}

@@ -1,0 +1,135 @@
+//! Recordings of real answers: what is kept of them, and what is held to them.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use futures_util::StreamExt;
+use llm_do_providers::{
+    ErrorKind, FunctionModel, Message, Model, Profile, ProviderData, ProviderError, ReplayModel, Request, Response,
+    ResponsePart, Settings, StreamEvent, Thinking, ToolSpec, Usage,
+};
+use serde_json::json;
+
+/// A folder of this test, that is gone after it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(test: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("llm-do-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.0.join("tape.jsonl")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+/// A model that counts its answers, and thinks with a signature.
+fn real() -> FunctionModel {
+    let asked = Arc::new(AtomicU32::new(0));
+    let model = FunctionModel::new(move |_| {
+        let text = format!("answer {}", asked.fetch_add(1, Ordering::Relaxed));
+        let data = ProviderData::new("a", json!({ "signature": "s+/=" }));
+        let thought = ResponsePart::Thinking(Thinking::new("hm").with_provider_data(data));
+        Ok(Response::new("m", vec![thought, ResponsePart::Text { text }], Usage::of_request(3, 4)))
+    });
+    model.named("real").profile(Profile::NATIVE_OUTPUT)
+}
+
+fn nobody() -> Result<FunctionModel, ProviderError> {
+    Err(ProviderError::new("real", ErrorKind::Configuration, "it is not to be asked"))
+}
+
+async fn ask(model: &ReplayModel, text: &str) -> Result<Response, ProviderError> {
+    model.request(Request::new(&[Message::user(text)], &Settings::default())).await
+}
+
+/// Records the answers to these questions.
+async fn recorded(path: &Path, questions: &[&str]) -> Vec<Response> {
+    let model = ReplayModel::open(path, || Ok(real())).unwrap();
+    let mut answers = Vec::new();
+    for question in questions {
+        answers.push(ask(&model, question).await.unwrap());
+    }
+    answers
+}
+
+#[tokio::test]
+async fn what_was_recorded_is_answered_without_the_model_in_any_order() {
+    let folder = Folder::new("replay-order");
+    let answers = recorded(&folder.file(), &["a", "b", "a"]).await;
+    let model = ReplayModel::open(folder.file(), nobody).unwrap();
+    assert_eq!((model.name(), Model::profile(&model)), ("function:real", Profile::NATIVE_OUTPUT));
+    assert_eq!(ask(&model, "b").await.unwrap(), answers[1]);
+    // Equal ones as they came.
+    assert_eq!(ask(&model, "a").await.unwrap(), answers[0]);
+    assert_eq!(ask(&model, "a").await.unwrap(), answers[2]);
+}
+
+#[tokio::test]
+async fn a_stream_is_answered_from_what_was_recorded_of_a_whole_answer() {
+    let folder = Folder::new("replay-stream");
+    let answers = recorded(&folder.file(), &["a"]).await;
+    let model = ReplayModel::replay(folder.file()).unwrap();
+    let (messages, settings) = ([Message::user("a")], Settings::default());
+    let stream = model.stream(Request::new(&messages, &settings)).await.unwrap();
+    let events: Vec<_> = stream.map(Result::unwrap).collect().await;
+    assert_eq!(events.last(), Some(&StreamEvent::Done(answers[0].clone())));
+}
+
+#[tokio::test]
+async fn a_request_that_differs_says_where_and_quotes_nothing() {
+    let folder = Folder::new("replay-differs");
+    recorded(&folder.file(), &["my secret"]).await;
+    let model = ReplayModel::replay(folder.file()).unwrap();
+    let (messages, settings) = ([Message::user("my secret")], Settings::default());
+    let tools = [ToolSpec { name: "add".into(), description: "".into(), parameters: Arc::new(json!({})) }];
+    let hotter = Settings::new().temperature(1.0);
+    let asked = Request::new(&messages, &settings);
+    for (request, place) in [
+        (Request::new(&[Message::user("other")], &settings), "/messages/0/parts/0/text"),
+        (asked.tools(&tools), "/tools/0"),
+        (asked.instructions(Some("x")), "/instructions"),
+        (Request::new(&messages, &hotter), "/settings/temperature"),
+    ] {
+        let error = model.request(request).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Configuration);
+        assert!(error.to_string().contains(&format!("at `{place}`; delete the file")), "{error}");
+        assert!(!error.to_string().contains("secret"), "{error}");
+    }
+    model.request(asked).await.unwrap();
+    let error = model.request(asked).await.unwrap_err();
+    assert!(error.to_string().contains("all that were recorded are answered"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_recording_is_named_with_its_line() {
+    let folder = Folder::new("replay-broken");
+    let error = ReplayModel::replay(folder.file()).unwrap_err();
+    assert!(error.to_string().contains("tape.jsonl"), "{error}");
+    recorded(&folder.file(), &["a"]).await;
+    let text = std::fs::read_to_string(folder.file()).unwrap();
+    std::fs::write(folder.file(), format!("{text}{{}}\n")).unwrap();
+    let error = ReplayModel::replay(folder.file()).unwrap_err();
+    assert!(error.to_string().contains("line 3 is no record"), "{error}");
+}
+
+#[tokio::test]
+async fn an_error_of_the_real_model_is_not_recorded() {
+    let folder = Folder::new("replay-error");
+    let down = FunctionModel::new(|_| Err(ProviderError::new("real", ErrorKind::Overloaded, "it is overloaded")));
+    let model = ReplayModel::open(folder.file(), || Ok(down)).unwrap();
+    assert_eq!(ask(&model, "a").await.unwrap_err().kind(), ErrorKind::Overloaded);
+    let model = ReplayModel::replay(folder.file()).unwrap();
+    assert!(ask(&model, "a").await.unwrap_err().to_string().contains("all that were recorded"));
+}

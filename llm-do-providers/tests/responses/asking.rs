@@ -1,0 +1,198 @@
+//! What the server gets.
+
+use std::sync::Arc;
+
+use llm_do_providers::{
+    ApiKey, Attachment, ErrorKind, Message, Model, OutputSchema, Request, ResponsePart, ServerSideTool, Settings,
+    ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch,
+};
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
+use crate::{body, message, model, sent, streamed};
+
+fn add() -> ToolSpec {
+    let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
+    ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
+}
+
+async fn sent_messages(messages: &[Message]) -> Value {
+    sent(Request::new(messages, &Settings::default())).await["input"].clone()
+}
+
+#[tokio::test]
+async fn a_request_goes_to_responses_with_the_key_and_nothing_is_stored() {
+    let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
+    let model = model(&server).api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    model.request(Request::new(&messages, &settings).instructions(Some("be brief"))).await.unwrap();
+    let request = server.requests().remove(0);
+    assert!(request.head.starts_with("post /v1/responses http/1.1"), "{}", request.head);
+    assert!(request.head.contains("authorization: bearer sk-1"), "{}", request.head);
+    let input = json!([{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}]);
+    let expected = json!({
+        "model": "m", "instructions": "be brief", "input": input, "include": ["reasoning.encrypted_content"],
+        "store": false
+    });
+    assert_eq!(request.body, expected);
+}
+
+#[tokio::test]
+async fn settings_go_by_the_names_of_the_api_and_those_without_one_are_left_out() {
+    let settings = Settings::new().temperature(0.5).top_p(0.9).max_tokens(100).service_tier("flex").seed(7).stop("x");
+    let settings = settings.presence_penalty(1.0).frequency_penalty(1.0).parallel_tool_calls(false);
+    let settings = settings.thinking(ThinkingLevel::High);
+    let (messages, tools) = ([Message::user("hi")], [add()]);
+    let body = sent(Request::new(&messages, &settings).tools(&tools)).await;
+    let mut keys: Vec<_> = body.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.sort_unstable();
+    let known = "include input max_output_tokens model parallel_tool_calls reasoning service_tier store temperature tools top_p";
+    assert_eq!(keys.join(" "), known);
+    assert_eq!(body["reasoning"], json!({"effort": "high", "summary": "auto"}));
+    assert_eq!(body["max_output_tokens"], 100);
+}
+
+#[tokio::test]
+async fn functions_are_said_not_to_be_strict_and_may_be_chosen() {
+    let (messages, tools, settings) = ([Message::user("hi")], [add()], Settings::default());
+    let choices = [
+        (ToolChoice::Auto, Value::Null),
+        (ToolChoice::Required, json!("required")),
+        (ToolChoice::None, json!("none")),
+        (ToolChoice::Tool("add"), json!({"type": "function", "name": "add"})),
+    ];
+    for (choice, written) in choices {
+        let body = sent(Request::new(&messages, &settings).tools(&tools).tool_choice(choice)).await;
+        let function = json!({
+            "type": "function", "name": "add", "description": "Adds.", "parameters": *add().parameters, "strict": false
+        });
+        assert_eq!((&body["tools"], &body["tool_choice"]), (&json!([function]), &written));
+    }
+}
+
+#[tokio::test]
+async fn an_output_schema_is_the_format_of_the_text() {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
+    let output = OutputSchema { name: "out".into(), schema: Arc::new(schema) };
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let body = sent(Request::new(&messages, &settings).output(Some(&output))).await;
+    let format = &body["text"]["format"];
+    assert_eq!(
+        (&format["type"], &format["name"], &format["strict"]),
+        (&json!("json_schema"), &json!("out"), &json!(true))
+    );
+    assert_eq!(format["schema"]["additionalProperties"], false);
+}
+
+#[tokio::test]
+async fn files_go_in_messages_and_in_results() {
+    let (png, pdf) = (Attachment::new("image/png", "hi!"), Attachment::new("application/pdf", "hi!").named("a.pdf"));
+    let note = Attachment::new("text/plain", "milk").named("n.txt");
+    let call = ToolCall::new("c1", "draw", "{}");
+    let parts = [png.clone(), pdf, note].map(UserPart::Attachment).to_vec();
+    let messages = [
+        Message::User { parts },
+        Message::Assistant { parts: vec![ResponsePart::ToolCall(call.clone())] },
+        Message::Tool { results: vec![ToolResult::new(&call, "done").with_attachments([png])] },
+    ];
+    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,aGkh"});
+    let expected = json!([
+        {"type": "message", "role": "user", "content": [
+            image,
+            {"type": "input_file", "filename": "a.pdf", "file_data": "data:application/pdf;base64,aGkh"},
+            {"type": "input_text", "text": "File `n.txt`:\nmilk"},
+        ]},
+        {"type": "function_call", "call_id": "c1", "name": "draw", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": "done"}, image]},
+    ]);
+    assert_eq!(sent_messages(&messages).await, expected);
+}
+
+#[tokio::test]
+async fn a_file_that_the_api_cannot_carry_is_named() {
+    let file = Attachment::new("audio/wav", "my secret").named("a.wav");
+    let messages = [Message::User { parts: vec![UserPart::Attachment(file)] }];
+    let server = Server::scripted([]).await;
+    let settings = Settings::default();
+    let error = model(&server).build().unwrap().request(Request::new(&messages, &settings)).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert!(error.to_string().contains("`a.wav`") && !error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn the_providers_tools_are_offered_and_what_they_found_is_asked_for() {
+    let tools = [
+        WebSearch::new().allowed_domains(["example.org"]).into(),
+        ServerSideTool::CodeExecution,
+        ServerSideTool::ImageGeneration,
+    ];
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let body = sent(Request::new(&messages, &settings).server_side_tools(&tools)).await;
+    let expected = json!([
+        {"type": "web_search", "filters": {"allowed_domains": ["example.org"]}},
+        {"type": "code_interpreter", "container": {"type": "auto"}},
+        {"type": "image_generation"},
+    ]);
+    assert_eq!(body["tools"], expected);
+    assert_eq!(body["include"].as_array().unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn what_the_providers_tools_cannot_do_is_refused_before_it_is_asked() {
+    let server = Server::scripted([]).await;
+    let model = model(&server).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    for tool in [ServerSideTool::WebFetch, WebSearch::new().max_uses(1).into()] {
+        let request = Request::new(&messages, &settings).server_side_tools(std::slice::from_ref(&tool));
+        let error = model.request(request).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_provider_made_goes_back_byte_for_byte_in_its_place() {
+    let items = json!([
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "gAAA+/=="},
+        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "bees", "sources": [{"url": "https://a"}]}},
+        {"type": "message", "id": "msg_1", "status": "completed", "phase": "commentary", "role": "assistant",
+         "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
+        {"type": "something_new", "id": "x_1", "deep": {"a": [1, 2.5]}},
+        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "add", "arguments": "{ \"a\": 1 }", "status": "completed"},
+    ]);
+    let server =
+        Server::scripted([Reply::json(200, &body(&items)), Reply::json(200, &body(&json!([message("3")])))]).await;
+    let (model, settings) = (model(&server).build().unwrap(), Settings::default());
+    let mut messages = vec![Message::user("hi")];
+    let answer = model.request(Request::new(&messages, &settings)).await.unwrap();
+    let call = answer.tool_calls().next().unwrap().clone();
+    messages.push(Message::Assistant { parts: answer.parts });
+    messages.push(Message::Tool { results: vec![ToolResult::new(&call, "3")] });
+    // As a history that was saved and loaded.
+    let messages: Vec<Message> = serde_json::from_str(&serde_json::to_string(&messages).unwrap()).unwrap();
+    model.request(Request::new(&messages, &settings)).await.unwrap();
+    let mut expected = items;
+    // The one thing that is not sent: how far a call is.
+    expected[4].as_object_mut().unwrap().remove("status");
+    let input = server.requests()[1].body["input"].as_array().unwrap()[1..].to_vec();
+    assert_eq!(Value::from(&input[..5]), expected);
+    assert_eq!(input[5], json!({"type": "function_call_output", "call_id": "call_1", "output": "3"}));
+}
+
+#[tokio::test]
+async fn what_another_provider_made_goes_as_far_as_the_api_has_a_place_for_it() {
+    let data = llm_do_providers::ProviderData::new("anthropic", json!({"signature": "s"}));
+    let thought = llm_do_providers::Thinking::new("hm").with_provider_data(data.clone());
+    let parts =
+        vec![ResponsePart::Thinking(thought), ResponsePart::Opaque(data), ResponsePart::Text { text: "Hello".into() }];
+    let input = sent_messages(&[Message::user("hi"), Message::Assistant { parts }]).await;
+    let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": []}]});
+    assert_eq!(input.as_array().unwrap()[1..], [said]);
+}
+
+#[tokio::test]
+async fn a_streamed_request_says_so() {
+    let server = Server::scripted([crate::stream_of(&json!([message("fine")]))]).await;
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap();
+    assert_eq!(server.requests()[0].body["stream"], true);
+}
