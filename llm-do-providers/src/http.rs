@@ -74,6 +74,27 @@ impl Endpoint {
         self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
     }
 
+    /// Sends `key` along, as it is, in the header `name`.
+    #[cfg(feature = "anthropic")]
+    pub(crate) fn key_header(&mut self, name: &'static str, key: &ApiKey) {
+        self.add_secret(HeaderName::from_static(name), key.expose());
+    }
+
+    /// Sends the header `name` along, which holds no secret.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the header if its value cannot be sent.
+    #[cfg(feature = "anthropic")]
+    pub(crate) fn header(&mut self, name: &'static str, value: &str) -> Result<(), ProviderError> {
+        let value = HeaderValue::from_str(value).map_err(|_| {
+            let text = format!("the header `{name}` cannot be sent; its value holds what no header can carry");
+            ProviderError::new(self.provider, ErrorKind::Configuration, text)
+        })?;
+        self.headers.insert(HeaderName::from_static(name), value);
+        Ok(())
+    }
+
     /// Sends a header along that holds a secret.
     fn add_secret(&mut self, name: HeaderName, value: &str) {
         // An `ApiKey` holds only what a header can carry, so that there always is a value.

@@ -43,6 +43,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cli` | [`cli`]: the command line |
+//! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
@@ -140,15 +141,19 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use llm_do_providers::ApiKey;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
-#[cfg(feature = "openai")]
-pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel};
+#[cfg(feature = "anthropic")]
+pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, FinishReason, Message, Model, Money, MoneyError, OutputSchema, Price, PriceEntry,
     PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, Response, ResponsePart, ResponseStream,
     ServerSideTool, ServerSideToolUse, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice,
     ToolResult, ToolSpec, Usage, UserPart, WebSearch, replay,
 };
+#[cfg(feature = "openai")]
+pub use llm_do_providers::{OpenAiBuilder, OpenAiModel};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;
