@@ -91,6 +91,10 @@ impl Attachment {
     /// # Errors
     ///
     /// Returns what is wrong with the file, and what to do, if the bytes are no UTF-8.
+    #[cfg_attr(
+        not(any(feature = "local", feature = "openai")),
+        allow(dead_code, reason = "others carry files of text")
+    )]
     pub(crate) fn inlined(&self) -> Result<String, String> {
         Ok(format!("{}:\n{}", self.heading(), self.text()?))
     }

@@ -70,12 +70,13 @@ impl Endpoint {
     }
 
     /// Sends `key` along, as a bearer token.
+    #[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
         self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
     }
 
     /// Sends `key` along, as it is, in the header `name`.
-    #[cfg(feature = "anthropic")]
+    #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn key_header(&mut self, name: &'static str, key: &ApiKey) {
         self.add_secret(HeaderName::from_static(name), key.expose());
     }
@@ -85,7 +86,7 @@ impl Endpoint {
     /// # Errors
     ///
     /// Returns an error that names the header if its value cannot be sent.
-    #[cfg(feature = "anthropic")]
+    #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn header(&mut self, name: &'static str, value: &str) -> Result<(), ProviderError> {
         let value = HeaderValue::from_str(value).map_err(|_| {
             let text = format!("the header `{name}` cannot be sent; its value holds what no header can carry");

@@ -19,7 +19,9 @@ use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, To
 
 /// Returns the blocks of an answer; what other providers alone understand is left out, and so is a thought at its end, where
 /// the API takes none.
-pub(super) fn assistant(parts: &[ResponsePart]) -> Vec<Block<'_>> {
+///
+/// A use of a server-side tool without its result stays only if the turn goes on, and the server with it.
+pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool) -> Vec<Block<'_>> {
     let mut blocks = Vec::with_capacity(parts.len());
     let mut thoughts = 0;
     for (place, part) in parts.iter().enumerate() {
@@ -32,8 +34,10 @@ pub(super) fn assistant(parts: &[ResponsePart]) -> Vec<Block<'_>> {
             }),
             ResponsePart::Thinking(thought) => blocks.extend(thinking(thought)),
             ResponsePart::ToolCall(made) => blocks.push(call(made)),
-            ResponsePart::ServerSideTool(used) => blocks.extend(server_side(used)),
-            ResponsePart::Attachment(_) => {}
+            ResponsePart::ServerSideTool(used) if goes_on || is_answered(used, parts) => {
+                blocks.extend(server_side(used));
+            }
+            ResponsePart::ServerSideTool(_) | ResponsePart::Attachment(_) => {}
             ResponsePart::Opaque(data) => blocks.extend(opaque(data)),
         }
         match part {
@@ -82,6 +86,17 @@ fn call(call: &ToolCall) -> Block<'_> {
         Err(_) => Input::Instead(json!({ "invalid_json": call.arguments })),
     };
     Block::tool_use(parts::id(&call.id), &call.name, input, object(call.provider_data.as_ref()))
+}
+
+/// Whether the result of a use is there, with it or elsewhere in its answer.
+fn is_answered(used: &ServerSideToolUse, parts: &[ResponsePart]) -> bool {
+    let Some(data) = object(used.provider_data.as_ref()) else { return false };
+    let id = data.get("use").map(|used| &used["id"]);
+    let is_result = |part: &ResponsePart| match part {
+        ResponsePart::Opaque(data) => data.of(PROVIDER).is_some_and(|data| id == data.get("tool_use_id")),
+        _ => false,
+    };
+    data.contains_key("result") || (id.is_some() && parts.iter().any(is_result))
 }
 
 fn server_side(used: &ServerSideToolUse) -> Vec<Block<'_>> {

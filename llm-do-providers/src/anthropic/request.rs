@@ -93,10 +93,13 @@ fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
 /// Returns what was said, by each side in turn: results first, as they must follow their calls.
 fn said(messages: &[Message]) -> Result<Vec<Said<'_>>, ProviderError> {
     let mut said = Vec::with_capacity(messages.len());
-    for message in messages {
+    for (place, message) in messages.iter().enumerate() {
         match message {
             Message::User { parts } => say(&mut said, Role::User, parts::user(parts)?),
-            Message::Assistant { parts } => say(&mut said, Role::Assistant, replay::assistant(parts)),
+            Message::Assistant { parts } => {
+                let goes_on = !matches!(messages.get(place + 1), Some(Message::User { .. }));
+                say(&mut said, Role::Assistant, replay::assistant(parts, goes_on));
+            }
             Message::Tool { results } => {
                 let (mut blocks, files) = parts::results(results)?;
                 blocks.extend(files);

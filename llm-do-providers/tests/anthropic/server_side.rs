@@ -123,6 +123,21 @@ async fn results_that_stand_apart_from_their_uses_keep_their_places() {
 }
 
 #[tokio::test]
+async fn a_use_that_still_waits_for_its_result_goes_back_only_within_the_turn() {
+    let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}});
+    let content = json!([used("srvtoolu_1", "web_search", &json!({"query": "e"})), call]);
+    let response = asked(Reply::json(200, &message(&content, "tool_use"))).await;
+    let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
+    let within = next(response, Message::Tool { results }).await;
+    assert_eq!(within["messages"][1]["content"], content);
+
+    let content = json!([{"type": "text", "text": "I search."}, content[0]]);
+    let cut_off = asked(Reply::json(200, &message(&content, "max_tokens"))).await;
+    let after = next(cut_off, Message::user("go on")).await;
+    assert_eq!(after["messages"][1]["content"], json!([content[0]]));
+}
+
+#[tokio::test]
 async fn a_container_goes_on_within_a_turn_only() {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}});
     let mut body = message(&json!([call]), "tool_use");
