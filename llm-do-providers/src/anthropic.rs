@@ -104,10 +104,10 @@ inventory::submit! {
 /// | Tool | Goes as |
 /// | --- | --- |
 /// | `web_search`, with `max_uses` and one of `allowed_domains` and `blocked_domains` | `web_search_20250305` |
-/// | `web_fetch` | `web_fetch_20250910` |
+/// | `web_fetch`, which Opus 5 does not have | `web_fetch_20250910` |
 /// | `code_execution` | `code_execution_20250825` |
 ///
-/// These are the versions that every model since 3.5 takes; newer ones of search and fetch run code on what they find. Uses and
+/// These are the versions that models since 3.5 take; newer ones of search and fetch run code on what they find. Uses and
 /// results are parts of the answer, and go back as they came, encrypted content and citations included. Citations
 /// stand as an opaque part behind the text that they are of. A container goes on within a turn, and is not taken up by the next.
 ///

@@ -9,6 +9,9 @@ use crate::server_side::ServerSideTool;
 /// What all of Anthropic's models since 3.5 run on its servers.
 const TOOLS: &[ServerSideTool] = &[ServerSideTool::WEB_SEARCH, ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
 
+/// What Opus 5 runs: <https://platform.claude.com/docs/en/models/opus-5/migration-guide> has no `web_fetch` with it.
+const TOOLS_OF_OPUS_5: &[ServerSideTool] = &[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution];
+
 /// How the models of a family want to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Family {
@@ -100,6 +103,9 @@ impl Family {
             (_, Some((3, _) | (4, 0..=4))) => FOURTH,
             (_, Some((4, 5))) => FOUR_FIVE,
             (_, Some((4, 6))) => FOUR_SIX,
+            (Some("opus"), Some((5, 0))) => {
+                Self { profile: Profile::NATIVE_OUTPUT.with_server_side_tools(TOOLS_OF_OPUS_5), ..FIFTH }
+            }
             (_, Some((4, _) | (5, 0..=4))) | (Some("haiku"), Some((5, 5))) => FIFTH,
             (Some("sonnet"), Some((5, 5))) => Self { thinking: Thinking::Hidden(Off::BetweenTools), ..NEWEST },
             _ => NEWEST,
@@ -179,6 +185,8 @@ mod tests {
         assert!(Family::of("claude-opus-4-5").profile.native_output);
         assert!(!Family::of("claude-3-opus-latest").profile.runs(&ServerSideTool::WebFetch));
         assert!(Family::of("claude-3-5-haiku-latest").profile.runs(&ServerSideTool::WEB_SEARCH));
+        let (opus, next) = (Family::of("claude-opus-5").profile, Family::of("claude-opus-5-5").profile);
+        assert!(opus.native_output && !opus.runs(&ServerSideTool::WebFetch) && next.runs(&ServerSideTool::WebFetch));
         assert_eq!(Family::of("kimi-k3").profile, Profile::NONE);
     }
 
