@@ -66,6 +66,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cli` | [`cli`]: the command line |
+//! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
@@ -163,10 +164,12 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub use llm_do_providers::ApiKey;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
-#[cfg(feature = "openai")]
-pub use llm_do_providers::{ApiKey, OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
+#[cfg(feature = "anthropic")]
+pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
     Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
@@ -174,5 +177,7 @@ pub use llm_do_providers::{
     StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
     model_provider, replay,
 };
+#[cfg(feature = "openai")]
+pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;
