@@ -75,7 +75,7 @@ impl Attachment {
     }
 
     /// Returns the file of these bytes, written as base64; none, if they are not.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn from_base64(media_type: impl Into<String>, text: &str) -> Option<Self> {
         Some(Self::new(media_type, STANDARD.decode(text).ok()?))
     }
@@ -97,10 +97,22 @@ impl Attachment {
     /// # Errors
     ///
     /// Returns what is wrong with the file, and what to do, if the bytes are no UTF-8.
+    #[cfg_attr(
+        not(any(feature = "local", feature = "openai")),
+        allow(dead_code, reason = "others carry files of text")
+    )]
     pub(crate) fn inlined(&self) -> Result<String, String> {
+        Ok(format!("{}:\n{}", self.heading(), self.text()?))
+    }
+
+    /// Returns the bytes as text.
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub(crate) fn text(&self) -> Result<&str, String> {
         let text = std::str::from_utf8(&self.data);
-        let text = text.map_err(|_| format!("{} is not UTF-8; convert it before it is attached", self.described()))?;
-        Ok(format!("{}:\n{text}", self.heading()))
+        text.map_err(|_| format!("{} is not UTF-8; convert it before it is attached", self.described()))
     }
 
     /// Returns what a model is told that a file is called.

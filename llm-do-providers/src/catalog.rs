@@ -86,7 +86,7 @@ fn known() -> String {
         inventory::iter::<ModelProvider>.into_iter().map(|provider| format!("`{}`", provider.prefix)).collect();
     prefixes.sort_unstable();
     if prefixes.is_empty() {
-        return "none (turn on a feature such as `openai` or `local`)".to_owned();
+        return "none (turn on a feature such as `anthropic`, `openai` or `local`)".to_owned();
     }
     prefixes.join(", ")
 }

@@ -1,5 +1,6 @@
 //! One exchange with a server: tries, the pieces of a streamed answer, and what may go wrong with them.
 
+mod fault;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -12,8 +13,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::sleep;
 
+pub(crate) use self::fault::{odd, reported, unread};
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{self, Call, Endpoint, Events};
+use crate::http::{Call, Endpoint, Events};
+use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::Response;
 use crate::retry::{Pause, Tries};
@@ -51,8 +54,21 @@ pub(crate) trait Growing: Send + 'static {
 
     /// Returns what came of an answer that broke off: no call whose arguments may not all be there.
     fn arrived(self) -> Response;
+
+    /// Whether the server paused, and goes on once the answer so far is sent back to it. Default: it never does.
+    fn is_paused(&self) -> bool {
+        false
+    }
+
+    /// Returns the body that has the server go on after `paused`, which answered the body `sent`; none if there is no such
+    /// body, so that the answer ends there. Default: none.
+    fn go_on(_sent: &[u8], _paused: &Response) -> Option<Vec<u8>> {
+        None
+    }
 }
 
+/// How often an answer may pause before it is taken as cut off.
+const MOST_PAUSES: usize = 10;
 /// How long most requests are at least, in bytes, so that a body does not grow from nothing.
 const BODY: usize = 4 << 10;
 
@@ -60,8 +76,12 @@ const BODY: usize = 4 << 10;
 pub(crate) struct Exchange<F> {
     endpoint: Arc<Endpoint>,
     call: Call,
+    retries: u32,
     tries: Tries,
     begin: F,
+    /// What was answered before the last pause.
+    before: Option<Response>,
+    pauses: usize,
 }
 
 impl<F, G> Exchange<F>
@@ -86,15 +106,23 @@ where
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
         let call = Call::new(endpoint.provider, body.into(), settings)?;
-        Ok(Self { endpoint: Arc::clone(endpoint), call, tries: Tries::new(retries), begin })
+        let (endpoint, tries) = (Arc::clone(endpoint), Tries::new(retries));
+        Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0 })
     }
 
     /// Waits for the whole answer.
     pub(crate) async fn whole(mut self) -> Result<Response, ProviderError> {
         loop {
             match self.attempt().await {
-                Ok(response) => return Ok(response),
-                Err(error) => sleep(self.after(error)?.wait).await,
+                Ok(answer) => {
+                    if let Some(response) = self.ended(answer) {
+                        return Ok(response);
+                    }
+                }
+                Err(error) => match self.after(error) {
+                    Ok(pause) => sleep(pause.wait).await,
+                    Err(error) => return Err(self.broken_off(error, None)),
+                },
             }
         }
     }
@@ -106,13 +134,45 @@ where
         Box::pin(stream::unfold(Box::new(streaming), Streaming::next))
     }
 
-    async fn attempt(&self) -> Result<Response, ProviderError> {
+    async fn attempt(&self) -> Result<G, ProviderError> {
         let body = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
         answer.absorb_whole(&self.endpoint, &body)?;
         match answer.fault() {
             Some(fault) => Err(odd(&self.endpoint, fault)),
-            None => Ok(answer.complete()),
+            None => Ok(answer),
+        }
+    }
+
+    /// Takes an answer that has ended without a fault: returns the whole, or none if the server goes on, which is set up.
+    fn ended(&mut self, answer: G) -> Option<Response> {
+        let is_paused = answer.is_paused();
+        let part = answer.complete();
+        let more = if is_paused { G::go_on(self.call.body(), &part) } else { None };
+        let response = match self.before.take() {
+            Some(before) => before.followed_by(part),
+            None => part,
+        };
+        let Some(body) = more else { return Some(response) };
+        self.pauses += 1;
+        if self.pauses > MOST_PAUSES {
+            return Some(response.with_finish(FinishReason::Length));
+        }
+        self.call.set_body(body.into());
+        self.tries = Tries::new(self.retries);
+        self.before = Some(response);
+        None
+    }
+
+    /// Adds to an error what had arrived, before the last pause and after it.
+    fn broken_off(&mut self, error: ProviderError, arrived: Option<Response>) -> ProviderError {
+        let arrived = match (self.before.take(), arrived) {
+            (Some(before), Some(more)) => Some(before.followed_by(more)),
+            (before, more) => before.or(more),
+        };
+        match arrived {
+            Some(arrived) => error.with_arrived(arrived),
+            None => error,
         }
     }
 
@@ -186,7 +246,8 @@ where
                 let stepped = reading.step(&mut self.ready).await;
                 self.shown |= !self.ready.is_empty();
                 if !stepped? {
-                    self.state = State::End;
+                    let answer = reading.answer.take();
+                    self.end(answer);
                 }
             }
             State::End => {}
@@ -194,32 +255,47 @@ where
         Ok(())
     }
 
+    /// Ends the stream with the whole answer, unless the server paused: then nothing more was shown that a next try of what
+    /// follows would repeat.
+    fn end(&mut self, answer: Option<G>) {
+        self.state = State::End;
+        match answer.map(|answer| self.exchange.ended(answer)) {
+            Some(Some(response)) => self.ready.push_back(StreamEvent::Done(response)),
+            Some(None) => (self.state, self.shown) = (State::Ask, false),
+            None => {}
+        }
+    }
+
     /// Goes on to the next try, unless the answer has begun or the failure lasts; then the error has what arrived.
     fn recover(&mut self, error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
         if self.shown {
-            return Err(match state {
-                State::Read(reading) => reading.broken_off(error),
-                _ => error,
-            });
+            let arrived = match state {
+                State::Read(reading) => reading.answer.map(Growing::arrived),
+                _ => None,
+            };
+            return Err(self.exchange.broken_off(error, arrived));
         }
-        let pause = self.exchange.after(error)?;
+        let pause = match self.exchange.after(error) {
+            Ok(pause) => pause,
+            Err(error) => return Err(self.exchange.broken_off(error, None)),
+        };
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });
         self.state = State::Pause(pause.wait);
         Ok(())
     }
 }
 
-/// The reading of one streamed answer.
+/// The reading of one streamed answer, or of what follows a pause of it.
 struct Reading<G> {
     endpoint: Arc<Endpoint>,
     events: Events,
-    /// None once it is handed out.
+    /// None once it is taken, at its end.
     answer: Option<G>,
 }
 
 impl<G: Growing> Reading<G> {
-    /// Reads one event, adds what it brought to `ready`, and returns whether more is to come.
+    /// Reads one event, adds what it brought to `ready`, and returns whether more is to come; if not, the answer is whole.
     async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         match self.events.next().await {
@@ -239,32 +315,6 @@ impl<G: Growing> Reading<G> {
         if let Some(fault) = answer.fault() {
             return Err(odd(&self.endpoint, fault));
         }
-        ready.extend(self.answer.take().map(|answer| StreamEvent::Done(answer.complete())));
         Ok(false)
     }
-
-    /// Returns the error of an answer that broke off, with what of it arrived.
-    fn broken_off(self, error: ProviderError) -> ProviderError {
-        match self.answer {
-            Some(answer) => error.with_arrived(answer.arrived()),
-            None => error,
-        }
-    }
-}
-
-/// The error for an error object in an answer of status 200.
-pub(crate) fn reported(server: &Endpoint, error: &Value) -> ProviderError {
-    http::reported(server.provider, server.key_hint, error)
-}
-
-/// The error for an answer of status 200 that breaks the protocol.
-pub(crate) fn odd(server: &Endpoint, what: &str) -> ProviderError {
-    let text = format!("{what}; try again, and check that the server speaks {}", server.protocol);
-    ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200)
-}
-
-/// The error for an answer that is not the JSON of the protocol.
-pub(crate) fn unread(server: &Endpoint, error: &serde_json::Error) -> ProviderError {
-    let place = format!("line {}, column {}", error.line(), error.column());
-    odd(server, &format!("the answer is not the JSON of {} ({place})", server.protocol))
 }

@@ -1,6 +1,7 @@
 //! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
 
 mod events;
+mod fault;
 mod refusal;
 mod stray;
 
@@ -13,7 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use futures_util::stream;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
@@ -84,15 +85,33 @@ impl Endpoint {
     }
 
     /// Sends `key` along, as a bearer token.
-    #[cfg(feature = "openai")]
+    #[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
-        self.add_secret(reqwest::header::AUTHORIZATION, &format!("Bearer {}", key.expose()));
+        self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
     }
 
     /// Sends `key` along, as it is, in the header `name`.
-    #[cfg(feature = "gemini")]
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "gemini")),
+        allow(dead_code, reason = "each provider has its headers")
+    )]
     pub(crate) fn key_header(&mut self, name: &'static str, key: &ApiKey) {
         self.add_secret(HeaderName::from_static(name), key.expose());
+    }
+
+    /// Sends the header `name` along, which holds no secret.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the header if its value cannot be sent.
+    #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "each provider has its headers"))]
+    pub(crate) fn header(&mut self, name: &'static str, value: &str) -> Result<(), ProviderError> {
+        let value = HeaderValue::from_str(value).map_err(|_| {
+            let text = format!("the header `{name}` cannot be sent; its value holds what no header can carry");
+            ProviderError::new(self.provider, ErrorKind::Configuration, text)
+        })?;
+        self.headers.insert(HeaderName::from_static(name), value);
+        Ok(())
     }
 
     /// Sends a header along that holds a secret.
@@ -156,10 +175,10 @@ impl Endpoint {
         let status = answer.status().as_u16();
         let mut body = Vec::with_capacity(announced(answer).min(limit));
         while let Some(chunk) =
-            answer.chunk().await.map_err(|error| broken(self.provider, &self.origin(), status, error))?
+            answer.chunk().await.map_err(|error| fault::broken(self.provider, &self.origin(), status, error))?
         {
             if body.len() + chunk.len() > limit {
-                return Err(too_large(self.provider, status, limit));
+                return Err(fault::too_large(self.provider, status, limit));
             }
             body.extend_from_slice(&chunk);
         }
@@ -180,7 +199,7 @@ impl Endpoint {
     }
 
     fn late(&self, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
-        late(self.provider, &self.origin(), limit, name, status)
+        fault::late(self.provider, &self.origin(), limit, name, status)
     }
 
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
@@ -220,6 +239,16 @@ impl Call {
             headers.insert(name, value);
         }
         Ok(Self { body, headers, timeout: settings.timeout })
+    }
+
+    /// Returns what is sent.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sends `body` from now on.
+    pub(crate) fn set_body(&mut self, body: Bytes) {
+        self.body = body;
     }
 }
 
@@ -273,12 +302,12 @@ impl Reading {
     async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
         let status = self.answer.status().as_u16();
         let chunk = match timeout(self.idle, self.answer.chunk()).await {
-            Ok(chunk) => chunk.map_err(|error| broken(self.provider, &self.origin, status, error))?,
-            Err(_) => return Err(late(self.provider, &self.origin, self.idle, "idle timeout", Some(status))),
+            Ok(chunk) => chunk.map_err(|error| fault::broken(self.provider, &self.origin, status, error))?,
+            Err(_) => return Err(fault::late(self.provider, &self.origin, self.idle, "idle timeout", Some(status))),
         };
         self.size += chunk.as_ref().map_or(0, Bytes::len);
         if self.size > STREAM_SIZE {
-            return Err(too_large(self.provider, status, STREAM_SIZE));
+            return Err(fault::too_large(self.provider, status, STREAM_SIZE));
         }
         Ok(chunk)
     }
@@ -304,23 +333,4 @@ fn client(provider: &str) -> Result<&'static Client, ProviderError> {
 /// How long the server says that its answer is, in bytes; 0 if it does not say.
 fn announced(answer: &Response) -> usize {
     answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
-}
-
-fn broken(provider: &str, origin: &str, status: u16, error: reqwest::Error) -> ProviderError {
-    let text = format!("the connection to {origin} broke in the middle of the answer; try again");
-    ProviderError::new(provider, ErrorKind::Transport, text).with_status(status).with_source(error.without_url())
-}
-
-fn late(provider: &str, origin: &str, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
-    let text = format!("{origin} did not answer in time; try again, or raise the {name} of {limit:?}");
-    let error = ProviderError::new(provider, ErrorKind::Timeout, text);
-    match status {
-        Some(status) => error.with_status(status),
-        None => error,
-    }
-}
-
-fn too_large(provider: &str, status: u16, limit: usize) -> ProviderError {
-    let text = format!("the answer is longer than {} MiB; ask for less, or set `max_tokens`", limit >> 20);
-    ProviderError::new(provider, ErrorKind::Protocol, text).with_status(status)
 }

@@ -5,11 +5,14 @@
 //!
 //! | Models | Feature | Environment |
 //! | --- | --- | --- |
+//! | `anthropic:MODEL`: `AnthropicModel`, for Claude and any server that speaks the Messages API | `anthropic` | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
 //! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
+#[cfg(feature = "anthropic")]
+mod anthropic;
 mod attachment;
 mod catalog;
 mod error;
@@ -40,6 +43,8 @@ mod settings;
 mod testing;
 mod usage;
 
+#[cfg(feature = "anthropic")]
+pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};

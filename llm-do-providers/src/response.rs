@@ -11,7 +11,7 @@ use crate::usage::Usage;
 pub struct Response {
     /// The parts, in order.
     pub parts: Vec<ResponsePart>,
-    /// What it used; [`Usage::requests`] is 1.
+    /// What it used; [`Usage::requests`] is 1, or more if the provider paused and was asked to go on.
     pub usage: Usage,
     /// Why the model stopped.
     pub finish: FinishReason,
@@ -41,6 +41,13 @@ impl Response {
     #[must_use]
     pub fn with_answered_by(self, name: impl Into<String>) -> Self {
         Self { answered_by: Some(name.into()), ..self }
+    }
+
+    /// Returns an answer that went on with `more` after a pause.
+    #[cfg(feature = "http")]
+    pub(crate) fn followed_by(mut self, more: Self) -> Self {
+        self.parts.extend(more.parts);
+        Self { parts: self.parts, usage: self.usage + more.usage, ..more }
     }
 
     /// Returns the text parts, joined.

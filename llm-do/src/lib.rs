@@ -66,6 +66,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | `cli` | [`cli`]: the command line |
+//! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
@@ -164,10 +165,12 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
-#[cfg(any(feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub use llm_do_providers::ApiKey;
 #[cfg(feature = "local")]
 pub use llm_do_providers::LocalModel;
+#[cfg(feature = "anthropic")]
+pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
     Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,

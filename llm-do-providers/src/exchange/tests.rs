@@ -29,7 +29,15 @@ pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
         match reading.step(&mut ready).now_or_never().unwrap() {
             Ok(true) => {}
             Ok(false) => break None,
-            Err(error) => break Some(reading.broken_off(error)),
+            Err(error) => break Some(error),
+        }
+    };
+    let answer = reading.answer.take();
+    let error = match (error, answer) {
+        (Some(error), Some(answer)) => Some(error.with_arrived(answer.arrived())),
+        (error, answer) => {
+            ready.extend(answer.map(|answer| StreamEvent::Done(answer.complete())));
+            error
         }
     };
     (ready.into(), error)

@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::error::{ErrorKind, ProviderError};
 
 /// What servers say of a conversation that is longer than the model reads; only some have a code for it.
-const TOO_LONG: [&str; 6] = [
+const TOO_LONG: [&str; 7] = [
+    "exceed context limit",
     "context length",
     "context size",
     "context window",
@@ -52,8 +53,16 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
     let code = in_brackets(word.as_deref());
     let (kind, text) = match status {
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
+        402 => {
+            let text = format!("the account has no credit left{code}; check the plan and the billing");
+            (ErrorKind::RateLimited, text)
+        }
         403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
+        413 => {
+            let text = format!("the request is larger than the server takes{code}; shorten it, or attach less");
+            (ErrorKind::ContextTooLong, text)
+        }
         400 if bad_key(error).is_some() => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
         429 if is_used_up => {
             (ErrorKind::RateLimited, format!("the quota is used up{code}; check the plan and the billing"))
@@ -167,9 +176,11 @@ mod tests {
             (302, ErrorKind::InvalidRequest),
             (400, ErrorKind::InvalidRequest),
             (401, ErrorKind::Auth),
+            (402, ErrorKind::RateLimited),
             (403, ErrorKind::Auth),
             (404, ErrorKind::InvalidRequest),
             (408, ErrorKind::Unavailable),
+            (413, ErrorKind::ContextTooLong),
             (429, ErrorKind::RateLimited),
             (500, ErrorKind::Unavailable),
             (503, ErrorKind::Overloaded),
@@ -212,6 +223,7 @@ mod tests {
         let told = [
             json!({"code": "context_length_exceeded", "message": "This model's maximum context length is 8192 tokens."}),
             json!({"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}),
+            json!({"message": "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"}),
             json!({"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}),
             json!({"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the available size"}),
         ];

@@ -1,0 +1,281 @@
+//! Models behind the Anthropic Messages API, at its home or on any compatible server.
+
+mod answer;
+mod builder;
+mod family;
+mod parts;
+mod replay;
+mod request;
+mod schema;
+mod server_tools;
+mod stream;
+mod thinking;
+mod wire;
+
+use std::env;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use self::answer::Answer;
+pub use self::builder::AnthropicBuilder;
+use self::family::Family;
+use crate::catalog::ModelProvider;
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::Exchange;
+use crate::http::Endpoint;
+use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::response::Response;
+use crate::secret::ApiKey;
+
+const PROVIDER: &str = "anthropic";
+const PROTOCOL: &str = "the Messages API";
+const HOME: &str = "https://api.anthropic.com";
+const HOME_HOST: &str = "api.anthropic.com";
+const BASE_URL: &str = "ANTHROPIC_BASE_URL";
+const API_KEY: &str = "ANTHROPIC_API_KEY";
+
+inventory::submit! {
+    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(AnthropicModel::from_env(model)?)))
+}
+
+/// A model that is reached through the [Anthropic Messages API](https://platform.claude.com/docs/en/api/messages/create).
+///
+/// That is Claude, and models of others whose servers speak it; `ANTHROPIC_BASE_URL` or
+/// [`base_url`](AnthropicBuilder::base_url) says which server to ask. In the catalog, it is `anthropic:MODEL`. What a model
+/// of Claude is told, and what is left out because it would be refused, depends on its family, which is read in its name;
+/// a name that is newer than this crate is taken for one of the newest family.
+///
+/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried
+/// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
+/// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
+/// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting). An error inside of a stream has the
+/// [status of its type](https://platform.claude.com/docs/en/api/errors), and so is tried again like one before it.
+///
+/// # Settings
+///
+/// | Setting | Goes as | On |
+/// | --- | --- | --- |
+/// | `max_tokens` | `max_tokens`, which the API requires | all; see below |
+/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on one of them, and `temperature` goes first |
+/// | `stop` | `stop_sequences` | all |
+/// | `thinking` | `thinking`, `output_config.effort` | from 3.7 on; see below |
+/// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if there are tools |
+/// | `cache_prompt` | `cache_control` | all; see below |
+/// | `service_tier` | the same: `auto`, `standard_only` | all |
+/// | `seed`, `presence_penalty`, `frequency_penalty` | nothing: the API has no place for them | |
+///
+/// `metadata`, `top_k` and others go through [`extra_body`](crate::Settings::extra_body).
+///
+/// Without a limit of yours, an answer may have 32,000 tokens, thoughts included, or as many as the family can write if that
+/// is less: 8,192 of Claude 3.5 and of models of others, 4,096 of what is older. That is what comes whole within the default
+/// timeout; stream, and set more, if you expect more.
+///
+/// # Thinking
+///
+/// [Levels](crate::ThinkingLevel) go as the [family understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
+/// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, or your number;
+/// less where `max_tokens` leaves no room), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
+/// thoughts asked for. `off` goes as `disabled`, with Sonnet 5.5 as `between_tools`, and as a low effort where a model always
+/// thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is sent; models from Sonnet 5 on then think, and show no
+/// thoughts.
+///
+/// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. Fable 5.1 and the models of 5.5 refuse
+/// theirs once anything before them has changed: system prompt, tools, or messages.
+///
+/// # Tools and structured output
+///
+/// A [choice](crate::ToolChoice) goes as `any`, `tool` or `none`. Where the API refuses to force a tool, the model has the
+/// choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
+///
+/// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
+/// with Claude 4.5 and newer; their [`Profile`] says so. Bounds that the API does not enforce go into descriptions. A schema
+/// that it cannot enforce (a map, a value of any kind, a type that holds itself, more than 24 optional properties or 16
+/// alternatives) is told to the model in the system prompt instead.
+///
+/// If the limit on tokens cuts off an answer in a call, that call is left out, and the answer finishes with
+/// [`Length`](crate::FinishReason::Length), as it does when the context is full.
+///
+/// When a model refuses, the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter), and an opaque part
+/// `refusal` has the reason that the provider gives.
+///
+/// # Server-side tools
+///
+/// | Tool | Goes as |
+/// | --- | --- |
+/// | `web_search`, with `max_uses` and one of `allowed_domains` and `blocked_domains` | `web_search_20250305` |
+/// | `web_fetch`, which Opus 5 does not have | `web_fetch_20250910` |
+/// | `code_execution` | `code_execution_20250825` |
+///
+/// These are the versions that models since 3.5 take; newer ones of search and fetch run code on what they find. Uses and
+/// results are parts of the answer, and go back as they came, encrypted content and citations included. Citations
+/// stand as an opaque part behind the text that they are of. A container goes on within a turn, and is not taken up by the next.
+///
+/// The provider [pauses](https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons) a turn that takes long.
+/// It is asked to go on here, up to 10 times, so that a request has one answer and a stream one end; its usage counts each of
+/// the requests. What is paused after that finishes with [`Length`](crate::FinishReason::Length).
+///
+/// # Caching
+///
+/// With `cache_prompt`, [marks](https://platform.claude.com/docs/en/build-with-claude/prompt-caching) stand behind the tools,
+/// the system prompt and the last two messages of the user, so that each request finds what the one before it put there.
+/// They last five minutes. [`Usage::input_tokens`](crate::Usage) includes what comes from the cache or goes into it, which on
+/// the wire it does not.
+///
+/// # Attachments
+///
+/// They go as [images](https://platform.claude.com/docs/en/build-with-claude/vision) and
+/// [documents](https://platform.claude.com/docs/en/build-with-claude/pdf-support), in what the user says and in tools' results.
+///
+/// | Media type | Goes as | Name |
+/// | --- | --- | --- |
+/// | `image/jpeg`, `image/png`, `image/gif`, `image/webp` | `image` | not sent |
+/// | `application/pdf` | `document` | its title |
+/// | `text/*`, `application/json`, `*+json` | `document` of plain text, if it is UTF-8 | its title |
+///
+/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The result of a call
+/// that failed takes only text: its files follow behind all results of the turn, each below a line that says whose it is.
+///
+/// # Not supported
+///
+/// Files and images by URL or by the Files API, citations of documents that you send, caches of an hour, newer versions of
+/// server-side tools, those that run on your side by a schema of Anthropic's (`bash`, `computer`), MCP connectors, skills, strict
+/// tools, batches, counting of tokens.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{AnthropicModel, ApiKey, Model};
+///
+/// let model = AnthropicModel::builder("claude-sonnet-4-5").api_key(ApiKey::new("sk-ant-1")?).build()?;
+/// assert_eq!(model.name(), "anthropic:claude-sonnet-4-5");
+/// assert!(model.profile().native_output);
+/// # Ok::<_, llm_do_providers::ProviderError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct AnthropicModel {
+    name: String,
+    model: Arc<str>,
+    endpoint: Arc<Endpoint>,
+    family: Family,
+    profile: Profile,
+    retries: u32,
+}
+
+impl AnthropicModel {
+    /// Sets up the model that the server calls `model`; no variable of the environment is read.
+    pub fn builder(model: impl Into<String>) -> AnthropicBuilder {
+        AnthropicBuilder::new(model.into())
+    }
+
+    /// Returns the model that the server calls `model`, at `ANTHROPIC_BASE_URL` with the key in `ANTHROPIC_API_KEY`.
+    ///
+    /// Without `ANTHROPIC_BASE_URL` it is `https://api.anthropic.com`, which needs a key; other servers may do without.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, or if the base URL is
+    /// not an `http` or `https` URL.
+    pub fn from_env(model: &str) -> Result<Self, ProviderError> {
+        Self::from_variables(model, |name| env::var(name).ok())
+    }
+
+    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
+        let set = |name| variable(name).filter(|value| !value.is_empty());
+        let mut builder = Self::builder(model);
+        if let Some(url) = set(BASE_URL) {
+            builder = builder.base_url(url);
+        }
+        if let Some(key) = set(API_KEY) {
+            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{API_KEY}`: {fault}")))?;
+            builder = builder.api_key(key);
+        }
+        builder.build()
+    }
+
+    fn exchange(
+        &self,
+        request: &Request<'_>,
+        stream: bool,
+    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+        let asked = request::messages(&self.model, &self.family, self.profile, request, stream)?;
+        let model = Arc::clone(&self.model);
+        let begin = move || Answer::new(Arc::clone(&model));
+        Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)
+    }
+}
+
+#[async_trait]
+impl Model for AnthropicModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
+        self.exchange(&request, false)?.whole().await
+    }
+
+    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
+        Ok(self.exchange(&request, true)?.stream())
+    }
+}
+
+fn configuration(text: &str) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::AnthropicModel;
+    use crate::error::{ErrorKind, ProviderError};
+    use crate::model::Model;
+
+    fn with(variables: &[(&str, &str)]) -> Result<AnthropicModel, ProviderError> {
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        AnthropicModel::from_variables("claude-opus-5-5", find)
+    }
+
+    #[test]
+    fn the_default_server_needs_a_key() {
+        for variables in [&[][..], &[("ANTHROPIC_API_KEY", "")]] {
+            let error = with(variables).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Configuration);
+            assert!(error.to_string().contains("set `ANTHROPIC_API_KEY`"), "{error}");
+        }
+        assert_eq!(with(&[("ANTHROPIC_API_KEY", "sk-1")]).unwrap().name(), "anthropic:claude-opus-5-5");
+    }
+
+    #[test]
+    fn another_server_needs_no_key() {
+        assert!(with(&[("ANTHROPIC_BASE_URL", "http://127.0.0.1:8080")]).is_ok());
+    }
+
+    #[test]
+    fn a_key_that_cannot_be_sent_is_blamed_on_its_variable_and_not_shown() {
+        let error = with(&[("ANTHROPIC_API_KEY", "sk-secret\n")]).unwrap_err().to_string();
+        assert!(error.contains("`ANTHROPIC_API_KEY`") && !error.contains("sk-secret"), "{error}");
+        let model = with(&[("ANTHROPIC_API_KEY", "sk-secret")]).unwrap();
+        assert!(!format!("{model:?}").contains("sk-secret"));
+    }
+
+    #[test]
+    fn a_base_url_or_a_beta_that_is_none_is_refused() {
+        let error = with(&[("ANTHROPIC_BASE_URL", "localhost:8080")]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Configuration);
+        let error = AnthropicModel::builder("m").base_url("http://localhost").beta("a\nb").build().unwrap_err();
+        assert!(error.to_string().contains("`anthropic-beta` cannot be sent"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn the_catalog_knows_the_provider() {
+        // The outcome depends on the environment; that the prefix is known does not.
+        if let Err(error) = crate::model("anthropic:claude-opus-5-5") {
+            assert_eq!(error.provider(), "anthropic");
+            assert!(!error.to_string().contains("no provider"), "{error}");
+        }
+    }
+}

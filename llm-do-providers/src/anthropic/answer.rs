@@ -1,0 +1,204 @@
+//! An answer as it grows, event by event; a whole answer is one event with all blocks.
+
+mod block;
+mod usage;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use self::block::Block;
+use self::usage::Figures;
+use super::PROVIDER;
+use super::wire::{Answered, Delta, Event, RawBlock};
+use crate::message::{FinishReason, ProviderData, ResponsePart};
+use crate::model::StreamEvent;
+use crate::response::Response;
+
+/// What came so far.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    /// The model that was asked, should the server not name it.
+    asked: Arc<str>,
+    model: Option<String>,
+    begun: bool,
+    blocks: Vec<Growing>,
+    calls: usize,
+    stop: Option<Stop>,
+    /// What is to be known of the answer beside its blocks.
+    notes: Vec<Value>,
+    figures: Figures,
+}
+
+/// A block and how far it is.
+#[derive(Debug)]
+struct Growing {
+    /// The server's number for it.
+    index: Option<u64>,
+    block: Block,
+    is_whole: bool,
+}
+
+/// Why the model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// As the parts say: it had said all, or calls tools.
+    Done,
+    Length,
+    Refused,
+    Paused,
+    Other,
+}
+
+impl Answer {
+    /// Returns the answer of the model `asked` before anything of it came.
+    pub(super) fn new(asked: Arc<str>) -> Self {
+        Self { asked, ..Self::default() }
+    }
+
+    /// Takes in an event, adds what it brought to `ready`, and returns whether more is to come.
+    pub(super) fn take(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
+        match &*event.kind {
+            "message_start" => {
+                if let Some(answered) = event.message {
+                    self.begin(answered);
+                }
+            }
+            "content_block_start" => {
+                if let Some(block) = event.content_block {
+                    self.start(event.index, block, ready);
+                }
+            }
+            "content_block_delta" => {
+                if let Some(delta) = event.delta {
+                    self.grow(event.index, delta, ready);
+                }
+            }
+            "content_block_stop" => {
+                if let Some(growing) = self.find(event.index) {
+                    growing.is_whole = true;
+                    ready.extend(growing.block.used());
+                }
+            }
+            "message_delta" => {
+                self.end(event.delta.unwrap_or_default());
+                self.figures.take(event.usage);
+            }
+            "message_stop" => return false,
+            // `ping`, and what may come to be.
+            _ => {}
+        }
+        true
+    }
+
+    /// Whether the server has said why it stopped.
+    pub(super) fn has_finished(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Whether the server goes on once it gets its answer back.
+    pub(super) fn has_paused(&self) -> bool {
+        self.stop == Some(Stop::Paused)
+    }
+
+    /// Returns what is wrong with it, if anything.
+    pub(super) fn has_fault(&self) -> Option<&'static str> {
+        if !self.begun {
+            return Some("the answer is empty");
+        }
+        let is_nameless = self.blocks.iter().any(|growing| growing.block.is_nameless_call());
+        is_nameless.then_some("the answer calls a tool without a name")
+    }
+
+    /// Returns the whole answer.
+    pub(super) fn into_response(mut self) -> Response {
+        let finish = match self.stop {
+            Some(Stop::Length) => Some(FinishReason::Length),
+            Some(Stop::Refused) => Some(FinishReason::ContentFilter),
+            Some(Stop::Other) => Some(FinishReason::Other),
+            Some(Stop::Done | Stop::Paused) | None => None,
+        };
+        // A block is as whole as the answer, with or without a mark of its end.
+        self.blocks.iter_mut().for_each(|growing| growing.is_whole = true);
+        if finish == Some(FinishReason::Length)
+            && let Some(last) = self.blocks.last_mut()
+        {
+            last.is_whole = false;
+        }
+        let response = self.response();
+        match finish {
+            Some(reason) => response.with_finish(reason),
+            None => response,
+        }
+    }
+
+    /// Returns what came of an answer that broke off.
+    pub(super) fn into_arrived(self) -> Response {
+        self.response().with_finish(FinishReason::Other)
+    }
+
+    fn response(self) -> Response {
+        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.ended(growing.is_whole));
+        let mut parts = block::parts(blocks.collect());
+        let note = |data| ResponsePart::Opaque(ProviderData::new(PROVIDER, data));
+        parts.extend(self.notes.into_iter().map(note));
+        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, self.figures.usage())
+    }
+
+    /// Takes in a whole answer, or as much of one as is there at the beginning.
+    pub(super) fn begin(&mut self, answered: Answered) {
+        self.begun = true;
+        self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
+        self.figures.take(answered.usage);
+        for block in answered.content.into_iter().flatten() {
+            self.start(None, block, &mut VecDeque::new());
+        }
+        let (stop_reason, stop_details) = (answered.stop_reason, answered.stop_details);
+        self.end(Delta { stop_reason, stop_details, container: answered.container, ..Delta::default() });
+    }
+
+    fn start(&mut self, index: Option<u64>, block: RawBlock, ready: &mut VecDeque<StreamEvent>) {
+        let block = Block::new(block, self.calls);
+        self.calls += usize::from(block.is_call());
+        ready.extend(block.shown());
+        self.blocks.push(Growing { index, block, is_whole: false });
+    }
+
+    fn grow(&mut self, index: Option<u64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
+        if self.find(index).is_none() {
+            // A server that does not say where a text begins.
+            let block = if delta.thinking.is_some() { "thinking" } else { "text" };
+            self.start(index, RawBlock::from_iter([("type".to_owned(), block.into())]), ready);
+        }
+        if let Some(growing) = self.find(index) {
+            ready.extend(growing.block.grow(delta));
+        }
+    }
+
+    /// The block of that number, or the last, if the server does not number them.
+    fn find(&mut self, index: Option<u64>) -> Option<&mut Growing> {
+        self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
+    }
+
+    fn end(&mut self, delta: Delta) {
+        let stop = delta.stop_reason.map(|word| match word.as_str() {
+            "end_turn" | "stop_sequence" | "tool_use" => Stop::Done,
+            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+            "refusal" => Stop::Refused,
+            "pause_turn" => Stop::Paused,
+            _ => Stop::Other,
+        });
+        self.stop = stop.or(self.stop);
+        self.note("refusal", delta.stop_details);
+        self.note("container", delta.container);
+    }
+
+    /// Keeps what is no block, under a type of our own.
+    fn note(&mut self, r#type: &str, value: Option<Value>) {
+        let Some(Value::Object(mut note)) = value else { return };
+        note.insert("type".to_owned(), json!(r#type));
+        self.notes.retain(|known| known["type"] != r#type);
+        self.notes.push(Value::Object(note));
+    }
+}

@@ -1,0 +1,247 @@
+//! One block of an answer, as it grows, and as the part that is made of it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::anthropic::PROVIDER;
+use crate::anthropic::wire::{Delta, RawBlock};
+use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
+use crate::model::StreamEvent;
+
+#[derive(Debug)]
+pub(super) enum Block {
+    Text {
+        text: String,
+        citations: Vec<Value>,
+    },
+    Thinking {
+        text: String,
+        kept: RawBlock,
+    },
+    Call {
+        place: usize,
+        name: Arc<str>,
+        input: Input,
+        kept: RawBlock,
+    },
+    /// The use of a tool that runs on the server.
+    Use {
+        name: Arc<str>,
+        input: Input,
+        kept: RawBlock,
+    },
+    /// What is kept as it came.
+    Raw(RawBlock),
+    /// What grew in a way that we do not know, so that it could not be sent back.
+    Unknown,
+}
+
+/// What a tool is asked, as text of JSON that may be on its way.
+#[derive(Debug)]
+pub(super) struct Input {
+    begun: Value,
+    grown: String,
+}
+
+impl Input {
+    fn of(block: &mut RawBlock) -> Self {
+        Self { begun: block.shift_remove("input").unwrap_or_else(|| json!({})), grown: String::new() }
+    }
+
+    /// Servers send an empty object and then the text, or the object alone.
+    fn text(self) -> String {
+        if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
+    }
+
+    fn value(&self) -> Option<Value> {
+        if self.grown.trim().is_empty() { Some(self.begun.clone()) } else { serde_json::from_str(&self.grown).ok() }
+    }
+}
+
+impl Block {
+    /// Returns a block as it begins; `calls` came before.
+    pub(super) fn new(mut block: RawBlock, calls: usize) -> Self {
+        match block.get("type").and_then(Value::as_str) {
+            Some("text") => {
+                let citations = match block.shift_remove("citations") {
+                    Some(Value::Array(citations)) => citations,
+                    _ => Vec::new(),
+                };
+                Self::Text { text: word(&mut block, "text"), citations }
+            }
+            Some("thinking") => Self::Thinking { text: word(&mut block, "thinking"), kept: block },
+            Some("tool_use") => {
+                block.shift_remove("type");
+                let name = word(&mut block, "name").into();
+                Self::Call { place: calls, name, input: Input::of(&mut block), kept: block }
+            }
+            Some("server_tool_use") => {
+                let name = word(&mut block, "name").into();
+                Self::Use { name, input: Input::of(&mut block), kept: block }
+            }
+            _ => Self::Raw(block),
+        }
+    }
+
+    pub(super) fn is_call(&self) -> bool {
+        matches!(self, Self::Call { .. })
+    }
+
+    pub(super) fn is_nameless_call(&self) -> bool {
+        matches!(self, Self::Call { name, .. } if name.is_empty())
+    }
+
+    /// What is shown of it as it begins.
+    pub(super) fn shown(&self) -> Option<StreamEvent> {
+        match self {
+            Self::Text { text, .. } if !text.is_empty() => Some(StreamEvent::Text(text.clone())),
+            Self::Thinking { text, .. } if !text.is_empty() => Some(StreamEvent::Thinking(text.clone())),
+            Self::Call { place, name, input, .. } if !name.is_empty() => {
+                let arguments = if input.is_begun() { input.begun.to_string() } else { String::new() };
+                Some(StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments })
+            }
+            _ => None,
+        }
+    }
+
+    /// What is shown of it once it is whole: a server-side tool's use.
+    pub(super) fn used(&self) -> Option<StreamEvent> {
+        let Self::Use { name, input, .. } = self else { return None };
+        Some(StreamEvent::ServerSideTool { name: Arc::clone(name), input: input.value()? })
+    }
+
+    /// Takes in more of it, and returns what of that is shown.
+    pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
+        match (self, delta) {
+            (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
+                citations.push(citation);
+                None
+            }
+            (Self::Text { text, .. }, Delta { text: Some(more), .. }) if !more.is_empty() => {
+                text.push_str(&more);
+                Some(StreamEvent::Text(more))
+            }
+            (Self::Thinking { text, .. }, Delta { thinking: Some(more), .. }) if !more.is_empty() => {
+                text.push_str(&more);
+                Some(StreamEvent::Thinking(more))
+            }
+            (Self::Thinking { kept, .. }, Delta { signature: Some(signature), .. }) => {
+                kept.insert("signature".to_owned(), signature.into());
+                None
+            }
+            (Self::Call { place, name, input, .. }, Delta { partial_json: Some(arguments), .. }) => {
+                input.grown.push_str(&arguments);
+                let shown = StreamEvent::ToolCall { index: *place, name: Arc::clone(name), arguments };
+                Some(shown).filter(|_| !name.is_empty())
+            }
+            (Self::Use { input, .. }, Delta { partial_json: Some(more), .. }) => {
+                input.grown.push_str(&more);
+                None
+            }
+            (raw @ Self::Raw(_), _) => {
+                *raw = Self::Unknown;
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns what of it is good once the answer has ended: nothing that is cut off is called, or sent back as if it were whole.
+    pub(super) fn ended(self, is_whole: bool) -> Option<Self> {
+        match self {
+            Self::Unknown => None,
+            Self::Call { .. } if !is_whole => None,
+            Self::Use { ref input, .. } if !is_whole && input.value().is_none() => None,
+            Self::Thinking { text, .. } if !is_whole => Some(Self::Thinking { text, kept: RawBlock::new() }),
+            other => Some(other),
+        }
+    }
+
+    /// The id of the use that a result belongs to.
+    fn answers(&self) -> Option<&str> {
+        match self {
+            Self::Raw(block) if block.get("type")?.as_str()?.ends_with("_tool_result") => {
+                block.get("tool_use_id")?.as_str()
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Input {
+    /// Whether it came with the block's beginning.
+    fn is_begun(&self) -> bool {
+        self.begun.as_object().is_some_and(|fields| !fields.is_empty())
+    }
+}
+
+/// Returns the parts of an answer: a result directly behind its use is one part with it, and elsewhere keeps its place.
+pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
+    let mut parts = Vec::with_capacity(blocks.len());
+    let mut blocks = blocks.into_iter().peekable();
+    while let Some(block) = blocks.next() {
+        match block {
+            Block::Text { text, citations } => {
+                parts.extend((!text.is_empty()).then_some(ResponsePart::Text { text }));
+                let citations = (!citations.is_empty()).then(|| json!({"type": "citations", "citations": citations}));
+                parts.extend(citations.map(opaque));
+            }
+            Block::Thinking { text, kept } => parts.extend(thinking(text, kept)),
+            Block::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
+            Block::Use { name, input, kept } => {
+                let id = kept.get("id").and_then(Value::as_str).unwrap_or_default();
+                let result = blocks.next_if(|next| next.answers() == Some(id));
+                parts.push(server_side(&name, &input, kept, result));
+            }
+            Block::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
+                parts.push(ResponsePart::Thinking(Thinking::new("").with_provider_data(data(block))));
+            }
+            Block::Raw(block) => parts.push(ResponsePart::Opaque(data(block))),
+            Block::Unknown => {}
+        }
+    }
+    parts
+}
+
+/// A thought without its signature, which was cut off, cannot go back.
+fn thinking(text: String, kept: RawBlock) -> Option<ResponsePart> {
+    let is_unsigned = kept.get("signature").is_some_and(|signature| signature == "");
+    let thought = Thinking::new(text);
+    if kept.is_empty() || is_unsigned {
+        return (!thought.text.is_empty()).then_some(ResponsePart::Thinking(thought));
+    }
+    Some(ResponsePart::Thinking(thought.with_provider_data(data(kept))))
+}
+
+fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
+    let call = ToolCall::new(word(&mut kept, "id"), name, input.text());
+    ResponsePart::ToolCall(if kept.is_empty() { call } else { call.with_provider_data(data(kept)) })
+}
+
+fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
+    let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
+    let mut output = Value::Null;
+    if let Some(Block::Raw(mut result)) = result {
+        output = result.shift_remove("content").unwrap_or_default();
+        data.insert("result".to_owned(), Value::Object(result));
+    }
+    let used = ServerSideToolUse::new(name, input.value().unwrap_or_default(), output);
+    ResponsePart::ServerSideTool(used.with_provider_data(self::data(data)))
+}
+
+fn opaque(data: Value) -> ResponsePart {
+    ResponsePart::Opaque(ProviderData::new(PROVIDER, data))
+}
+
+fn data(block: RawBlock) -> ProviderData {
+    ProviderData::new(PROVIDER, Value::Object(block))
+}
+
+/// Takes a text out of a block; an empty one, if there is none.
+fn word(block: &mut RawBlock, name: &str) -> String {
+    match block.shift_remove(name) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    }
+}

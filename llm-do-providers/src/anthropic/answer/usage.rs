@@ -1,0 +1,45 @@
+//! The figures of an answer, which grow with it.
+
+use serde_json::Value;
+
+use crate::anthropic::wire::Tokens;
+use crate::usage::Usage;
+
+/// The latest of each figure: later ones count what earlier ones did.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    input: u64,
+    cache_write: u64,
+    cache_read: u64,
+    output: u64,
+    thinking: u64,
+}
+
+impl Figures {
+    /// Takes in the figures that are there.
+    pub(super) fn take(&mut self, tokens: Option<Tokens>) {
+        let Some(tokens) = tokens else { return };
+        set(&mut self.input, tokens.input_tokens.as_ref());
+        set(&mut self.cache_write, tokens.cache_creation_input_tokens.as_ref());
+        set(&mut self.cache_read, tokens.cache_read_input_tokens.as_ref());
+        set(&mut self.output, tokens.output_tokens.as_ref());
+        set(&mut self.thinking, tokens.output_tokens_details.and_then(|details| details.thinking_tokens).as_ref());
+    }
+
+    /// Returns the usage: what goes into the cache or comes from it is part of the input, unlike on the wire.
+    pub(super) fn usage(&self) -> Usage {
+        let input = self.input.saturating_add(self.cache_write).saturating_add(self.cache_read);
+        Usage {
+            cached_tokens: self.cache_read,
+            cache_write_tokens: self.cache_write,
+            reasoning_tokens: self.thinking,
+            ..Usage::of_request(input, self.output)
+        }
+    }
+}
+
+fn set(figure: &mut u64, value: Option<&Value>) {
+    if let Some(value) = value.and_then(Value::as_u64) {
+        *figure = value;
+    }
+}

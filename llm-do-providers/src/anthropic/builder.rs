@@ -1,0 +1,127 @@
+//! What can be set on a model before it is asked.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::family::Family;
+use super::{API_KEY, AnthropicModel, BASE_URL, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
+use crate::error::ProviderError;
+use crate::http::Endpoint;
+use crate::model::Profile;
+use crate::secret::ApiKey;
+
+/// The version of the API: there has been no other since.
+const VERSION: &str = "2023-06-01";
+
+/// Sets up an [`AnthropicModel`]; start with [`AnthropicModel::builder`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct AnthropicBuilder {
+    model: String,
+    base_url: String,
+    api_key: Option<ApiKey>,
+    betas: Vec<String>,
+    profile: Option<Profile>,
+    retries: u32,
+    idle_timeout: Duration,
+    timeout: Duration,
+}
+
+impl AnthropicBuilder {
+    pub(super) fn new(model: String) -> Self {
+        Self {
+            model,
+            base_url: HOME.to_owned(),
+            api_key: None,
+            betas: Vec::new(),
+            profile: None,
+            retries: 2,
+            idle_timeout: Duration::from_secs(120),
+            timeout: Duration::from_secs(600),
+        }
+    }
+
+    /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
+    /// `https://api.anthropic.com`.
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base_url = base_url.into();
+        self
+    }
+
+    /// Sends `key` along. Default: none, which the default server does not accept.
+    pub fn api_key(mut self, key: ApiKey) -> Self {
+        self.api_key = Some(key);
+        self
+    }
+
+    /// Turns on what the API calls a beta, such as `interleaved-thinking-2025-05-14`. Default: none, since nothing here
+    /// needs one.
+    ///
+    /// They go as the header `anthropic-beta`; one of that name in a request's settings takes the place of all of them.
+    pub fn beta(mut self, name: impl Into<String>) -> Self {
+        self.betas.push(name.into());
+        self
+    }
+
+    /// Says what the model, with this server, can do. Default: what is known of the model's family, by its name; of models
+    /// of other makers, that they write text and call tools.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = retries;
+        self
+    }
+
+    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
+    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = timeout;
+        self
+    }
+
+    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Returns the model; nothing is sent yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without
+    /// a key, if the base URL is not an `http` or `https` URL, or if a beta's name cannot be sent.
+    pub fn build(self) -> Result<AnthropicModel, ProviderError> {
+        let base = self.base_url.trim_end_matches('/');
+        let base = base.strip_suffix("/v1").unwrap_or(base);
+        let mut endpoint = Endpoint::new(PROVIDER, PROTOCOL, base, "/v1/messages")?;
+        match &self.api_key {
+            Some(key) => endpoint.key_header("x-api-key", key),
+            None if endpoint.is_at(HOME_HOST) => {
+                return Err(configuration(&format!(
+                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
+                )));
+            }
+            None => {}
+        }
+        endpoint.header("anthropic-version", VERSION)?;
+        if !self.betas.is_empty() {
+            endpoint.header("anthropic-beta", &self.betas.join(","))?;
+        }
+        endpoint.key_hint = "`ANTHROPIC_API_KEY` or the key given in code";
+        endpoint.idle = self.idle_timeout;
+        endpoint.whole = self.timeout;
+        let family = Family::of(&self.model);
+        Ok(AnthropicModel {
+            name: format!("{PROVIDER}:{}", self.model),
+            model: self.model.into(),
+            endpoint: Arc::new(endpoint),
+            family,
+            profile: self.profile.unwrap_or(family.profile),
+            retries: self.retries,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! From a request in our terms to one of the wire.
+
+use super::family::Family;
+use super::thinking::Plan;
+use super::wire::{
+    Block, CacheControl, Choose, JsonSchema, MessagesRequest, OutputConfig, Role, Said, SystemText, Tool, ToolKind,
+};
+use super::{parts, replay, schema, server_tools};
+use crate::error::ProviderError;
+use crate::message::Message;
+use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
+
+/// How many of the user's last messages are marked for the cache: the last one, and the last of the request before, since the
+/// API looks back from a mark over 20 blocks only.
+const MARKED_MESSAGES: usize = 2;
+
+/// Returns what asks `model` for an answer to `request`, whole or streamed.
+///
+/// # Errors
+///
+/// Returns an error if the request holds a file or a server-side tool that the API has no place for.
+pub(super) fn messages<'a>(
+    model: &'a str,
+    family: &Family,
+    profile: Profile,
+    request: &Request<'a>,
+    stream: bool,
+) -> Result<MessagesRequest<'a>, ProviderError> {
+    let settings = request.settings;
+    let plan = Plan::new(family, settings, request.messages);
+    let (format, instead) = request.output.map_or((None, None), output);
+    let mut asked = MessagesRequest {
+        model,
+        max_tokens: plan.max_tokens,
+        system: system(request.instructions, instead),
+        tools: tools(model, profile, request)?,
+        tool_choice: tool_choice(request, &plan),
+        messages: said(request.messages)?,
+        thinking: plan.thinking,
+        output_config: OutputConfig { effort: plan.effort, format },
+        temperature: plan.temperature,
+        top_p: plan.top_p,
+        stop_sequences: &settings.stop,
+        service_tier: settings.service_tier.as_deref(),
+        container: container(request.messages),
+        stream: stream.then_some(true),
+    };
+    if settings.cache_prompt == Some(true) {
+        mark(&mut asked);
+    }
+    Ok(asked)
+}
+
+/// Returns the schema as the API enforces it, or else the words that ask for it.
+fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
+    if let Ok(schema) = schema::enforced(&output.schema) {
+        return (Some(JsonSchema { schema }), None);
+    }
+    let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";
+    (None, Some(format!("{words}\n{}", output.schema)))
+}
+
+fn system(instructions: Option<&str>, output: Option<String>) -> Vec<SystemText<'_>> {
+    let instructions = instructions.filter(|text| !text.trim().is_empty()).map(Into::into);
+    let texts = instructions.into_iter().chain(output.map(Into::into));
+    texts.map(|text| SystemText { text, cache_control: None }).collect()
+}
+
+fn tools<'a>(model: &str, profile: Profile, request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let ours = request.tools.iter().map(|spec| Ok(ours(spec)));
+    let server_side = request.server_side_tools.iter().map(|tool| server_tools::tool(model, profile, tool));
+    ours.chain(server_side).map(|kind| Ok(Tool { kind: kind?, cache_control: None })).collect()
+}
+
+fn ours(spec: &ToolSpec) -> ToolKind<'_> {
+    ToolKind::Ours { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
+}
+
+/// The API refuses a choice among no tools. Where none may be forced, the model has the choice.
+fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false);
+    match request.tool_choice {
+        ToolChoice::None => Some(Choose::None),
+        ToolChoice::Required if plan.forces_tools => Some(Choose::Any { disable_parallel_tool_use }),
+        ToolChoice::Tool(name) if plan.forces_tools => Some(Choose::Tool { name, disable_parallel_tool_use }),
+        _ => disable_parallel_tool_use.then_some(Choose::Auto { disable_parallel_tool_use }),
+    }
+}
+
+/// Returns what was said, by each side in turn: results first, as they must follow their calls.
+fn said(messages: &[Message]) -> Result<Vec<Said<'_>>, ProviderError> {
+    let mut said = Vec::with_capacity(messages.len());
+    for (place, message) in messages.iter().enumerate() {
+        match message {
+            Message::User { parts } => say(&mut said, Role::User, parts::user(parts)?),
+            Message::Assistant { parts } => {
+                let goes_on = !matches!(messages.get(place + 1), Some(Message::User { .. }));
+                say(&mut said, Role::Assistant, replay::assistant(parts, goes_on));
+            }
+            Message::Tool { results } => {
+                let (mut blocks, files) = parts::results(results)?;
+                blocks.extend(files);
+                say(&mut said, Role::User, blocks);
+            }
+        }
+    }
+    Ok(said)
+}
+
+fn say<'a>(said: &mut Vec<Said<'a>>, role: Role, content: Vec<Block<'a>>) {
+    match said.last_mut() {
+        _ if content.is_empty() => {}
+        Some(last) if last.role == role => last.content.extend(content),
+        _ => said.push(Said { role, content }),
+    }
+}
+
+/// Returns where the code of the turn that goes on ran: calls may wait there for their results.
+fn container(messages: &[Message]) -> Option<&str> {
+    let [.., Message::Assistant { parts }, Message::Tool { .. }] = messages else { return None };
+    replay::container(parts)
+}
+
+/// Marks what stays the same from request to request: tools, system, and what was said so far; four marks, as many as the API
+/// takes.
+fn mark(asked: &mut MessagesRequest<'_>) {
+    let mark = Some(CacheControl {});
+    if let Some(tool) = asked.tools.last_mut() {
+        tool.cache_control = mark;
+    }
+    if let Some(text) = asked.system.last_mut() {
+        text.cache_control = mark;
+    }
+    let users = asked.messages.iter_mut().rev().filter(|said| said.role == Role::User);
+    for said in users.take(MARKED_MESSAGES) {
+        // One that carries no mark is not the user's.
+        said.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
+    }
+}

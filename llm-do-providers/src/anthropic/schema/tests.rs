@@ -1,0 +1,100 @@
+//! What of a schema is enforced, what is told, and what cannot be said.
+
+use serde_json::{Value, json};
+
+use super::enforced;
+
+fn object(properties: &Value) -> Value {
+    json!({"type": "object", "properties": properties, "required": ["p"]})
+}
+
+fn of_property(schema: &Value) -> Result<Value, String> {
+    let enforced = enforced(&object(&json!({"p": schema})));
+    enforced.map(|schema| schema["properties"]["p"].clone()).map_err(|unsaid| unsaid.to_string())
+}
+
+#[test]
+fn objects_are_closed_at_every_depth_and_optional_properties_stay_so() {
+    let inner = json!({"type": "object", "properties": {"a": {"type": "null"}}});
+    let mut closed = inner.clone();
+    closed["additionalProperties"] = json!(false);
+    assert_eq!(of_property(&inner), Ok(closed.clone()));
+    let list = json!({"type": "array", "items": {"anyOf": [inner, {"type": "null"}]}});
+    assert_eq!(of_property(&list).unwrap()["items"]["anyOf"][0], closed);
+}
+
+#[test]
+fn bounds_are_told_and_formats_kept() {
+    let told = json!({"type": "string", "description": "A name.\n\nMust also follow: {\"maxLength\":9}"});
+    assert_eq!(of_property(&json!({"type": "string", "description": "A name.", "maxLength": 9})), Ok(told));
+    let kept = json!({"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 1});
+    assert_eq!(of_property(&kept), Ok(kept.clone()));
+    let told = json!({"type": "integer", "description": "Must follow: {\"format\":\"uint8\"}"});
+    assert_eq!(of_property(&json!({"type": "integer", "format": "uint8", "default": 1, "title": "N"})), Ok(told));
+}
+
+#[test]
+fn a_tuple_is_a_list_of_what_may_stand_in_it() {
+    let pair = |second: &str| {
+        let places = json!([{"type": "integer"}, {"type": second}]);
+        of_property(&json!({"type": "array", "prefixItems": places, "minItems": 2, "maxItems": 2})).unwrap()
+    };
+    assert_eq!(pair("integer")["items"], json!({"type": "integer"}));
+    assert_eq!(pair("integer")["description"], "Must follow: {\"minItems\":2,\"maxItems\":2}");
+    assert_eq!(pair("string")["items"], json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}));
+    let told = pair("string")["description"].clone();
+    assert!(
+        told.as_str().unwrap().contains("\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"string\"}]"),
+        "{told}"
+    );
+}
+
+#[test]
+fn either_of_several_is_any_of_them() {
+    let variants = json!([{"const": "a"}, {"type": "null"}]);
+    assert_eq!(of_property(&json!({"oneOf": variants})), Ok(json!({"anyOf": variants})));
+}
+
+#[test]
+fn what_cannot_be_said_is_named_by_its_place() {
+    let cases = [
+        (json!(true), "a value of any kind at `#/properties/p`"),
+        (json!({"description": "any"}), "a value of any kind at `#/properties/p`"),
+        (json!({"type": "array"}), "a list of values of any kind at `#/properties/p`"),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            "a map at `#/properties/p/additionalProperties`",
+        ),
+        (json!({"enum": [{"a": 1}]}), "a list of values that are no plain ones at `#/properties/p/enum`"),
+        (json!({"type": "string", "if": {}}), "what structured output does not know at `#/properties/p/if`"),
+        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with more beside it at `#/properties/p`"),
+        (json!({"$ref": "#/$defs/a~b"}), "a reference to nothing at `#/properties/p`"),
+    ];
+    for (schema, told) in cases {
+        assert_eq!(of_property(&schema), Err(told.to_owned()), "{schema}");
+    }
+}
+
+#[test]
+fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
+    let mut schema = object(&json!({"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/a"}}));
+    schema["$defs"] = json!({"a": {"type": "array", "items": {"$ref": "#/$defs/b"}}, "b": {"type": "null"}});
+    assert_eq!(enforced(&schema).unwrap()["$defs"], schema["$defs"]);
+    schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
+    let error = enforced(&schema).unwrap_err().to_string();
+    assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
+}
+
+#[test]
+fn only_so_many_properties_may_be_optional_and_values_of_several_types() {
+    let many = |count: usize, schema: &Value| {
+        let properties = (0..count).map(|place| (format!("p{place}"), schema.clone()));
+        let properties: serde_json::Map<_, _> = properties.collect();
+        let required: Vec<_> = if schema["anyOf"].is_null() { vec![] } else { properties.keys().cloned().collect() };
+        enforced(&json!({"type": "object", "properties": properties, "required": required}))
+    };
+    let (plain, union) = (json!({"type": "null"}), json!({"anyOf": [{"type": "null"}]}));
+    assert!(many(24, &plain).is_ok() && many(16, &union).is_ok());
+    assert_eq!(many(25, &plain).unwrap_err().to_string(), "more than 24 optional properties at `#`");
+    assert_eq!(many(17, &union).unwrap_err().to_string(), "more than 16 values of several types at `#`");
+}

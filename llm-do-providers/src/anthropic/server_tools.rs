@@ -1,0 +1,51 @@
+//! The tools that run on Anthropic's servers.
+//!
+//! By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>,
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool> and
+//! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool>.
+
+use super::PROVIDER;
+use super::wire::ToolKind;
+use crate::error::{ErrorKind, ProviderError};
+use crate::model::Profile;
+use crate::server_side::ServerSideTool;
+
+/// Returns what asks for a tool, or what of it the API has no words for.
+///
+/// Newer versions of the search and of the fetch run code on what they find; these do what they are called, and nothing else.
+pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) -> Result<ToolKind<'a>, ProviderError> {
+    if !profile.runs(tool) {
+        return Err(refused(format!("`{model}` has no `{tool}`; leave it out, or name it in the model's profile")));
+    }
+    let plain = |r#type, name| ToolKind::ServerSide {
+        r#type,
+        name,
+        max_uses: None,
+        allowed_domains: None,
+        blocked_domains: None,
+    };
+    match tool {
+        ServerSideTool::WebSearch(search) => {
+            if search.allowed_domains.is_some() && search.blocked_domains.is_some() {
+                let text = "a search takes `allowed_domains` or `blocked_domains`, not both; leave one out";
+                return Err(refused(text.to_owned()));
+            }
+            Ok(ToolKind::ServerSide {
+                r#type: "web_search_20250305",
+                name: tool.name(),
+                max_uses: search.max_uses,
+                allowed_domains: search.allowed_domains.as_deref(),
+                blocked_domains: search.blocked_domains.as_deref(),
+            })
+        }
+        ServerSideTool::WebFetch => Ok(plain("web_fetch_20250910", tool.name())),
+        ServerSideTool::CodeExecution => Ok(plain("code_execution_20250825", tool.name())),
+        ServerSideTool::ImageGeneration => {
+            Err(refused(format!("the Messages API has no `{tool}`; leave it out of `server_side_tools`")))
+        }
+    }
+}
+
+fn refused(text: String) -> ProviderError {
+    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text)
+}

@@ -1,0 +1,233 @@
+//! How much a model is told to think, how long its answer may be, and what else follows from that.
+//!
+//! By <https://platform.claude.com/docs/en/build-with-claude/thinking>,
+//! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> and
+//! <https://platform.claude.com/docs/en/build-with-claude/effort>.
+
+use super::PROVIDER;
+use super::family::{Family, Off, Sampling, Thinking};
+use super::wire::ThinkingConfig;
+use crate::message::{Message, ResponsePart};
+use crate::settings::{Settings, ThinkingLevel};
+
+/// How long an answer may be unless something says otherwise: what comes whole within the default timeout, at some 50
+/// tokens a second.
+const USUAL_TOKENS: u32 = 32_000;
+/// The least budget that the API takes, in tokens.
+const LEAST_BUDGET: u32 = 1_024;
+/// What is left for the answer itself beside a large budget.
+const ROOM: u32 = 8_192;
+
+/// What is sent of all that.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    pub(super) thinking: Option<ThinkingConfig>,
+    pub(super) effort: Option<&'static str>,
+    pub(super) max_tokens: u32,
+    pub(super) temperature: Option<f64>,
+    pub(super) top_p: Option<f64>,
+    /// Whether the use of a tool may be forced.
+    pub(super) forces_tools: bool,
+}
+
+impl Plan {
+    /// Returns what a model of `family` is sent for `settings`, after `messages`.
+    pub(super) fn new(family: &Family, settings: &Settings, messages: &[Message]) -> Self {
+        let mut plan = Self {
+            max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(family.most_tokens)),
+            forces_tools: family.forces_tools,
+            ..Self::default()
+        };
+        match (family.thinking, settings.thinking) {
+            (Thinking::Never, _) | (_, None) => {}
+            (Thinking::Budget, Some(level)) => plan.set_budget(family, settings, budget(level), messages),
+            (Thinking::Effort, Some(level)) => plan.set_effort(level, None, Off::Disabled),
+            (Thinking::Hidden(off), Some(level)) => plan.set_effort(level, Some("summarized"), off),
+        }
+        plan.set_sampling(family, settings);
+        plan
+    }
+
+    /// A limit that the user set stays, and the budget is what has room in it.
+    fn set_budget(&mut self, family: &Family, settings: &Settings, budget: u32, messages: &[Message]) {
+        if budget == 0 || goes_on_without_thought(messages) {
+            return;
+        }
+        if settings.max_tokens.is_none() {
+            self.max_tokens = self.max_tokens.max(budget.saturating_add(ROOM)).min(family.most_tokens);
+        }
+        let most = (self.max_tokens / 2).max(self.max_tokens.saturating_sub(ROOM));
+        let budget_tokens = budget.min(most.max(LEAST_BUDGET));
+        if budget_tokens < self.max_tokens {
+            self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
+            // "Thinking may not be enabled when tool_choice forces tool use."
+            self.forces_tools = false;
+        }
+    }
+
+    fn set_effort(&mut self, level: ThinkingLevel, display: Option<&'static str>, off: Off) {
+        let is_off = matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0));
+        match off {
+            Off::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
+            Off::BetweenTools if is_off => self.thinking = Some(ThinkingConfig::BetweenTools),
+            _ => {
+                self.thinking = (!is_off).then_some(ThinkingConfig::Adaptive { display });
+                self.effort = Some(effort(level));
+            }
+        }
+    }
+
+    /// A model that thinks samples as it was made to.
+    fn set_sampling(&mut self, family: &Family, settings: &Settings) {
+        let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
+        let sampling = if thinks { Sampling::Neither } else { family.sampling };
+        if sampling != Sampling::Neither {
+            self.temperature = settings.temperature;
+            self.top_p = settings.top_p.filter(|_| sampling == Sampling::Both || self.temperature.is_none());
+        }
+    }
+}
+
+/// Returns the budget for a level, in tokens; 0 for none.
+fn budget(level: ThinkingLevel) -> u32 {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Tokens(0) => 0,
+        ThinkingLevel::Minimal => LEAST_BUDGET,
+        ThinkingLevel::Low => 2_048,
+        ThinkingLevel::Medium => 8_192,
+        ThinkingLevel::High => 16_384,
+        ThinkingLevel::Tokens(tokens) => tokens.max(LEAST_BUDGET),
+    }
+}
+
+/// Returns the word for a level; there are none for numbers of tokens, so that those go as what is near.
+fn effort(level: ThinkingLevel) -> &'static str {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Low | ThinkingLevel::Tokens(..=2_048) => "low",
+        ThinkingLevel::Medium | ThinkingLevel::Tokens(..=8_192) => "medium",
+        ThinkingLevel::High | ThinkingLevel::Tokens(_) => "high",
+    }
+}
+
+/// Whether the model is amid a turn that began without a thought of its own, as another model's does: the API refuses to
+/// have it think from there on.
+fn goes_on_without_thought(messages: &[Message]) -> bool {
+    let begins =
+        messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1);
+    let mut answers = messages[begins..].iter().filter_map(|message| match message {
+        Message::Assistant { parts } => Some(parts),
+        _ => None,
+    });
+    answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))
+}
+
+fn is_thought(part: &ResponsePart) -> bool {
+    let ResponsePart::Thinking(thought) = part else { return false };
+    thought.provider_data.as_ref().is_some_and(|data| data.of(PROVIDER).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Plan, ThinkingConfig};
+    use crate::anthropic::family::Family;
+    use crate::message::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
+    use crate::settings::{Settings, ThinkingLevel};
+
+    fn plan(model: &str, settings: &Settings) -> Plan {
+        Plan::new(&Family::of(model), settings, &[])
+    }
+
+    fn thinking(model: &str, level: impl Into<ThinkingLevel>) -> (Option<ThinkingConfig>, Option<&'static str>) {
+        let plan = plan(model, &Settings::new().thinking(level));
+        (plan.thinking, plan.effort)
+    }
+
+    fn budget(budget_tokens: u32) -> ThinkingConfig {
+        ThinkingConfig::Enabled { budget_tokens }
+    }
+
+    #[test]
+    fn nothing_is_said_of_thinking_unless_it_is_set() {
+        for model in ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5-5"] {
+            let plan = plan(model, &Settings::new());
+            assert_eq!((plan.thinking, plan.effort, plan.max_tokens), (None, None, 32_000), "{model}");
+        }
+    }
+
+    #[test]
+    fn a_level_is_said_as_the_family_understands_it() {
+        let adaptive = |display| Some(ThinkingConfig::Adaptive { display });
+        assert_eq!(thinking("claude-sonnet-4-5", ThinkingLevel::Medium), (Some(budget(8_192)), None));
+        assert_eq!(thinking("claude-opus-4-6", ThinkingLevel::Medium), (adaptive(None), Some("medium")));
+        assert_eq!(thinking("claude-opus-5", ThinkingLevel::Minimal), (adaptive(Some("summarized")), Some("low")));
+        assert_eq!(thinking("claude-fable-5-1", 50_000), (adaptive(Some("summarized")), Some("high")));
+        assert_eq!(thinking("claude-3-5-haiku-latest", ThinkingLevel::High), (None, None));
+    }
+
+    #[test]
+    fn not_to_think_is_said_as_the_family_understands_it() {
+        let off = ThinkingLevel::Off;
+        assert_eq!(thinking("claude-sonnet-4-5", off), (None, None));
+        assert_eq!(thinking("claude-sonnet-4-6", off), (Some(ThinkingConfig::Disabled), None));
+        assert_eq!(thinking("claude-sonnet-5", off), (Some(ThinkingConfig::Disabled), None));
+        assert_eq!(thinking("claude-sonnet-5-5", off), (Some(ThinkingConfig::BetweenTools), None));
+        assert_eq!(thinking("claude-opus-5-5", off), (None, Some("low")));
+    }
+
+    #[test]
+    fn a_budget_leaves_room_for_the_answer() {
+        let limited = |tokens: u32, limit: u32| {
+            let plan = plan("claude-sonnet-4-5", &Settings::new().thinking(tokens).max_tokens(limit));
+            (plan.thinking, plan.max_tokens)
+        };
+        assert_eq!(limited(100, 4_000), (Some(budget(1_024)), 4_000));
+        assert_eq!(limited(10_000, 4_000), (Some(budget(2_000)), 4_000));
+        assert_eq!(limited(60_000, 64_000), (Some(budget(55_808)), 64_000));
+        assert_eq!(limited(10_000, 1_100), (Some(budget(1_024)), 1_100));
+        assert_eq!(limited(10_000, 1_024), (None, 1_024));
+
+        let free = plan("claude-sonnet-4-5", &Settings::new().thinking(40_000));
+        assert_eq!((free.thinking, free.max_tokens), (Some(budget(40_000)), 48_192));
+        let most = plan("claude-opus-4-1", &Settings::new().thinking(40_000));
+        assert_eq!((most.thinking, most.max_tokens), (Some(budget(23_808)), 32_000));
+    }
+
+    #[test]
+    fn a_model_that_thinks_is_neither_sampled_nor_forced() {
+        let settings = Settings::new().temperature(0.2).top_p(0.9);
+        let cold = plan("claude-sonnet-4-5", &settings);
+        assert_eq!((cold.temperature, cold.top_p, cold.forces_tools), (Some(0.2), None, true));
+        let old = plan("claude-3-opus-latest", &settings);
+        assert_eq!((old.temperature, old.top_p), (Some(0.2), Some(0.9)));
+        assert_eq!(plan("claude-sonnet-4-5", &Settings::new().top_p(0.9)).top_p, Some(0.9));
+
+        let thinks = plan("claude-sonnet-4-5", &settings.clone().thinking(ThinkingLevel::Low));
+        assert_eq!((thinks.temperature, thinks.top_p, thinks.forces_tools), (None, None, false));
+        let adaptive = plan("claude-opus-4-6", &settings.clone().thinking(ThinkingLevel::Low));
+        assert_eq!((adaptive.temperature, adaptive.forces_tools), (None, true));
+        let newest = plan("claude-opus-5-5", &settings);
+        assert_eq!((newest.temperature, newest.top_p, newest.forces_tools), (None, None, false));
+    }
+
+    #[test]
+    fn a_turn_that_began_without_a_thought_goes_on_without() {
+        let call = ToolCall::new("c1", "add", "{}");
+        let turn = |first: Vec<ResponsePart>| {
+            let result = Message::Tool { results: vec![ToolResult::new(&call, "3")] };
+            [Message::user("hi"), Message::Assistant { parts: first }, result]
+        };
+        let settings = Settings::new().thinking(2_000);
+        let family = Family::of("claude-sonnet-4-5");
+        let foreign = turn(vec![ResponsePart::Thinking(Thinking::new("hm")), ResponsePart::ToolCall(call.clone())]);
+        assert_eq!(Plan::new(&family, &settings, &foreign).thinking, None);
+
+        let data = ProviderData::new("anthropic", json!({"type": "thinking", "signature": "s"}));
+        let thought = Thinking::new("hm").with_provider_data(data);
+        let own = turn(vec![ResponsePart::Thinking(thought), ResponsePart::ToolCall(call.clone())]);
+        assert_eq!(Plan::new(&family, &settings, &own).thinking, Some(budget(2_000)));
+        let done = [foreign.to_vec(), vec![Message::user("more")]].concat();
+        assert_eq!(Plan::new(&family, &settings, &done).thinking, Some(budget(2_000)));
+    }
+}

@@ -1,0 +1,152 @@
+//! What the Messages API looks like on the wire: requests, which borrow all that they say.
+//!
+//! By <https://platform.claude.com/docs/en/api/messages/create>.
+
+mod answer;
+mod block;
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub(super) use self::answer::{Answered, Delta, Event, RawBlock, Tokens};
+pub(super) use self::block::{Base64, Block, Field, Input, Rebuilt, ResultBlock, Source};
+
+#[derive(Debug, Serialize)]
+pub(super) struct MessagesRequest<'a> {
+    pub(super) model: &'a str,
+    pub(super) max_tokens: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) system: Vec<SystemText<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) tools: Vec<Tool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) tool_choice: Option<Choose<'a>>,
+    pub(super) messages: Vec<Said<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) thinking: Option<ThinkingConfig>,
+    #[serde(skip_serializing_if = "OutputConfig::is_empty")]
+    pub(super) output_config: OutputConfig,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) container: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stream: Option<bool>,
+}
+
+/// What one side said, whole: two messages of one side are one here.
+#[derive(Debug, Serialize)]
+pub(super) struct Said<'a> {
+    pub(super) role: Role,
+    pub(super) content: Vec<Block<'a>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Role {
+    User,
+    Assistant,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+pub(super) struct SystemText<'a> {
+    pub(super) text: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cache_control: Option<CacheControl>,
+}
+
+/// Up to here, the request goes into the provider's cache, and comes from there.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(tag = "type", rename = "ephemeral")]
+pub(super) struct CacheControl {}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Tool<'a> {
+    #[serde(flatten)]
+    pub(super) kind: ToolKind<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum ToolKind<'a> {
+    Ours {
+        name: &'a str,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        description: &'a str,
+        input_schema: &'a Value,
+    },
+    ServerSide {
+        r#type: &'static str,
+        name: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        max_uses: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        allowed_domains: Option<&'a [String]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        blocked_domains: Option<&'a [String]>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Choose<'a> {
+    Auto {
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        disable_parallel_tool_use: bool,
+    },
+    Any {
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        disable_parallel_tool_use: bool,
+    },
+    Tool {
+        name: &'a str,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        disable_parallel_tool_use: bool,
+    },
+    None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ThinkingConfig {
+    Enabled {
+        budget_tokens: u32,
+    },
+    Adaptive {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        display: Option<&'static str>,
+    },
+    BetweenTools,
+    Disabled,
+}
+
+#[derive(Debug, Default, Serialize)]
+pub(super) struct OutputConfig {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) format: Option<JsonSchema>,
+}
+
+impl OutputConfig {
+    fn is_empty(&self) -> bool {
+        self.effort.is_none() && self.format.is_none()
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "json_schema")]
+pub(super) struct JsonSchema {
+    pub(super) schema: Value,
+}

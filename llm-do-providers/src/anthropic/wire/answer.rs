@@ -1,0 +1,68 @@
+//! Answers, which take whatever servers really send.
+//!
+//! By <https://platform.claude.com/docs/en/api/messages/create> and
+//! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A block as it came: its type decides what of it is read.
+pub(in crate::anthropic) type RawBlock = Map<String, Value>;
+
+/// A whole answer, or what a streamed one begins with.
+#[derive(Debug, Deserialize)]
+pub(in crate::anthropic) struct Answered {
+    pub(in crate::anthropic) model: Option<String>,
+    pub(in crate::anthropic) content: Option<Vec<RawBlock>>,
+    pub(in crate::anthropic) usage: Option<Tokens>,
+    pub(in crate::anthropic) stop_reason: Option<String>,
+    pub(in crate::anthropic) stop_details: Option<Value>,
+    pub(in crate::anthropic) container: Option<Value>,
+    pub(in crate::anthropic) error: Option<Value>,
+}
+
+/// One event of a streamed answer, of any type: which of the fields are there depends on it.
+#[derive(Debug, Deserialize)]
+pub(in crate::anthropic) struct Event<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(in crate::anthropic) kind: Cow<'a, str>,
+    /// The number of the block that it is about.
+    pub(in crate::anthropic) index: Option<u64>,
+    pub(in crate::anthropic) message: Option<Answered>,
+    pub(in crate::anthropic) content_block: Option<RawBlock>,
+    pub(in crate::anthropic) delta: Option<Delta>,
+    pub(in crate::anthropic) usage: Option<Tokens>,
+    pub(in crate::anthropic) error: Option<Value>,
+}
+
+/// More of a block, or of the message.
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::anthropic) struct Delta {
+    pub(in crate::anthropic) text: Option<String>,
+    pub(in crate::anthropic) partial_json: Option<String>,
+    pub(in crate::anthropic) thinking: Option<String>,
+    pub(in crate::anthropic) signature: Option<String>,
+    pub(in crate::anthropic) citation: Option<Value>,
+    pub(in crate::anthropic) stop_reason: Option<String>,
+    /// Why the model refused.
+    pub(in crate::anthropic) stop_details: Option<Value>,
+    /// Where its code ran.
+    pub(in crate::anthropic) container: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
+pub(in crate::anthropic) struct Tokens {
+    pub(in crate::anthropic) input_tokens: Option<Value>,
+    pub(in crate::anthropic) cache_creation_input_tokens: Option<Value>,
+    pub(in crate::anthropic) cache_read_input_tokens: Option<Value>,
+    pub(in crate::anthropic) output_tokens: Option<Value>,
+    pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(in crate::anthropic) struct OutputDetails {
+    pub(in crate::anthropic) thinking_tokens: Option<Value>,
+}

@@ -1,0 +1,188 @@
+//! The blocks of which a message is made.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::CacheControl;
+use crate::attachment::Attachment;
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(in crate::anthropic) enum Block<'a> {
+    Text(Words<'a>),
+    Image(Image<'a>),
+    Document(Document<'a>),
+    ToolResult(ToolResult<'a>),
+    ToolUse(ToolUse<'a>),
+    /// As it came, taken apart and put together again.
+    Rebuilt(Rebuilt<'a>),
+    /// As it came.
+    Raw(&'a Value),
+}
+
+impl<'a> Block<'a> {
+    pub(in crate::anthropic) fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self::Text(Words { text: text.into(), citations: None, cache_control: None })
+    }
+
+    pub(in crate::anthropic) fn cited(text: &'a str, citations: &'a Value) -> Self {
+        Self::Text(Words { text: text.into(), citations: Some(citations), cache_control: None })
+    }
+
+    pub(in crate::anthropic) fn image(source: Source<'a>) -> Self {
+        Self::Image(Image { source, cache_control: None })
+    }
+
+    pub(in crate::anthropic) fn document(title: Option<&'a str>, source: Source<'a>) -> Self {
+        Self::Document(Document { source, title, cache_control: None })
+    }
+
+    pub(in crate::anthropic) fn result(id: Cow<'a, str>, content: ResultBlock<'a>, is_error: bool) -> Self {
+        Self::ToolResult(ToolResult { tool_use_id: id, content, is_error, cache_control: None })
+    }
+
+    pub(in crate::anthropic) fn tool_use(
+        id: Cow<'a, str>,
+        name: &'a str,
+        input: Input<'a>,
+        rest: Option<&'a Map<String, Value>>,
+    ) -> Self {
+        Self::ToolUse(ToolUse { id, name, input, rest })
+    }
+
+    /// Marks the block for the cache, if it can carry a mark, and returns whether it can.
+    pub(in crate::anthropic) fn mark(&mut self, mark: CacheControl) -> bool {
+        let place = match self {
+            Self::Text(block) => &mut block.cache_control,
+            Self::Image(block) => &mut block.cache_control,
+            Self::Document(block) => &mut block.cache_control,
+            Self::ToolResult(block) => &mut block.cache_control,
+            Self::ToolUse(_) | Self::Rebuilt(_) | Self::Raw(_) => return false,
+        };
+        *place = Some(mark);
+        true
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "text")]
+pub(in crate::anthropic) struct Words<'a> {
+    text: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    citations: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "image")]
+pub(in crate::anthropic) struct Image<'a> {
+    source: Source<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "document")]
+pub(in crate::anthropic) struct Document<'a> {
+    source: Source<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(in crate::anthropic) enum Source<'a> {
+    Base64 { media_type: &'static str, data: Base64<'a> },
+    Text { media_type: &'static str, data: &'a str },
+}
+
+/// A file's bytes, written as base64.
+#[derive(Debug)]
+pub(in crate::anthropic) struct Base64<'a>(pub(in crate::anthropic) &'a Attachment);
+
+impl Serialize for Base64<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0.base64())
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "tool_result")]
+pub(in crate::anthropic) struct ToolResult<'a> {
+    tool_use_id: Cow<'a, str>,
+    #[serde(skip_serializing_if = "ResultBlock::is_empty")]
+    content: ResultBlock<'a>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<CacheControl>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(in crate::anthropic) enum ResultBlock<'a> {
+    Text(&'a str),
+    Blocks(Vec<Block<'a>>),
+}
+
+impl ResultBlock<'_> {
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Blocks(blocks) => blocks.is_empty(),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename = "tool_use")]
+pub(in crate::anthropic) struct ToolUse<'a> {
+    id: Cow<'a, str>,
+    name: &'a str,
+    input: Input<'a>,
+    #[serde(flatten)]
+    rest: Option<&'a Map<String, Value>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(in crate::anthropic) enum Input<'a> {
+    /// What the model wrote.
+    Written(&'a RawValue),
+    /// What stands for something that was no object of JSON.
+    Instead(Value),
+}
+
+/// A block whose parts are kept in several places.
+#[derive(Debug)]
+pub(in crate::anthropic) struct Rebuilt<'a> {
+    pub(in crate::anthropic) kept: &'a Map<String, Value>,
+    pub(in crate::anthropic) fields: Vec<(&'static str, Field<'a>)>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(in crate::anthropic) enum Field<'a> {
+    Text(&'a str),
+    Json(&'a Value),
+}
+
+impl Serialize for Rebuilt<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.kept.len() + self.fields.len()))?;
+        for (name, value) in self.kept {
+            map.serialize_entry(name, value)?;
+        }
+        for (name, value) in &self.fields {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}

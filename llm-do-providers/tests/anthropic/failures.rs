@@ -1,0 +1,191 @@
+//! What goes wrong, and what is said of it.
+//!
+//! By <https://platform.claude.com/docs/en/api/errors>.
+
+use std::time::Duration;
+
+use llm_do_providers::{ErrorKind, ProviderError, StreamEvent};
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server};
+use crate::{Named, begun, block, delta, events, hello, model, named, ok_stream, start, streamed, text_block, whole};
+
+fn error(r#type: &str, message: &str) -> Value {
+    json!({"type": "error", "error": {"type": r#type, "message": message}, "request_id": "req_1"})
+}
+
+/// What an error must be and say, and must not.
+fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, told: &str) {
+    let text = error.to_string();
+    assert_eq!((error.kind(), error.status()), (kind, status), "{text}");
+    assert!(text.contains(told), "{text}");
+    assert!(text.starts_with("anthropic: ") && !text.contains("secret"), "{text}");
+}
+
+#[tokio::test]
+async fn each_status_has_a_kind() {
+    let cases = [
+        (400, "invalid_request_error", ErrorKind::InvalidRequest, "the request was refused (invalid_request_error)"),
+        (401, "authentication_error", ErrorKind::Auth, "check `ANTHROPIC_API_KEY` or the key given in code"),
+        (402, "billing_error", ErrorKind::RateLimited, "no credit left (billing_error); check the plan"),
+        (403, "permission_error", ErrorKind::Auth, "the key may not do this (permission_error)"),
+        (404, "not_found_error", ErrorKind::InvalidRequest, "check the model's name and the base URL"),
+        (413, "request_too_large", ErrorKind::ContextTooLong, "larger than the server takes (request_too_large)"),
+        (429, "rate_limit_error", ErrorKind::RateLimited, "too many requests (rate_limit_error)"),
+        (500, "api_error", ErrorKind::Unavailable, "the provider fails (api_error)"),
+        (504, "timeout_error", ErrorKind::Unavailable, "the provider fails (timeout_error)"),
+        (529, "overloaded_error", ErrorKind::Overloaded, "the provider is overloaded (overloaded_error)"),
+    ];
+    for (status, word, kind, told) in cases {
+        let reply = Reply::json(status, &error(word, "my secret"));
+        let server = Server::scripted([reply.clone(), reply]).await;
+        let model = named("claude-sonnet-4-5", &server).retries(0).build().unwrap();
+        check(&whole(&model).await.unwrap_err(), kind, Some(status), told);
+        check(&streamed(&model).await.unwrap_err(), kind, Some(status), told);
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
+    for message in [
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
+    ] {
+        let server = Server::scripted([Reply::json(400, &error("invalid_request_error", message))]).await;
+        let error = whole(&model(&server)).await.unwrap_err();
+        check(&error, ErrorKind::ContextTooLong, Some(400), "longer than the model reads");
+    }
+}
+
+#[tokio::test]
+async fn too_many_requests_are_waited_for_as_the_server_asks() {
+    let busy = |headers: &str| Reply::whole(429, headers, &error("rate_limit_error", "x").to_string());
+    let server = Server::scripted([busy("retry-after: 0\r\n"), Reply::json(200, &hello())]).await;
+    assert_eq!(whole(&model(&server)).await.unwrap().text(), "hello");
+
+    let server = Server::scripted([busy("retry-after: 0\r\n"), ok_stream()]).await;
+    let events = events(&model(&server)).await;
+    let [Ok(StreamEvent::Waiting { on }), .., Ok(StreamEvent::Done(_))] = &events[..] else { panic!("{events:?}") };
+    assert_eq!(on, "retry 1 of 2 in 0 s after status 429");
+
+    let server = Server::scripted([busy("retry-after: 3600\r\nrequest-id: req_7\r\n")]).await;
+    let error = whole(&model(&server)).await.unwrap_err();
+    assert_eq!((error.retry_after(), error.request_id()), (Some(Duration::from_secs(3600)), Some("req_7")));
+    assert!(error.is_rate_limited());
+}
+
+#[tokio::test]
+async fn what_the_server_says_of_retries_holds() {
+    let reply = Reply::whole(500, "x-should-retry: false\r\n", &error("api_error", "x").to_string());
+    let server = Server::scripted([reply, Reply::json(200, &hello())]).await;
+    assert_eq!(whole(&model(&server)).await.unwrap_err().should_retry(), Some(false));
+    assert_eq!(server.requests().len(), 1);
+}
+
+/// An error event inside of a stream, by <https://platform.claude.com/docs/en/build-with-claude/streaming#error-events>.
+#[tokio::test]
+async fn an_error_before_the_first_content_is_tried_again() {
+    for word in ["overloaded_error", "api_error", "rate_limit_error", "timeout_error"] {
+        let broken = begun().named_event(&error(word, "my secret")).end();
+        let server = Server::scripted([broken, ok_stream()]).await;
+        assert_eq!(streamed(&model(&server)).await.unwrap().text(), "fine", "{word}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_amid_a_stream_has_its_kind_and_what_arrived() {
+    let cases = [
+        ("overloaded_error", ErrorKind::Overloaded, Some(529)),
+        ("invalid_request_error", ErrorKind::InvalidRequest, Some(400)),
+        ("authentication_error", ErrorKind::Auth, Some(401)),
+        ("request_too_large", ErrorKind::ContextTooLong, Some(413)),
+        ("novel_error", ErrorKind::Unavailable, Some(200)),
+    ];
+    for (word, kind, status) in cases {
+        let reply = text_block(begun(), 0, "half").named_event(&error(word, "my secret")).end();
+        let server = Server::scripted([reply, ok_stream()]).await;
+        let error = streamed(&model(&server)).await.unwrap_err();
+        check(&error, kind, status, word);
+        assert_eq!(error.arrived().unwrap().text(), "half");
+        assert_eq!(server.requests().len(), 1, "what was shown is not asked for anew");
+    }
+}
+
+#[tokio::test]
+async fn an_error_in_place_of_an_answer_is_one() {
+    let server = Server::scripted([Reply::json(200, &error("invalid_request_error", "my secret"))]).await;
+    check(&whole(&model(&server)).await.unwrap_err(), ErrorKind::InvalidRequest, Some(400), "invalid_request_error");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_before_the_first_content_is_asked_for_anew() {
+    for broken in [begun(), start(begun(), 0, &json!({"type": "text", "text": ""})), Reply::stream()] {
+        let server = Server::scripted([broken, ok_stream()]).await;
+        assert_eq!(streamed(&model(&server)).await.unwrap().text(), "fine");
+        assert_eq!(server.requests().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_order_but_too_early_broke_off() {
+    for reply in [begun().end(), text_block(begun(), 0, "half").end()] {
+        let server = Server::scripted([reply, ok_stream()]).await;
+        check(&streamed(&model(&server)).await.unwrap_err(), ErrorKind::Protocol, Some(200), "the stream broke off");
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_later_keeps_what_is_whole() {
+    let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "add", "input": {}});
+    let part = json!({"type": "input_json_delta", "partial_json": "{\"a\": 1}"});
+    let thought = json!({"type": "thinking", "thinking": "", "signature": ""});
+    let mut reply = block(begun(), 0, &thought, &[json!({"type": "signature_delta", "signature": "s"})]);
+    reply = block(text_block(reply, 1, "half of"), 2, &call("t1"), std::slice::from_ref(&part));
+    reply = delta(start(reply, 3, &call("t2")), 3, &part);
+    let server = Server::scripted([reply, ok_stream()]).await;
+    let error = streamed(&model(&server)).await.unwrap_err();
+    check(&error, ErrorKind::Transport, Some(200), "broke in the middle of the answer");
+    let arrived = error.arrived().unwrap();
+    let ids: Vec<_> = arrived.tool_calls().map(|call| call.id.as_str()).collect();
+    assert_eq!((arrived.text().as_str(), &ids[..]), ("half of", &["t1"][..]), "the second call may not be whole");
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_of_something_else_is_a_broken_protocol() {
+    for body in ["{}", "[]", "<html>", "{\"content\": 7}"] {
+        let server = Server::scripted([Reply::whole(200, "", body), Reply::stream().event(body).end()]).await;
+        let model = model(&server);
+        check(&whole(&model).await.unwrap_err(), ErrorKind::Protocol, Some(200), "the server speaks the Messages API");
+        check(&streamed(&model).await.unwrap_err(), ErrorKind::Protocol, Some(200), "");
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_a_name_is_a_broken_protocol() {
+    let content = json!([{"type": "tool_use", "id": "t1", "input": {}}]);
+    let server = Server::scripted([Reply::json(200, &crate::message(&content, "tool_use"))]).await;
+    check(&whole(&model(&server)).await.unwrap_err(), ErrorKind::Protocol, Some(200), "a tool without a name");
+}
+
+#[tokio::test]
+async fn a_stream_that_stalls_is_given_up() {
+    for reply in [text_block(begun(), 0, "half").stall(), begun().stall(), Reply::default().stall()] {
+        let server = Server::scripted([reply]).await;
+        let limit = Duration::from_millis(100);
+        let model = named("claude-sonnet-4-5", &server).idle_timeout(limit).build().unwrap();
+        let error = streamed(&model).await.unwrap_err();
+        check(&error, ErrorKind::Timeout, error.status(), "raise the idle timeout of 100ms");
+    }
+}
+
+#[tokio::test]
+async fn no_server_is_a_lost_connection() {
+    let server = Server::scripted([]).await;
+    let model = named("claude-sonnet-4-5", &server).retries(0).build().unwrap();
+    drop(server);
+    // The port may answer until the task is gone; either way no answer comes.
+    let error = whole(&model).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
+}
