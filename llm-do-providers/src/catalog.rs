@@ -5,6 +5,15 @@ use std::sync::Arc;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Model;
 
+/// The prefixes of this crate's providers, and the features that have them.
+const FEATURES: [(&str, &str); 5] = [
+    ("anthropic", "anthropic"),
+    ("gemini", "gemini"),
+    ("local", "local"),
+    ("openai", "openai"),
+    ("openai-responses", "openai"),
+];
+
 /// A provider of models, found by the prefix of `prefix:model`; submitted through `inventory`.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelProvider {
@@ -76,8 +85,8 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
 
 /// Says how to have a provider of this crate that is not linked.
 fn missing(prefix: &str) -> String {
-    let known = ["openai", "gemini", "local"].into_iter().find(|feature| *feature == prefix);
-    known.map_or_else(String::new, |feature| format!(": turn on the feature `{feature}`"))
+    let known = FEATURES.into_iter().find(|(known, _)| *known == prefix);
+    known.map_or_else(String::new, |(_, feature)| format!(": turn on the feature `{feature}`"))
 }
 
 /// The linked prefixes, for an error's text.
@@ -98,6 +107,7 @@ mod tests {
     #[test]
     fn a_provider_that_is_left_out_is_told_by_its_feature_and_no_other_is() {
         assert_eq!(missing("openai"), ": turn on the feature `openai`");
-        assert_eq!(missing("anthropic"), "");
+        assert_eq!(missing("openai-responses"), ": turn on the feature `openai`");
+        assert_eq!(missing("lab"), "");
     }
 }
