@@ -1,8 +1,11 @@
 //! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
 
+mod call;
 mod events;
 mod fault;
+mod patience;
 mod refusal;
+mod said;
 mod stray;
 
 #[cfg(feature = "testing")]
@@ -10,20 +13,21 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 #[cfg(feature = "testing")]
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
+pub(crate) use self::call::Call;
 pub(crate) use self::events::{Chunks, Events};
+pub(crate) use self::patience::{Patience, patience_setters};
 pub(crate) use self::refusal::reported;
+use self::said::Said;
 use crate::error::{ErrorKind, ProviderError};
-use crate::retry;
 use crate::secret::ApiKey;
-use crate::settings::Settings;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,8 +35,6 @@ const CONNECT: Duration = Duration::from_secs(10);
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The longest refusal that is read for its error code, in bytes.
 const REFUSAL_SIZE: usize = 64 << 10;
-/// Where providers say what they call a request.
-const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 /// The longest answer read whole, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
@@ -79,7 +81,7 @@ impl Endpoint {
             let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let (idle, whole) = (Duration::from_secs(120), Duration::from_secs(600));
+        let Patience { idle, whole, .. } = Patience::default();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
         Ok(Self { provider, protocol, idle, whole, key_hint: "the key", url, headers })
     }
@@ -210,76 +212,6 @@ impl Endpoint {
             format!("the connection to {origin} broke before an answer came; try again")
         };
         ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
-    }
-}
-
-/// One request, which may be sent again.
-#[derive(Debug)]
-pub(crate) struct Call {
-    body: Bytes,
-    headers: HeaderMap,
-    timeout: Option<Duration>,
-}
-
-impl Call {
-    /// Makes a request of `body`, with the headers and the timeout of `settings`.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error that names the header that cannot be sent.
-    pub(crate) fn new(provider: &str, body: Bytes, settings: &Settings) -> Result<Self, ProviderError> {
-        let mut headers = HeaderMap::new();
-        for (name, value) in settings.extra_headers.iter() {
-            let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
-            let Some((name, mut value)) = header else {
-                let text = format!("the extra header `{name}` cannot be sent; it holds what no header can carry");
-                return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
-            };
-            value.set_sensitive(true);
-            headers.insert(name, value);
-        }
-        Ok(Self { body, headers, timeout: settings.timeout })
-    }
-
-    /// Returns what is sent.
-    pub(crate) fn body(&self) -> &[u8] {
-        &self.body
-    }
-
-    /// Sends `body` from now on.
-    pub(crate) fn set_body(&mut self, body: Bytes) {
-        self.body = body;
-    }
-}
-
-/// What the headers of a refusal say.
-struct Said {
-    retry_after: Option<Duration>,
-    should_retry: Option<bool>,
-    request_id: Option<String>,
-}
-
-impl Said {
-    fn of(headers: &HeaderMap) -> Self {
-        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        Self {
-            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
-            should_retry: text("x-should-retry").and_then(|value| value.parse().ok()),
-            request_id: REQUEST_ID.into_iter().find_map(text).filter(|id| refusal::is_word(id)).map(str::to_owned),
-        }
-    }
-
-    fn add_to(self, mut error: ProviderError) -> ProviderError {
-        if let Some(wait) = self.retry_after {
-            error = error.with_retry_after(wait);
-        }
-        if let Some(should_retry) = self.should_retry {
-            error = error.with_should_retry(should_retry);
-        }
-        match self.request_id {
-            Some(id) => error.with_request_id(id),
-            None => error,
-        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! What can be set on a model before it is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::family::Family;
 use super::{API_KEY, AnthropicModel, BASE_URL, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
 use crate::error::ProviderError;
-use crate::http::Endpoint;
+use crate::http::{Endpoint, Patience, patience_setters};
 use crate::model::Profile;
 use crate::secret::ApiKey;
 
@@ -22,9 +21,7 @@ pub struct AnthropicBuilder {
     api_key: Option<ApiKey>,
     betas: Vec<String>,
     profile: Option<Profile>,
-    retries: u32,
-    idle_timeout: Duration,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl AnthropicBuilder {
@@ -35,9 +32,7 @@ impl AnthropicBuilder {
             api_key: None,
             betas: Vec::new(),
             profile: None,
-            retries: 2,
-            idle_timeout: Duration::from_secs(120),
-            timeout: Duration::from_secs(600),
+            patience: Patience::default(),
         }
     }
 
@@ -70,23 +65,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
+    patience_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -112,8 +91,8 @@ impl AnthropicBuilder {
             endpoint.header("anthropic-beta", &self.betas.join(","))?;
         }
         endpoint.key_hint = "`ANTHROPIC_API_KEY` or the key given in code";
-        endpoint.idle = self.idle_timeout;
-        endpoint.whole = self.timeout;
+        endpoint.idle = self.patience.idle;
+        endpoint.whole = self.patience.whole;
         let family = Family::of(&self.model);
         Ok(AnthropicModel {
             name: format!("{PROVIDER}:{}", self.model),
@@ -121,7 +100,7 @@ impl AnthropicBuilder {
             endpoint: Arc::new(endpoint),
             family,
             profile: self.profile.unwrap_or(family.profile),
-            retries: self.retries,
+            retries: self.patience.retries,
         })
     }
 }

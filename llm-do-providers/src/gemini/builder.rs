@@ -1,12 +1,11 @@
 //! What can be set on a model before it is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::family::Family;
 use super::{API_KEY, BASE_URL, GeminiModel, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
 use crate::error::ProviderError;
-use crate::http::Endpoint;
+use crate::http::{Endpoint, Patience, patience_setters};
 use crate::model::Profile;
 use crate::secret::ApiKey;
 
@@ -23,22 +22,12 @@ pub struct GeminiBuilder {
     base_url: String,
     api_key: Option<ApiKey>,
     profile: Option<Profile>,
-    retries: u32,
-    idle_timeout: Duration,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl GeminiBuilder {
     pub(super) fn new(model: String) -> Self {
-        Self {
-            model,
-            base_url: HOME.to_owned(),
-            api_key: None,
-            profile: None,
-            retries: 2,
-            idle_timeout: Duration::from_secs(120),
-            timeout: Duration::from_secs(600),
-        }
+        Self { model, base_url: HOME.to_owned(), api_key: None, profile: None, patience: Patience::default() }
     }
 
     /// Asks the server at `base_url`, below which `/models/MODEL:generateContent` is found.
@@ -62,23 +51,7 @@ impl GeminiBuilder {
         self
     }
 
-    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
+    patience_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -95,7 +68,7 @@ impl GeminiBuilder {
             family,
             schemas: Arc::default(),
             profile: self.profile.unwrap_or_else(|| family.profile()),
-            retries: self.retries,
+            retries: self.patience.retries,
             model: self.model.into(),
         })
     }
@@ -113,8 +86,8 @@ impl GeminiBuilder {
             None => {}
         }
         endpoint.key_hint = "`GEMINI_API_KEY` or the key given in code";
-        endpoint.idle = self.idle_timeout;
-        endpoint.whole = self.timeout;
+        endpoint.idle = self.patience.idle;
+        endpoint.whole = self.patience.whole;
         Ok(endpoint)
     }
 

@@ -1,12 +1,11 @@
 //! What can be set on a model before it is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::convert::Dialect;
 use super::{API_KEY, BASE_URL, HOME, HOME_HOST, OpenAiModel, PROTOCOL, PROVIDER, configuration, search};
 use crate::error::ProviderError;
-use crate::http::Endpoint;
+use crate::http::{Endpoint, Patience, patience_setters};
 use crate::model::Profile;
 use crate::secret::ApiKey;
 
@@ -18,22 +17,12 @@ pub struct OpenAiBuilder {
     base_url: String,
     api_key: Option<ApiKey>,
     profile: Option<Profile>,
-    retries: u32,
-    idle_timeout: Duration,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl OpenAiBuilder {
     pub(super) fn new(model: String) -> Self {
-        Self {
-            model,
-            base_url: HOME.to_owned(),
-            api_key: None,
-            profile: None,
-            retries: 2,
-            idle_timeout: Duration::from_secs(120),
-            timeout: Duration::from_secs(600),
-        }
+        Self { model, base_url: HOME.to_owned(), api_key: None, profile: None, patience: Patience::default() }
     }
 
     /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: `https://api.openai.com/v1`.
@@ -55,23 +44,7 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
+    patience_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -92,8 +65,8 @@ impl OpenAiBuilder {
             None => {}
         }
         endpoint.key_hint = "`OPENAI_API_KEY` or the key given in code";
-        endpoint.idle = self.idle_timeout;
-        endpoint.whole = self.timeout;
+        endpoint.idle = self.patience.idle;
+        endpoint.whole = self.patience.whole;
         let profile = self.profile.unwrap_or_else(|| search::profile(&self.model));
         Ok(OpenAiModel {
             name: format!("{PROVIDER}:{}", self.model),
@@ -101,7 +74,7 @@ impl OpenAiBuilder {
             endpoint: Arc::new(endpoint),
             dialect: Dialect { completion_limit: at_home },
             profile,
-            retries: self.retries,
+            retries: self.patience.retries,
         })
     }
 }

@@ -1,11 +1,10 @@
 //! What can be set on a model before it is asked.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{OpenAiResponsesModel, PROTOCOL, PROVIDER, tools};
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::Endpoint;
+use crate::http::{Endpoint, Patience, patience_setters};
 use crate::model::Profile;
 use crate::openai::{API_KEY, BASE_URL, HOME, HOME_HOST};
 use crate::secret::ApiKey;
@@ -18,9 +17,7 @@ pub struct OpenAiResponsesBuilder {
     base_url: String,
     api_key: Option<ApiKey>,
     profile: Profile,
-    retries: u32,
-    idle_timeout: Duration,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl OpenAiResponsesBuilder {
@@ -30,9 +27,7 @@ impl OpenAiResponsesBuilder {
             base_url: HOME.to_owned(),
             api_key: None,
             profile: Profile::NATIVE_OUTPUT.with_server_side_tools(tools::SERVER_SIDE),
-            retries: 2,
-            idle_timeout: Duration::from_secs(120),
-            timeout: Duration::from_secs(600),
+            patience: Patience::default(),
         }
     }
 
@@ -71,23 +66,7 @@ impl OpenAiResponsesBuilder {
         self
     }
 
-    /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-    pub fn retries(mut self, retries: u32) -> Self {
-        self.retries = retries;
-        self
-    }
-
-    /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-    pub fn idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = timeout;
-        self
-    }
-
-    /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = timeout;
-        self
-    }
+    patience_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -107,14 +86,14 @@ impl OpenAiResponsesBuilder {
             None => {}
         }
         endpoint.key_hint = "`OPENAI_API_KEY` or the key given in code";
-        endpoint.idle = self.idle_timeout;
-        endpoint.whole = self.timeout;
+        endpoint.idle = self.patience.idle;
+        endpoint.whole = self.patience.whole;
         Ok(OpenAiResponsesModel {
             name: format!("{PROVIDER}:{}", self.model),
             model: self.model.into(),
             endpoint: Arc::new(endpoint),
             profile: self.profile,
-            retries: self.retries,
+            retries: self.patience.retries,
         })
     }
 }

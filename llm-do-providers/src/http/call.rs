@@ -1,0 +1,48 @@
+//! One request as it is sent, with what its settings add.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::error::{ErrorKind, ProviderError};
+use crate::settings::Settings;
+
+/// One request, which may be sent again.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(super) body: Bytes,
+    pub(super) headers: HeaderMap,
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Call {
+    /// Makes a request of `body`, with the headers and the timeout of `settings`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the header that cannot be sent.
+    pub(crate) fn new(provider: &str, body: Bytes, settings: &Settings) -> Result<Self, ProviderError> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in settings.extra_headers.iter() {
+            let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
+            let Some((name, mut value)) = header else {
+                let text = format!("the extra header `{name}` cannot be sent; it holds what no header can carry");
+                return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
+            };
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        Ok(Self { body, headers, timeout: settings.timeout })
+    }
+
+    /// Returns what is sent.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sends `body` from now on.
+    pub(crate) fn set_body(&mut self, body: Bytes) {
+        self.body = body;
+    }
+}
