@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::convert;
-use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
+use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart, Thinking, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -14,7 +15,7 @@ use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The length of the history, for the ids of calls that the server gives none.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 

@@ -1,7 +1,8 @@
 //! A stream of the Gemini API, cut into pieces.
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::message::{ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use serde_json::json;

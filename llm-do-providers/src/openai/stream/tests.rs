@@ -1,7 +1,8 @@
 //! A stream of chat completions, cut into pieces.
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
 
 /// Line ends of all kinds, a comment, characters of several bytes, and data in two lines.

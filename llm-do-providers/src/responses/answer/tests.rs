@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
 
 /// A thought in two paragraphs, a text, and two calls, by
