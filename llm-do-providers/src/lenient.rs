@@ -15,11 +15,6 @@ impl Figure {
     pub(crate) fn count(self) -> u64 {
         self.0.unwrap_or_default()
     }
-
-    /// Returns this figure, or `older` if it was not reported.
-    pub(crate) fn or(self, older: Self) -> Self {
-        Self(self.0.or(older.0))
-    }
 }
 
 impl<'de> Deserialize<'de> for Figure {

@@ -1,7 +1,7 @@
 //! The body of a streamed answer, as it arrives.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -25,30 +25,39 @@ pub(super) struct Arriving {
     /// How many bytes came.
     size: usize,
     idle: Duration,
-    /// Ends when the next piece is late, once that is waited for: most pieces are there already, and need no clock.
+    /// Since when the next piece is waited for, if it is.
+    waiting: Option<Instant>,
+    /// Ends when a piece may be late: it is not set anew for each, since to set a timer costs more than to read a piece.
     late: Pin<Box<Sleep>>,
-    is_waiting: bool,
 }
 
 impl Arriving {
     pub(super) fn new(provider: &'static str, origin: String, idle: Duration, answer: Response) -> Self {
         let (status, body) = (answer.status().as_u16(), answer.into());
-        Self { provider, origin, status, body, size: 0, idle, late: Box::pin(sleep(idle)), is_waiting: false }
+        Self { provider, origin, status, body, size: 0, idle, waiting: None, late: Box::pin(sleep(idle)) }
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
-        self.is_waiting = false;
+        self.waiting = None;
         self.size += piece.len();
         if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
     }
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
-        if !self.is_waiting {
-            self.late.as_mut().reset(Instant::now() + self.idle);
-            self.is_waiting = true;
+        let end = *self.waiting.get_or_insert_with(Instant::now) + self.idle;
+        while self.late.as_mut().poll(context).is_ready() {
+            if self.late.deadline() >= end {
+                return Poll::Ready(fault::late(
+                    self.provider,
+                    &self.origin,
+                    self.idle,
+                    "idle timeout",
+                    Some(self.status),
+                ));
+            }
+            self.late.as_mut().reset(end);
         }
-        ready!(self.late.as_mut().poll(context));
-        Poll::Ready(fault::late(self.provider, &self.origin, self.idle, "idle timeout", Some(self.status)))
+        Poll::Pending
     }
 }
 

@@ -7,7 +7,8 @@ use serde_json::Value;
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 8 << 10;
 
-/// The end of a body; clones are of the same. It is a copy, as a piece would hold all that was read with it.
+/// The end of a body, from the last event on; clones are of the same. It is a copy, as a piece would hold all that was
+/// read with it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
@@ -15,6 +16,9 @@ impl Tail {
     /// Takes the next piece.
     pub(super) fn push(&self, piece: &[u8]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if ends_in_data(piece) {
+            return kept.clear();
+        }
         if kept.len() + piece.len() > 2 * KEPT {
             let begin = kept.len().saturating_sub(KEPT);
             kept.drain(..begin);
@@ -28,6 +32,13 @@ impl Tail {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         error_in(&String::from_utf8_lossy(&kept))
     }
+}
+
+/// Whether nothing stands behind the last event, as with most pieces: their last line is whole, and data.
+fn ends_in_data(piece: &[u8]) -> bool {
+    let lines = piece.trim_ascii_end();
+    let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    piece[lines.len()..].contains(&b'\n') && lines[last..].starts_with(b"data:")
 }
 
 fn error_in(text: &str) -> Option<Value> {
@@ -74,6 +85,17 @@ mod tests {
             "[]",
         ] {
             assert_eq!(error_in(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_the_last_event_is_found_however_it_is_cut() {
+        let body = b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n";
+        for cut in 0..body.len() {
+            let tail = Tail::default();
+            tail.push(&body[..cut]);
+            tail.push(&body[cut..]);
+            assert_eq!(tail.error(), Some(json!("data: ")), "{cut}");
         }
     }
 

@@ -60,10 +60,16 @@ pub(in crate::gemini) struct Tokens {
 impl Tokens {
     /// Takes the newer figures, where there are any.
     pub(in crate::gemini) fn update(&mut self, newer: Self) {
-        self.prompt_token_count = newer.prompt_token_count.or(self.prompt_token_count);
-        self.cached_content_token_count = newer.cached_content_token_count.or(self.cached_content_token_count);
-        self.candidates_token_count = newer.candidates_token_count.or(self.candidates_token_count);
-        self.thoughts_token_count = newer.thoughts_token_count.or(self.thoughts_token_count);
-        self.tool_use_prompt_token_count = newer.tool_use_prompt_token_count.or(self.tool_use_prompt_token_count);
+        update(&mut self.prompt_token_count, newer.prompt_token_count);
+        update(&mut self.cached_content_token_count, newer.cached_content_token_count);
+        update(&mut self.candidates_token_count, newer.candidates_token_count);
+        update(&mut self.thoughts_token_count, newer.thoughts_token_count);
+        update(&mut self.tool_use_prompt_token_count, newer.tool_use_prompt_token_count);
+    }
+}
+
+fn update(figure: &mut Figure, newer: Figure) {
+    if newer.0.is_some() {
+        *figure = newer;
     }
 }

@@ -8,24 +8,25 @@ use serde_json::Value;
 
 use crate::lenient::{Figure, Word};
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only.
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
+/// each is moved several times.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<Vec<Choice<'a>>>,
-    pub(in crate::openai) usage: Option<Tokens>,
-    pub(in crate::openai) error: Option<Value>,
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
-    pub(in crate::openai) code: Option<Value>,
+    pub(in crate::openai) code: Option<Box<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) index: Option<i64>,
     pub(in crate::openai) delta: Option<Delta>,
-    pub(in crate::openai) message: Option<Delta>,
+    pub(in crate::openai) message: Option<Box<Delta>>,
     #[serde(borrow)]
     pub(in crate::openai) finish_reason: Option<Word<'a>>,
 }
@@ -38,7 +39,7 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) reasoning: Option<String>,
     pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
     /// The older form of one tool call; some servers send it beside the newer one.
-    pub(in crate::openai) function_call: Option<FunctionPiece>,
+    pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
 }
 
 /// A text, whatever its shape: some servers send a list of parts.

@@ -51,6 +51,7 @@ impl Session {
             true => streamed(self.way.wire, answer).await,
             false => read_whole(self.way.wire, &answer.bytes().await.expect("a body")),
         };
+        assert!(piece.finish.is_some(), "the answer broke off");
         (piece.text, piece.asked, piece.answered)
     }
 }
@@ -87,6 +88,7 @@ async fn streamed(wire: Wire, mut answer: reqwest::Response) -> Piece {
 /// Takes in a piece, and hands its text on.
 fn grow(whole: &mut Piece, piece: Piece) {
     whole.text.push_str(&piece.text);
+    whole.finish = piece.finish.or(whole.finish.take());
     whole.asked = whole.asked.max(piece.asked);
     whole.answered = whole.answered.max(piece.answered);
     drop(black_box(piece.text));

@@ -5,10 +5,11 @@ use serde::de::DeserializeOwned;
 
 use crate::client::Wire;
 
-/// A text, and how many tokens were asked and answered.
+/// A text, why it ended, and how many tokens were asked and answered.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) text: String,
+    pub(crate) finish: Option<String>,
     pub(crate) asked: u64,
     pub(crate) answered: u64,
 }
@@ -47,6 +48,7 @@ struct Chat {
 struct Choice {
     #[serde(alias = "message")]
     delta: Delta,
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -62,9 +64,11 @@ struct ChatUsage {
 
 impl From<Chat> for Piece {
     fn from(chat: Chat) -> Self {
-        let text = chat.choices.into_iter().next().and_then(|choice| choice.delta.content).unwrap_or_default();
+        let choice = chat.choices.into_iter().next();
+        let (text, finish) = choice.map_or((None, None), |choice| (choice.delta.content, choice.finish_reason));
+        let text = text.unwrap_or_default();
         let (asked, answered) = chat.usage.map_or((0, 0), |usage| (usage.prompt_tokens, usage.completion_tokens));
-        Self { text, asked, answered }
+        Self { text, finish, asked, answered }
     }
 }
 
@@ -81,6 +85,7 @@ enum ResponsesEvent {
 
 #[derive(Deserialize)]
 struct Response {
+    status: String,
     output: Vec<Item>,
     usage: TokenUsage,
 }
@@ -116,7 +121,8 @@ impl From<ResponsesEvent> for Piece {
 impl From<Response> for Piece {
     fn from(response: Response) -> Self {
         let text = response.output.into_iter().flat_map(|item| item.content).map(|block| block.text).collect();
-        Self { text, asked: response.usage.input_tokens, answered: response.usage.output_tokens }
+        let TokenUsage { input_tokens: asked, output_tokens: answered } = response.usage;
+        Self { text, finish: Some(response.status), asked, answered }
     }
 }
 
@@ -130,6 +136,7 @@ enum AnthropicEvent {
         delta: Block,
     },
     MessageDelta {
+        delta: Stop,
         usage: TokenUsage,
     },
     #[serde(other)]
@@ -139,7 +146,13 @@ enum AnthropicEvent {
 #[derive(Deserialize)]
 struct Anthropic {
     content: Vec<Block>,
+    stop_reason: Option<String>,
     usage: TokenUsage,
+}
+
+#[derive(Deserialize)]
+struct Stop {
+    stop_reason: Option<String>,
 }
 
 impl From<AnthropicEvent> for Piece {
@@ -147,8 +160,9 @@ impl From<AnthropicEvent> for Piece {
         match event {
             AnthropicEvent::MessageStart { message } => message.into(),
             AnthropicEvent::ContentBlockDelta { delta } => Self { text: delta.text, ..Self::default() },
-            AnthropicEvent::MessageDelta { usage } => {
-                Self { text: String::new(), asked: usage.input_tokens, answered: usage.output_tokens }
+            AnthropicEvent::MessageDelta { delta, usage } => {
+                let TokenUsage { input_tokens: asked, output_tokens: answered } = usage;
+                Self { text: String::new(), finish: delta.stop_reason, asked, answered }
             }
             AnthropicEvent::Other => Self::default(),
         }
@@ -158,7 +172,8 @@ impl From<AnthropicEvent> for Piece {
 impl From<Anthropic> for Piece {
     fn from(message: Anthropic) -> Self {
         let text = message.content.into_iter().map(|block| block.text).collect();
-        Self { text, asked: message.usage.input_tokens, answered: message.usage.output_tokens }
+        let TokenUsage { input_tokens: asked, output_tokens: answered } = message.usage;
+        Self { text, finish: message.stop_reason, asked, answered }
     }
 }
 
@@ -170,8 +185,10 @@ struct Gemini {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Candidate {
     content: Content,
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -188,8 +205,10 @@ struct GeminiUsage {
 
 impl From<Gemini> for Piece {
     fn from(answer: Gemini) -> Self {
-        let parts = answer.candidates.into_iter().flat_map(|candidate| candidate.content.parts);
+        let candidate = answer.candidates.into_iter().next();
+        let (parts, finish) =
+            candidate.map_or((Vec::new(), None), |candidate| (candidate.content.parts, candidate.finish_reason));
         let GeminiUsage { prompt_token_count: asked, candidates_token_count: answered } = answer.usage_metadata;
-        Self { text: parts.map(|part| part.text).collect(), asked, answered }
+        Self { text: parts.into_iter().map(|part| part.text).collect(), finish, asked, answered }
     }
 }
