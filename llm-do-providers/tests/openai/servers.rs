@@ -268,6 +268,20 @@ async fn no_server_gets_thoughts_of_another() {
 }
 
 #[tokio::test]
+async fn a_tool_that_no_server_runs_is_refused_before_it_is_asked() {
+    let (messages, settings) = ([Message::user("news?")], Settings::new());
+    for server in [Server::Groq, Server::Mistral, Server::OpenRouter] {
+        let scripted = Scripted::scripted([]).await;
+        let search = [llm_do_providers::ServerSideTool::WEB_SEARCH];
+        let model = model(server, "m", &scripted);
+        assert!(model.profile().server_side_tools.is_empty());
+        let error = model.request(Request::new(&messages, &settings).server_side_tools(&search)).await.unwrap_err();
+        assert_eq!((error.provider(), error.kind()), (server.prefix(), ErrorKind::InvalidRequest));
+        assert!(error.to_string().contains("has no `web_search`"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_key_goes_to_a_server_that_needs_none() {
     let scripted = Scripted::scripted([hello()]).await;
     let key = llm_do_providers::ApiKey::new("k1").unwrap();
