@@ -21,7 +21,7 @@ const FEATURES: [(&str, &str); 12] = [
     ("vllm", "openai"),
 ];
 /// How alike a prefix has to be to the one that is meant, from 0 to 1.
-const ALIKE: f64 = 0.7;
+const ALIKE: f64 = 0.85;
 
 /// A provider of models, found by the prefix of `prefix:model`; submitted through `inventory`.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,7 @@ mod tests {
         ] {
             assert_eq!(missing(written), format!(": did you mean `{meant}`?"));
         }
-        for written in ["azure", "bedrock", "x", ""] {
+        for written in ["azure", "bedrock", "google", "together", "x", ""] {
             assert_eq!(missing(written), "", "{written}");
         }
     }

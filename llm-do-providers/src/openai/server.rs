@@ -35,8 +35,12 @@ use super::dialect::Dialect;
 /// | llama.cpp, vLLM | `max_tokens` | yes | yes | yes | no |
 /// | Mistral | `max_tokens` | as `random_seed` | yes | yes | no |
 /// | Ollama | `max_tokens` | yes | yes | no | no |
-/// | OpenAI | `max_completion_tokens`; elsewhere `max_tokens` | yes | yes | yes | yes |
+/// | OpenAI | `max_completion_tokens`; elsewhere `max_tokens`, but for models of OpenAI's that think | yes | yes | yes | yes |
 /// | OpenRouter | `max_tokens` | yes | yes | yes | yes |
+///
+/// `cache_prompt` goes to OpenRouter, as
+/// [`cache_control`](https://openrouter.ai/docs/client-sdks/typescript/models/anthropiccachecontroldirective); the others
+/// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
 /// `top_p` and penalties while they do, and the o-series no `stop`; these are left out then.
@@ -55,7 +59,7 @@ use super::dialect::Dialect;
 /// | Ollama | `reasoning_effort` | `reasoning` | as that |
 /// | OpenAI | `reasoning_effort` | not | |
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
-/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`; `reasoning_content` before 0.12 | as they came |
+/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
 ///
 /// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
 /// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`.

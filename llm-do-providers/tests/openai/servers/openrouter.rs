@@ -16,6 +16,14 @@ async fn it_gets_all_that_is_set_whatever_the_model() {
 }
 
 #[tokio::test]
+async fn marks_for_the_cache_are_left_to_it() {
+    for (marked, body) in [(true, json!({"cache_control": {"type": "ephemeral"}})), (false, json!({}))] {
+        assert_eq!(sent_with(OPENROUTER, CLAUDE, &Settings::new().cache_prompt(marked)).await, body);
+    }
+    assert_eq!(sent_with(Server::Groq, "m", &Settings::new().cache_prompt(true)).await, json!({}));
+}
+
+#[tokio::test]
 async fn thinking_is_an_effort_or_a_number_of_tokens() {
     let effort = |word: &str| json!({"reasoning": {"effort": word}});
     let words = ["none", "minimal", "low", "medium", "high"];
