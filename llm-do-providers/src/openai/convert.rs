@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
-use super::history;
 use super::strict::strict;
 use super::thinking::Plan;
 use super::wire::{
     CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
     WebSearchOptions,
 };
-use crate::error::ProviderError;
+use super::{PROVIDER, history};
+use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::settings::Settings;
@@ -26,13 +26,14 @@ use crate::usage::Usage;
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file that the server does not take.
+/// Returns an error if the request holds a file that the server does not take, or tools that it lets the model not call.
 pub(super) fn chat<'a>(
     model: &'a str,
     request: &Request<'a>,
     dialect: &'static Dialect,
     stream: bool,
 ) -> Result<ChatRequest<'a>, ProviderError> {
+    callable(model, request, dialect)?;
     let settings = request.settings;
     let plan = Plan::new(dialect, model, request);
     let (tools, tool_choice) = tools(request, dialect, plan.forces);
@@ -72,10 +73,20 @@ pub(super) fn chat<'a>(
     })
 }
 
+/// Refuses tools where OpenAI would, at home: a server in between may ask for them by the other protocol.
+fn callable(model: &str, request: &Request<'_>, dialect: &Dialect) -> Result<(), ProviderError> {
+    let is_home = dialect.home.provider == PROVIDER && dialect.takes(Field::MaxCompletionTokens);
+    if request.tools.is_empty() || !is_home || Family::of(model).calls_in_chat() {
+        return Ok(());
+    }
+    let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
+    Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
+}
+
 /// Returns the limit on tokens under its newer name, or under its older one.
 fn limit(settings: &Settings, dialect: &Dialect, model: &str) -> (Option<u32>, Option<u32>) {
     // A proxy before OpenAI's own models has to be asked like OpenAI.
-    let is_of_openai = dialect.home.provider == super::PROVIDER && Family::of(model).is_thinking();
+    let is_of_openai = dialect.home.provider == PROVIDER && Family::of(model).is_thinking();
     if dialect.takes(Field::MaxCompletionTokens) || is_of_openai {
         (settings.max_tokens, None)
     } else {
