@@ -5,6 +5,8 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use serde_json::json;
+
 use super::answer::Answer;
 use super::wire::Chunk;
 use crate::error::ProviderError;
@@ -52,12 +54,12 @@ impl Growing for Answer {
 /// Reads an answer, or a piece of one, that may be an error in disguise.
 fn read<'a>(server: &Endpoint, json: &'a [u8]) -> Result<Chunk<'a>, ProviderError> {
     let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| unread(server, &error))?;
-    if let Some(error) = &chunk.error {
-        return Err(reported(server.provider, server.key_hint, error));
+    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
+        return Err(reported(server.provider, &server.key_hint, error));
     }
     if chunk.object.as_ref().is_some_and(|object| object.as_str() == "error") {
-        let error = serde_json::json!({ "code": chunk.code });
-        return Err(reported(server.provider, server.key_hint, &error));
+        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
+        return Err(reported(server.provider, &server.key_hint, &error));
     }
     Ok(chunk)
 }

@@ -3,6 +3,7 @@
 use super::Answer;
 use crate::exchange::tests::{any_split, read_at_once};
 use crate::model::StreamEvent;
+use crate::openai::server::ELSEWHERE;
 
 /// Line ends of all kinds, a comment, characters of several bytes, and data in two lines.
 const STREAM: &str = "\u{feff}: hello\n\n\
@@ -16,7 +17,7 @@ const STREAM: &str = "\u{feff}: hello\n\n\
 
 #[test]
 fn the_stream_has_four_events() {
-    let (events, error) = read_at_once(Answer::new("m".into(), 0), STREAM.as_bytes());
+    let (events, error) = read_at_once(Answer::new(&ELSEWHERE, "m".into(), 0), STREAM.as_bytes());
     assert!(error.is_none());
     let [StreamEvent::Text(_), StreamEvent::ToolCall { .. }, StreamEvent::ToolCall { .. }, StreamEvent::Done(response)] =
         &events[..]
@@ -28,4 +29,4 @@ fn the_stream_has_four_events() {
     assert_eq!(response.usage.output_tokens, 2);
 }
 
-any_split!(STREAM.as_bytes(), Answer::new("m".into(), 0));
+any_split!(STREAM.as_bytes(), Answer::new(&ELSEWHERE, "m".into(), 0));
