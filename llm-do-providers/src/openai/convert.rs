@@ -9,13 +9,14 @@ use serde_json::Value;
 
 use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
+use super::grammar::grammatical;
 use super::history;
 use super::strict::strict;
 use super::thinking::Plan;
 use super::wire::{
     ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed, WebSearchOptions,
 };
-use crate::error::ProviderError;
+use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::settings::Settings;
@@ -25,7 +26,7 @@ use crate::usage::Usage;
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file that the server does not take.
+/// Returns an error if the request holds a file that the server does not take, or a schema that it makes no grammar of.
 pub(super) fn chat<'a>(
     model: &'a str,
     request: &Request<'a>,
@@ -34,7 +35,7 @@ pub(super) fn chat<'a>(
 ) -> Result<ChatRequest<'a>, ProviderError> {
     let settings = request.settings;
     let plan = Plan::new(dialect, model, request);
-    let (tools, tool_choice) = tools(request, dialect, plan.forces);
+    let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
     let (max_completion_tokens, max_tokens) = limit(settings, dialect, model);
     let samples = |value: Option<f64>| value.filter(|_| plan.samples);
     let penalty = |value: Option<f64>| samples(value).filter(|_| dialect.takes(Field::Penalties));
@@ -43,7 +44,7 @@ pub(super) fn chat<'a>(
         model,
         messages: history::messages(request, dialect, model)?,
         tool_choice,
-        response_format: request.output.map(|output| format(output, dialect.schemas)),
+        response_format: request.output.map(|output| format(output, dialect)).transpose()?,
         web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
         temperature: samples(settings.temperature),
         top_p: samples(settings.top_p),
@@ -84,7 +85,7 @@ fn tools<'a>(
     request: &Request<'a>,
     dialect: &Dialect,
     forces: bool,
-) -> (Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>) {
+) -> Result<(Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>), ProviderError> {
     let choice = dialect.choice;
     let required = choice.filter(|_| forces).map(|choice| Choose::Word(choice.required));
     let is_named = forces && choice.is_some_and(|choice| choice.names);
@@ -93,29 +94,44 @@ fn tools<'a>(
         ToolChoice::Auto => (None, None),
         ToolChoice::Required => (None, required),
         ToolChoice::None if choice.is_some() => (None, Some(Choose::Word("none"))),
-        ToolChoice::None => return (Vec::new(), None),
+        ToolChoice::None => return Ok((Vec::new(), None)),
         ToolChoice::Tool(name) if is_named => (None, Some(Choose::Tool(Typed::Function { function: Named { name } }))),
         ToolChoice::Tool(name) => (Some(name), required),
     };
     let offered = request.tools.iter().filter(|spec| only.is_none_or(|only| *spec.name == *only));
-    (offered.map(tool).collect(), word)
+    let offered = offered.map(|spec| tool(spec, dialect)).collect::<Result<_, _>>()?;
+    Ok((offered, word))
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    let function = Function { name: &spec.name, description: &spec.description, parameters: &spec.parameters };
-    Typed::Function { function }
+fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
+    let parameters = match dialect.schemas {
+        Schemas::LlamaCpp { of_tools: true } => grammatical(&spec.parameters).map_err(|unsaid| {
+            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsaid}", spec.name);
+            ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+        })?,
+        _ => Cow::Borrowed(&*spec.parameters),
+    };
+    let function = Function { name: &spec.name, description: &spec.description, parameters };
+    Ok(Typed::Function { function })
 }
 
-fn format(output: &OutputSchema, schemas: Schemas) -> Format<'_> {
-    let (schema, strict) = match schemas {
-        Schemas::Words => return Format::JsonObject,
+fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
+    let (schema, strict) = match dialect.schemas {
+        Schemas::Words => return Ok(Format::JsonObject),
+        Schemas::LlamaCpp { .. } => {
+            let schema = grammatical(&output.schema).map_err(|unsaid| {
+                let text = format!("the schema of the answer cannot be made a grammar of: {unsaid}");
+                ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+            })?;
+            (schema, None)
+        }
         Schemas::Grammar => (Cow::Borrowed(&*output.schema), None),
         Schemas::Strict => match strict(&output.schema) {
             Some(schema) => (Cow::Owned(schema), Some(true)),
             None => (Cow::Borrowed(&*output.schema), Some(false)),
         },
     };
-    Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } }
+    Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })
 }
 
 /// Returns our reason for the server's word, if it gives one.

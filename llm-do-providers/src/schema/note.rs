@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 /// What is said of a schema that allows everything.
+#[cfg(feature = "gemini")]
 pub(crate) const ANYTHING: &str = "Any JSON value.";
 
 /// Returns the sentence for a keyword, if there is one that says the same of values.
@@ -30,6 +31,7 @@ pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
 }
 
 /// Returns the sentence that lists the only values.
+#[cfg(feature = "gemini")]
 pub(crate) fn only(values: &[Value]) -> String {
     match values {
         [value] => format!("Always {value}."),
@@ -38,6 +40,7 @@ pub(crate) fn only(values: &[Value]) -> String {
 }
 
 /// Returns the sentence on the value or values that are excluded.
+#[cfg(feature = "gemini")]
 pub(crate) fn except(values: &[Value]) -> String {
     format!("Not {}.", joined(values))
 }
@@ -51,6 +54,7 @@ fn joined(values: &[Value]) -> String {
 }
 
 /// Adds what is remarked on a schema, and on its alternatives as a whole, to its form.
+#[cfg(feature = "gemini")]
 pub(crate) fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     let Value::Object(mut form) = form else { return form };
     let mut notes: Vec<_> = remarks.iter().filter_map(|(key, value)| sentence(key, value)).collect();
