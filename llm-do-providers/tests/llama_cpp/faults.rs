@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use llm_do_providers::{
-    Attachment, ErrorKind, Message, Model as _, OpenAiModel, ProviderError, Request, Settings, UserPart,
+    Attachment, ErrorKind, Message, Model as _, OpenAiModel, ProviderError, Request, Server, Settings, UserPart,
 };
 use serde_json::json;
 
@@ -60,7 +60,7 @@ with_server! {
 
     // With a temperature, another try may be one that it can read.
     async fn an_answer_that_the_server_cannot_read_is_asked_for_a_few_times_and_no_more() {
-        let model = OpenAiModel::builder("smollm2-135m").base_url(server::base_url()).build().unwrap();
+        let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url()).build().unwrap();
         let (messages, tools, settings) = (asked("Read notes.txt"), tools(), greedy(64));
         let asked = model.request(Request::new(&messages, &settings).tools(&tools));
         let error = tokio::time::timeout(Duration::from_secs(60), asked).await.unwrap().unwrap_err();

@@ -19,8 +19,12 @@ macro_rules! with_server {
 }
 
 mod chat;
+mod corpus;
 mod faults;
 mod schemas;
+#[expect(dead_code, reason = "only the bodies of requests are looked at")]
+#[path = "../openai/server.rs"]
+mod scripted;
 mod server;
 mod tools;
 
@@ -29,7 +33,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use llm_do_providers::{
-    Message, Model as _, OpenAiModel, OutputSchema, ProviderError, Request, Response, Settings, StreamEvent,
+    Message, Model as _, OpenAiModel, OutputSchema, ProviderError, Request, Response, Server, Settings, StreamEvent,
 };
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -40,7 +44,7 @@ static TURN: Mutex<()> = Mutex::const_new(());
 /// The model at the server; a failure is reported at once.
 fn model() -> OpenAiModel {
     let limit = Duration::from_secs(120);
-    let model = OpenAiModel::builder("smollm2-135m").base_url(server::base_url());
+    let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url());
     model.idle_timeout(limit).timeout(limit).retries(0).build().unwrap()
 }
 
