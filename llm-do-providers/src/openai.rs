@@ -70,7 +70,7 @@ register! {
 /// what, and in the catalog they have prefixes of their own, such as `groq:MODEL`. Any other is asked as `openai:MODEL`, where
 /// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) says where it is.
 ///
-/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried
+/// Failures that may pass (no connection, and the statuses 408, 409, 429, 498, 500, 502, 503, 504 and 529) are tried
 /// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
 /// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
 /// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting).

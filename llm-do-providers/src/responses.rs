@@ -41,11 +41,12 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`; asked for with a summary, which is the thought's text |
+/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has; asked for with a summary, which is the thought's text |
 /// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content` |
 /// | output schema | `text.format`, strict where the schema has a strict form |
 /// | `max_tokens` | `max_output_tokens` |
-/// | `temperature`, `top_p`, `parallel_tool_calls`, `service_tier` | the same |
+/// | `parallel_tool_calls`, `service_tier` | the same |
+/// | `temperature`, `top_p` | the same; nothing while a model of OpenAI's [thinks](https://developers.openai.com/api/docs/guides/reasoning), which refuses them then |
 /// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | nothing: the API has no place for them; it caches by itself |
 /// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which opens pages too |
 /// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a container of its own |

@@ -181,6 +181,6 @@ pub use llm_do_providers::{
 #[cfg(feature = "gemini")]
 pub use llm_do_providers::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "openai")]
-pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
+pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel, Server};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

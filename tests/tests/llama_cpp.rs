@@ -7,7 +7,7 @@ mod server;
 use std::time::Duration;
 
 use llm_do::prelude::*;
-use llm_do::{History, Message, OpenAiModel, ResponsePart, Settings, ToolCall, ToolResult};
+use llm_do::{History, Message, OpenAiModel, ResponsePart, Server, Settings, ToolCall, ToolResult};
 use serde_json::{Value, json};
 
 /// You answer briefly and correctly.
@@ -40,7 +40,7 @@ fn episode(question: &str, name: &str, arguments: &Value, result: &str, answer: 
 
 fn runtime(streaming: bool) -> Runtime {
     let limit = Duration::from_secs(120);
-    let model = OpenAiModel::builder("smollm2-135m").base_url(server::base_url());
+    let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url());
     let model = model.idle_timeout(limit).timeout(limit).retries(0).build().unwrap();
     let settings = Settings::new().temperature(0.0).max_tokens(64);
     Runtime::builder().force_model(model).settings(settings).streaming(streaming).build().unwrap()

@@ -14,7 +14,8 @@ use super::history;
 use super::strict::strict;
 use super::thinking::Plan;
 use super::wire::{
-    ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed, WebSearchOptions,
+    CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
+    WebSearchOptions,
 };
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
@@ -63,6 +64,10 @@ pub(super) fn chat<'a>(
         stream: stream.then_some(true),
         stream_options: (stream && dialect.takes(Field::StreamOptions))
             .then_some(StreamOptions { include_usage: true }),
+        cache_control: settings
+            .cache_prompt
+            .filter(|marked| *marked && dialect.takes(Field::CacheControl))
+            .map(|_| CacheControl::Ephemeral),
         thinking: plan.fields,
         tools,
     })

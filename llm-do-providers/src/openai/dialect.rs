@@ -32,6 +32,7 @@ pub(super) enum Field {
     ParallelToolCalls,
     ServiceTier,
     StreamOptions,
+    CacheControl,
 }
 
 /// How a model is told how much to think.

@@ -4,6 +4,7 @@
 //! and the pages of the models, as of 2026-11.
 
 use super::dialect::step;
+use crate::model::Profile;
 use crate::settings::ThinkingLevel;
 
 /// How the models of a family want to be asked.
@@ -17,7 +18,7 @@ pub(crate) struct Family {
     /// Whether it stops before given texts.
     stops: bool,
     /// Whether it follows the schema of an answer.
-    pub(super) native_output: bool,
+    native_output: bool,
 }
 
 /// Whether a family thinks; while it does, it takes no `temperature`, `top_p` and penalties.
@@ -119,6 +120,11 @@ impl Family {
             Thinks::UnlessAsked => effort == Some("none"),
             Thinks::Always => false,
         }
+    }
+
+    /// What its models can do.
+    pub(crate) fn profile(&self) -> Profile {
+        if self.native_output { Profile::NATIVE_OUTPUT } else { Profile::NONE }
     }
 
     pub(super) fn stops(&self) -> bool {

@@ -9,20 +9,16 @@ use crate::model::Profile;
 pub(super) fn profile(server: Server, model: &str) -> Profile {
     let profile = server.dialect().profile;
     match server {
-        Server::OpenAi => of_openai(model).with_server_side_tools(search::tools(model)),
+        Server::OpenAi => Family::of(model).profile().with_server_side_tools(search::tools(model)),
         Server::OpenRouter => routed(model),
         _ => profile,
     }
 }
 
-fn of_openai(model: &str) -> Profile {
-    if Family::of(model).native_output { Profile::NATIVE_OUTPUT } else { Profile::NONE }
-}
-
 /// By <https://openrouter.ai/docs/structured-outputs>, as far as what it says holds for whoever serves a model.
 fn routed(model: &str) -> Profile {
     match model.split_once('/') {
-        Some(("openai", name)) if !name.starts_with("gpt-oss") => of_openai(name),
+        Some(("openai", name)) if !name.starts_with("gpt-oss") => Family::of(name).profile(),
         Some(("google", name)) if name.starts_with("gemini") => {
             Profile { native_output_with_tools: false, ..Profile::NATIVE_OUTPUT }
         }

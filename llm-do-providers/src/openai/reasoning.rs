@@ -43,22 +43,17 @@ impl Reasoning {
         let Piece { reasoning_content, reasoning, details, chunks, is_whole } = piece;
         let told = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
         let plain = told(reasoning_content, CONTENT).or_else(|| told(reasoning, PLAIN));
-        let shown = match plain {
-            Some((field, text)) => {
-                self.field = Some(field);
-                text
-            }
-            None => {
-                let mut text: String = details.iter().flatten().map(told_in_detail).collect();
-                text.extend(chunks.iter().map(told_in_chunk));
-                text
-            }
-        };
+        self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);
+        let shown = plain.map_or_else(|| told_in(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text);
         if let Some(details) = details {
             let kept = self.details.get_or_insert_default();
-            details.into_iter().for_each(|detail| grow(kept, detail, is_whole, goes_on_detail));
+            for detail in details {
+                grow(kept, detail, is_whole, goes_on_detail);
+            }
         }
-        chunks.into_iter().for_each(|chunk| grow(&mut self.chunks, chunk, is_whole, goes_on_chunk));
+        for chunk in chunks {
+            grow(&mut self.chunks, chunk, is_whole, goes_on_chunk);
+        }
         self.text += &shown;
         (!shown.is_empty()).then_some(shown)
     }
@@ -83,10 +78,10 @@ impl Reasoning {
 }
 
 /// Adds a piece to a list: to its last element if it goes on there, else behind it.
-fn grow(list: &mut Vec<Value>, piece: Value, is_whole: bool, goes_on: fn(&mut Value, &Value) -> bool) {
-    let last = list.last_mut().filter(|_| !is_whole);
+fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, goes_on: fn(&mut Value, &Value) -> bool) {
+    let last = kept.last_mut().filter(|_| !is_whole);
     if !last.is_some_and(|last| goes_on(last, &piece)) {
-        list.push(piece);
+        kept.push(piece);
     }
 }
 
@@ -144,6 +139,13 @@ fn fill(last: &mut Value, piece: &Value) {
     }
 }
 
+/// What is to be shown of thoughts that came in no field of their own.
+fn told_in(details: &[Value], chunks: &[Value]) -> String {
+    let mut text: String = details.iter().map(told_in_detail).collect();
+    text.extend(chunks.iter().map(told_in_chunk));
+    text
+}
+
 fn told_in_detail(detail: &Value) -> &str {
     detail["text"].as_str().or_else(|| detail["summary"].as_str()).unwrap_or_default()
 }
@@ -183,13 +185,12 @@ impl<'a> Replayed<'a> {
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
-            Replay::Never => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
             Replay::Field | Replay::Always => *self.reasoning_content.get_or_insert_default() += &thought.text,
             Replay::Details if data["model"] == model => {
                 self.details.get_or_insert_default().extend(data["details"].as_array().into_iter().flatten());
             }
-            Replay::Details => {}
+            Replay::Details | Replay::Never => {}
             Replay::Chunks => self.chunks.extend(data["chunks"].as_array().into_iter().flatten()),
         }
     }

@@ -1,5 +1,6 @@
 //! The one server-side tool of chat completions: the web search of the models made for it.
 
+use super::PROVIDER;
 use crate::error::{ErrorKind, ProviderError};
 use crate::server_side::{ServerSideTool, WebSearch};
 
@@ -18,11 +19,12 @@ pub(super) fn tools(model: &str) -> &'static [ServerSideTool] {
 
 /// Refuses what chat completions have no words for, before it is asked for in part.
 pub(super) fn check(provider: &str, model: &str, tools: &[ServerSideTool]) -> Result<(), ProviderError> {
+    let searches = provider == PROVIDER;
     let refused = |text: String| Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
     for tool in tools {
         match tool {
-            ServerSideTool::WebSearch(search) if *search == WebSearch::new() => {}
-            ServerSideTool::WebSearch(_) => {
+            ServerSideTool::WebSearch(search) if searches && *search == WebSearch::new() => {}
+            ServerSideTool::WebSearch(_) if searches => {
                 return refused(format!(
                     "`{model}` searches the web over chat completions, which know neither `max_uses`, \
                      `allowed_domains` nor `blocked_domains` of `web_search`; leave them out"

@@ -73,7 +73,7 @@ impl Plan {
             Thinking::Switch(words) => {
                 let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
                 let reasoning_effort = level.filter(|level| !is_off(*level)).map(|level| words.of(level));
-                plan.with(Fields { thinking, reasoning_effort, ..Fields::default() })
+                plan.with(Fields { reasoning_effort, thinking, ..Fields::default() })
             }
             Thinking::Template(words) => {
                 plan.with(level.map(|level| in_template(words.of(level), level)).unwrap_or_default())

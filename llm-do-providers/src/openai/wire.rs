@@ -41,6 +41,8 @@ pub(super) struct ChatRequest<'a> {
     pub(super) presence_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) frequency_penalty: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cache_control: Option<CacheControl>,
     #[serde(flatten)]
     pub(super) thinking: Fields,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +53,13 @@ pub(super) struct ChatRequest<'a> {
     pub(super) stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream_options: Option<StreamOptions>,
+}
+
+/// That the beginning of the request is to be cached: OpenRouter puts the marks, for models whose providers want some.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CacheControl {
+    Ephemeral,
 }
 
 #[derive(Debug, Serialize)]

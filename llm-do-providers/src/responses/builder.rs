@@ -6,6 +6,7 @@ use super::{HOME, OpenAiResponsesModel, PROTOCOL, tools};
 use crate::error::ProviderError;
 use crate::http::{Access, access_setters};
 use crate::model::Profile;
+use crate::openai::Family;
 
 /// Sets up an [`OpenAiResponsesModel`]; start with [`OpenAiResponsesModel::builder`].
 #[derive(Clone, Debug)]
@@ -18,7 +19,8 @@ pub struct OpenAiResponsesBuilder {
 
 impl OpenAiResponsesBuilder {
     pub(super) fn new(model: String, access: Access) -> Self {
-        Self { model, access, profile: Profile::NATIVE_OUTPUT.with_server_side_tools(tools::SERVER_SIDE) }
+        let profile = Family::of(&model).profile().with_server_side_tools(tools::SERVER_SIDE);
+        Self { model, access, profile }
     }
 
     /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
@@ -27,7 +29,8 @@ impl OpenAiResponsesBuilder {
         self
     }
 
-    /// Says what the model, with this server, can do. Default: native output, and the tools that the provider runs.
+    /// Says what the model, with this server, can do. Default: native output, but for models before
+    /// GPT-4o, and the tools that the provider runs.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
         self

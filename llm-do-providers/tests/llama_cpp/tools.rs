@@ -38,8 +38,7 @@ fn episode(question: &str, name: &str, arguments: &Value, result: &str, answer: 
 pub(crate) fn asked(question: &str) -> Vec<Message> {
     let add = episode("What is 5 plus 6?", "add", &json!({"a": 5, "b": 6}), "11", "The answer is 11.");
     let text = "Once upon a time.";
-    let read =
-        episode("Read story.txt", "read_file", &json!({"path": "story.txt"}), text, &format!("It says: {text}"));
+    let read = episode("Read story.txt", "read_file", &json!({"path": "story.txt"}), text, &format!("It says: {text}"));
     add.into_iter().chain(read).chain([Message::user(question)]).collect()
 }
 

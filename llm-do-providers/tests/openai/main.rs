@@ -11,6 +11,7 @@ mod failures;
 mod grammar;
 mod peers;
 mod server;
+mod servers;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -233,7 +233,17 @@ mod tests {
     #[test]
     fn what_has_no_counterpart_is_not_said() {
         for pattern in [
-            "(", "(?i)a", "(?i:a)", r"\bfoo", "a^b", r"\p{Greek}", "[[:alpha:]]", "[a&&b]", "a{1001}", "(?=a)b", "^\"$",
+            "(",
+            "(?i)a",
+            "(?i:a)",
+            r"\bfoo",
+            "a^b",
+            r"\p{Greek}",
+            "[[:alpha:]]",
+            "[a&&b]",
+            "a{1001}",
+            "(?=a)b",
+            "^\"$",
         ] {
             assert_eq!(whole(pattern), None, "{pattern}");
         }

@@ -103,7 +103,12 @@ impl Walk<'_, Grammar> {
     }
 
     /// Takes the only values that are allowed: of those, the grammar does not look at the type.
-    fn listed(&self, key: &str, values: &[Value], whole: &Map<String, Value>) -> Result<Option<(String, Value)>, Unsaid> {
+    fn listed(
+        &self,
+        key: &str,
+        values: &[Value],
+        whole: &Map<String, Value>,
+    ) -> Result<Option<(String, Value)>, Unsaid> {
         let left: Vec<_> = values.iter().filter(|value| is_of_type(value, whole)).cloned().collect();
         match (values, left.as_slice()) {
             ([], _) => Err(self.unsaid("allows no value at all")),
@@ -152,7 +157,8 @@ impl Walk<'_, Grammar> {
                        apart, or none";
             return Err(self.unsaid(why));
         }
-        let forms = schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
+        let forms =
+            schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
             growing.set("items", Grammar::anything());
@@ -165,7 +171,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Sees that an object has all that it requires, and says whether it has more.
+    /// Sees that an object has all that it requires; the grammar has no more where it names some and does not say so.
     fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsaid> {
         let others = form.get("additionalProperties").cloned();
         let mut properties = match form.get("properties") {
@@ -191,13 +197,13 @@ impl Walk<'_, Grammar> {
         }
         let is_open = others.as_ref().is_some_and(|others| *others != json!(false));
         if let Some(name) = properties.keys().find(|name| is_open && !is_plain(name)) {
-            let why = format!("has the property `{name}` beside others that are not named; call it by letters and digits");
+            let why =
+                format!("has the property `{name}` beside others that are not named; call it by letters and digits");
             return Err(self.unsaid(why));
         }
         if properties.len() > named {
             form.insert("properties".to_owned(), Value::Object(properties));
         }
-        form.entry("additionalProperties").or_insert(json!(false));
         Ok(())
     }
 }

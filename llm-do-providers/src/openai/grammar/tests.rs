@@ -65,14 +65,6 @@ fn a_schema_of_anything_names_all_types() {
 }
 
 #[test]
-fn an_object_that_names_its_properties_has_no_others() {
-    let schema = json!({"type": "object", "properties": {"a": {"type": "null"}}});
-    assert_eq!(of_property(&schema)["additionalProperties"], json!(false));
-    let open = json!({"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": true});
-    assert_eq!(of_property(&open), open);
-}
-
-#[test]
 fn a_required_property_is_a_property() {
     let schema = json!({"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}});
     assert_eq!(of_property(&schema)["properties"], json!({"a": {"type": "integer"}}));
@@ -106,7 +98,7 @@ fn alternatives_stand_alone_with_what_was_said_beside_them() {
     });
     let with = |name: &str| {
         let properties = json!({"n": {"type": "string"}, name: {"type": "null"}});
-        json!({"type": "object", "required": ["n", name], "properties": properties, "additionalProperties": false})
+        json!({"type": "object", "properties": properties, "required": ["n", name]})
     };
     assert_eq!(of_property(&schema), json!({"anyOf": [with("a"), with("b")], "description": "Either."}));
 }
@@ -139,7 +131,7 @@ fn a_schema_may_hold_itself() {
     });
     let whole = json!({
         "type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Whole"}, {"type": "null"}]}},
-        "required": ["next"], "additionalProperties": false,
+        "required": ["next"],
     });
     let form = form(&schema);
     assert_eq!(form["$defs"], json!({"Whole": whole}));

@@ -181,6 +181,15 @@ pub(in crate::openai) static OPENROUTER: Dialect = Dialect {
         url_variable: "OPENROUTER_BASE_URL",
         key_variables: &["OPENROUTER_API_KEY"],
     },
+    takes: &[
+        Field::MaxTokens,
+        Field::Seed,
+        Field::Penalties,
+        Field::ParallelToolCalls,
+        Field::ServiceTier,
+        Field::StreamOptions,
+        Field::CacheControl,
+    ],
     thinking: Thinking::Object,
     replay: Replay::Details,
     // Whether there are schemas is up to the model.

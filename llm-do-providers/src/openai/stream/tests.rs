@@ -30,3 +30,36 @@ fn the_stream_has_four_events() {
 }
 
 any_split!(STREAM.as_bytes(), Answer::new(&ELSEWHERE, "m".into(), 0));
+
+/// Thoughts with details that are put together.
+mod details {
+    use super::super::Answer;
+    use crate::exchange::tests::any_split;
+    use crate::openai::server::Server;
+
+    const STREAM: &str = ": OPENROUTER PROCESSING\n\n\
+        data: {\"choices\":[{\"delta\":{\"reasoning\":\"Grüße\",\"reasoning_details\":[{\"type\":\"reasoning.text\",\
+        \"text\":\"Grüße\",\"index\":0},{\"type\":\"reasoning.encrypted\",\"data\":\"gA==\",\"index\":1}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":\"reasoning.text\",\"text\":\", 🦀\",\"index\":0}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"reasoning_details\":[{\"type\":\"reasoning.text\",\"signature\":\"s\",\"index\":0}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"content\":\"4\"},\"finish_reason\":\"stop\"}]}\n\n\
+        data: [DONE]\n\n";
+
+    any_split!(STREAM.as_bytes(), Answer::new(Server::OpenRouter.dialect(), "m".into(), 0));
+}
+
+/// Thoughts within the content.
+mod chunks {
+    use super::super::Answer;
+    use crate::exchange::tests::any_split;
+    use crate::openai::server::Server;
+
+    const STREAM: &str = "data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":\
+        [{\"type\":\"text\",\"text\":\"Grüße\"}]}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\", 🦀\"},\
+        {\"type\":\"reference\",\"reference_ids\":[1]}],\"closed\":true}]}}]}\n\n\
+        data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"4\"}]},\"finish_reason\":\"stop\"}]}\n\n\
+        data: [DONE]\n\n";
+
+    any_split!(STREAM.as_bytes(), Answer::new(Server::Mistral.dialect(), "m".into(), 0));
+}
