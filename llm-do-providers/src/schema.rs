@@ -15,6 +15,7 @@ mod walk;
 
 #[cfg(feature = "local")]
 pub(crate) use self::unsaid::check;
+#[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::unsaid::{UNSAYABLE, Unsaid};
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::walk::{Dialect, REMARKS, Walk};

@@ -23,7 +23,7 @@ struct Gemini;
 impl Dialect for Gemini {
     const NAME: &'static str = "Gemini's schemas";
 
-    fn anything() -> Value {
+    fn anything(&self) -> Value {
         json!({ "description": note::ANYTHING })
     }
 

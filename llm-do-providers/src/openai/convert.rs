@@ -84,13 +84,12 @@ fn limit(settings: &Settings, dialect: &Dialect, model: &str) -> (Option<u32>, O
     }
 }
 
+/// The tools that are offered, and the choice among them.
+type Offer<'a> = (Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>);
+
 /// Returns the tools that are offered, and the choice among them: servers refuse one among none. Where the server does not
 /// know the choice, what is offered makes it, and where none may be forced, the model.
-fn tools<'a>(
-    request: &Request<'a>,
-    dialect: &Dialect,
-    forces: bool,
-) -> Result<(Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>), ProviderError> {
+fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
     let required = choice.filter(|_| forces).map(|choice| Choose::Word(choice.required));
     let is_named = forces && choice.is_some_and(|choice| choice.names);

@@ -34,7 +34,7 @@ impl Dialect for Grammar {
     const NAME: &'static str = "llama.cpp's grammars";
 
     /// All types, since a schema that says nothing stands for an object there, and `true` is an error.
-    fn anything() -> Value {
+    fn anything(&self) -> Value {
         json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
     }
 

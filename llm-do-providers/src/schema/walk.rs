@@ -17,7 +17,7 @@ pub(crate) trait Dialect: Sized {
     const NAME: &'static str;
 
     /// Returns the schema that allows everything.
-    fn anything() -> Value;
+    fn anything(&self) -> Value;
 
     /// Returns a schema in the dialect that has neither references nor alternatives.
     ///
@@ -61,7 +61,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
             self.unsaid(format!("is one of more than {LARGEST} schemas, with all references written out; divide it"))
         })?;
         match schema {
-            Value::Bool(true) => Ok(D::anything()),
+            Value::Bool(true) => Ok(self.dialect.anything()),
             Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out")),
             Value::Object(keywords) => self.within(|walk| {
                 if let Some(form) = D::reference(walk, keywords)? {

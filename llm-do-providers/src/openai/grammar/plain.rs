@@ -48,7 +48,7 @@ impl Walk<'_, Grammar> {
             return Err(self.unsaid(format!("allows no value: its `{least}` is more than its `{most}`")));
         }
         if !TELLING.iter().any(|key| whole.contains_key(*key)) && whole.get("patternProperties").is_none() {
-            whole.extend(Grammar::anything().as_object().cloned().unwrap_or_default());
+            whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
         }
         let mut growing = Growing::default();
         for (key, value) in &whole {
@@ -75,14 +75,13 @@ impl Walk<'_, Grammar> {
             "properties" => growing.set(key, self.each(key, value)?),
             "additionalProperties" => self.additional(growing, value)?,
             "patternProperties" => self.patterns(growing, value, whole)?,
-            "items" if whole.contains_key("prefixItems") => {}
+            "items" | "minItems" | "maxItems" if whole.contains_key("prefixItems") => {}
             "items" => growing.set(key, self.below(key, value)?),
             "prefixItems" => self.tuple(growing, value, whole)?,
-            "minItems" | "maxItems" if whole.contains_key("prefixItems") => {}
             "minItems" | "maxItems" => {
                 // Without a word on the items, none is said on their number either.
                 if !whole.contains_key("items") {
-                    growing.set("items", Grammar::anything());
+                    growing.set("items", self.dialect.anything());
                 }
                 limit(growing, key, value);
             }
@@ -161,7 +160,7 @@ impl Walk<'_, Grammar> {
             schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
-            growing.set("items", Grammar::anything());
+            growing.set("items", self.dialect.anything());
             growing.set("maxItems", json!(0));
             return Ok(());
         }
@@ -188,7 +187,7 @@ impl Walk<'_, Grammar> {
                     return Err(self.unsaid(format!("requires `{name}` and does not allow it")));
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
-                _ => Grammar::anything(),
+                _ => self.dialect.anything(),
             };
             properties.insert(name.to_owned(), schema);
         }
