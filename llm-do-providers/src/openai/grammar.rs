@@ -6,6 +6,8 @@
 //! model where its template shows schemas, and to be checked afterwards. What would say something else is refused.
 
 mod limits;
+#[cfg(test)]
+mod odd;
 mod pattern;
 mod plain;
 #[cfg(test)]

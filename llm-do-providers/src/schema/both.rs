@@ -4,12 +4,20 @@ use serde_json::{Map, Value, json};
 
 type Schema = Map<String, Value>;
 
+/// Why there is no schema of what two schemas both allow.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    pub(super) why: String,
+    /// Whether there is no such value, or only no such schema.
+    pub(super) leaves_nothing: bool,
+}
+
 /// Returns the schema of what is valid for both, in terms of the dialect called so; what the left one says comes first.
 ///
 /// # Errors
 ///
 /// Returns why there is none that can be written without `allOf`.
-pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, String> {
+pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
     properties(&mut left, &mut right, dialect)?;
     for (key, value) in right {
         let Some(own) = left.get_mut(&key) else {
@@ -17,8 +25,9 @@ pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result
             continue;
         };
         if *own != value {
-            *own = merged(&key, own, &value).ok_or_else(|| {
-                format!("is held to two different `{key}`, which {dialect} cannot say; write them as one")
+            *own = merged(&key, own, &value).ok_or_else(|| Conflict {
+                why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
+                leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
             })?;
         }
     }
@@ -84,13 +93,14 @@ fn listed(types: &Value) -> Vec<&Value> {
 }
 
 /// Puts the properties of both into `left`, held to what the other says of its further properties.
-fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<(), String> {
+fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<(), Conflict> {
     let has_any = |schema: &Schema| schema.contains_key("properties") || schema.contains_key("additionalProperties");
     if !has_any(left) || !has_any(right) {
         return Ok(());
     }
     if left.contains_key("patternProperties") || right.contains_key("patternProperties") {
-        return Err(format!("combines properties by pattern with others, which {dialect} cannot say; name them"));
+        let why = format!("combines properties by pattern with others, which {dialect} cannot say; name them");
+        return Err(Conflict { why, leaves_nothing: false });
     }
     let (own, mut other) = (taken(left), taken(right));
     let (own_rest, other_rest) =
@@ -132,11 +142,13 @@ fn conjunction(left: Value, right: Option<Value>) -> Option<Value> {
 }
 
 /// Checks that no property is required that is not allowed.
-fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result<(), String> {
+fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result<(), Conflict> {
     let required = sides.into_iter().filter_map(|side| side.get("required")?.as_array()).flatten();
     let mut missing = required.filter_map(Value::as_str).filter(|name| !all.contains_key(*name));
     match missing.next() {
-        Some(name) if rest == Some(&Value::Bool(false)) => Err(format!("requires `{name}` and does not allow it")),
+        Some(name) if rest == Some(&Value::Bool(false)) => {
+            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing: true })
+        }
         _ => Ok(()),
     }
 }

@@ -27,13 +27,26 @@ pub(crate) const UNSAYABLE: [&str; 13] = [
 pub(crate) struct Unsaid {
     path: String,
     why: String,
+    leaves_nothing: bool,
 }
 
 impl Unsaid {
     /// Says `why` not, of the part at `path` below the root.
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
-        Self { path, why: why.into() }
+        Self { path, why: why.into(), leaves_nothing: false }
+    }
+
+    /// Says that it is because no value is left: of alternatives, this one may go.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn with_nothing_left(self) -> Self {
+        Self { leaves_nothing: true, ..self }
+    }
+
+    /// Whether it is because no value is left.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        self.leaves_nothing
     }
 
     /// Says that the dialect called `name` does not know the keyword `key`.

@@ -57,12 +57,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
 
     /// Returns a schema in the dialect.
     pub(crate) fn form(&mut self, schema: &Value) -> Result<Value, Unsaid> {
-        self.left = self.left.checked_sub(1).ok_or_else(|| {
-            self.unsaid(format!("is one of more than {LARGEST} schemas, with all references written out; divide it"))
-        })?;
+        self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
-            Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out")),
+            Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
             Value::Object(keywords) => self.within(|walk| {
                 if let Some(form) = D::reference(walk, keywords)? {
                     return Ok(form);
@@ -72,6 +70,14 @@ impl<'a, D: Dialect> Walk<'a, D> {
             }),
             _ => Err(self.unsaid("is no schema")),
         }
+    }
+
+    /// Takes one more schema, if there may be as many.
+    fn count(&mut self) -> Result<(), Unsaid> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            self.unsaid(format!("is one of more than {LARGEST} schemas, with all references written out; divide it"))
+        })?;
+        Ok(())
     }
 
     /// Returns the schema at `step` below this one in the dialect.
@@ -124,7 +130,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
                     Value::Bool(true) => continue,
-                    _ => return Err(self.unsaid("allows no value at all; leave it out")),
+                    _ => return Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
                 };
                 whole = self.both(whole, member)?;
             }
@@ -166,9 +172,9 @@ impl<'a, D: Dialect> Walk<'a, D> {
             self.path.push(format!("{key}/{index}"));
             match self.alternative(&shared, alternative) {
                 Ok(form) => forms.push(form),
-                Err(unsaid) if shared.is_empty() => return Err(unsaid),
                 // What is beside the alternatives may leave nothing of one.
-                Err(unsaid) => last = Some(unsaid),
+                Err(unsaid) if unsaid.leaves_nothing() && !shared.is_empty() => last = Some(unsaid),
+                Err(unsaid) => return Err(unsaid),
             }
             self.path.pop();
         }
@@ -183,6 +189,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         if shared.is_empty() {
             return self.form(alternative);
         }
+        self.count()?;
         self.within(|walk| {
             let own = walk.resolved(keywords.clone())?;
             let whole = walk.both(shared.clone(), own)?;
@@ -192,7 +199,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
 
     /// Returns the schema of what both allow.
     fn both(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
-        both(left, right, D::NAME).map_err(|why| self.unsaid(why))
+        both(left, right, D::NAME).map_err(|conflict| {
+            let unsaid = self.unsaid(conflict.why);
+            if conflict.leaves_nothing { unsaid.with_nothing_left() } else { unsaid }
+        })
     }
 
     /// Says why this schema cannot be said.

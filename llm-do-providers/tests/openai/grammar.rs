@@ -84,7 +84,6 @@ async fn what_serde_writes_is_valid_in_the_form() {
         let mut runner = TestRunner::deterministic();
         for _ in 0..16 {
             let written = case.values.new_tree(&mut runner).unwrap().current();
-            // What JSON escapes, a pattern of the grammar cannot have.
             let fault = validator.validate(&written).err().map(|error| error.to_string());
             assert_eq!(fault, None, "`{}`: {written}\n{form:#}", case.name);
         }

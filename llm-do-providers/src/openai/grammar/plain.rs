@@ -9,7 +9,7 @@ use crate::schema::{Dialect as _, UNSAYABLE, Unsaid, Walk, note};
 
 /// Keywords of which one tells the grammar what kind of value to expect.
 const TELLING: [&str; 8] =
-    ["type", "const", "enum", "properties", "additionalProperties", "items", "prefixItems", "pattern"];
+    ["type", "const", "enum", "properties", "additionalProperties", "patternProperties", "items", "prefixItems"];
 /// Keywords that the grammar passes over, and that stay for the model to read.
 const PASSED_OVER: [&str; 11] = [
     "multipleOf",
@@ -45,9 +45,10 @@ impl Walk<'_, Grammar> {
         end(&mut whole);
         whole_numbers(&mut whole);
         if let Some([least, most]) = contradiction(&whole) {
-            return Err(self.unsaid(format!("allows no value: its `{least}` is more than its `{most}`")));
+            let why = format!("allows no value: its `{least}` is more than its `{most}`");
+            return Err(self.unsaid(why).with_nothing_left());
         }
-        if !TELLING.iter().any(|key| whole.contains_key(*key)) && whole.get("patternProperties").is_none() {
+        if !TELLING.iter().any(|key| whole.contains_key(*key)) {
             whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
         }
         let mut growing = Growing::default();
@@ -111,7 +112,7 @@ impl Walk<'_, Grammar> {
         let left: Vec<_> = values.iter().filter(|value| is_of_type(value, whole)).cloned().collect();
         match (values, left.as_slice()) {
             ([], _) => Err(self.unsaid("allows no value at all")),
-            (_, []) => Err(self.unsaid("allows no value: none of those listed is of its type")),
+            (_, []) => Err(self.unsaid("allows no value: none of those listed is of its type").with_nothing_left()),
             (_, [value]) if key == "const" => Ok(Some((key.to_owned(), value.clone()))),
             _ => Ok(Some((key.to_owned(), Value::Array(left)))),
         }
@@ -184,7 +185,8 @@ impl Walk<'_, Grammar> {
             }
             let schema = match &others {
                 Some(Value::Bool(false)) => {
-                    return Err(self.unsaid(format!("requires `{name}` and does not allow it")));
+                    let why = format!("requires `{name}` and does not allow it");
+                    return Err(self.unsaid(why).with_nothing_left());
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
                 _ => self.dialect.anything(),

@@ -104,6 +104,15 @@ fn alternatives_stand_alone_with_what_was_said_beside_them() {
 }
 
 #[test]
+fn an_alternative_of_which_nothing_is_left_goes_and_one_that_cannot_be_said_does_not() {
+    let beside = |alternative: Value| json!({"type": "object", "properties": {"n": {"type": "null"}}, "anyOf": [{"minProperties": 1}, alternative]});
+    let form = of_property(&beside(json!({"type": "string"})));
+    assert_eq!(form, json!({"type": "object", "properties": {"n": {"type": "null"}}, "minProperties": 1}));
+    let text = refusal(&beside(json!({"dependentRequired": {}})));
+    assert!(text.starts_with("`#/properties/p/anyOf/1` says `dependentRequired`"), "{text}");
+}
+
+#[test]
 fn parts_are_put_together() {
     let all = json!({"allOf": [
         {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
