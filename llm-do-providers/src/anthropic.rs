@@ -186,7 +186,7 @@ impl AnthropicModel {
         AnthropicBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

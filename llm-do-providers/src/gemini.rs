@@ -130,7 +130,7 @@ pub struct GeminiModel {
     model: Arc<str>,
     /// Where whole answers come from, and streamed ones.
     whole: Arc<Endpoint>,
-    streamed: Arc<Endpoint>,
+    pub(crate) streamed: Arc<Endpoint>,
     family: Family,
     schemas: Arc<Known>,
     profile: Profile,
@@ -159,7 +159,7 @@ impl GeminiModel {
         GeminiBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,

@@ -168,7 +168,7 @@ impl OpenAiModel {
         OpenAiBuilder::new(server, model.to_owned(), access).build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

@@ -107,7 +107,7 @@ impl OpenAiResponsesModel {
         OpenAiResponsesBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

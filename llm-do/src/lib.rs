@@ -68,7 +68,7 @@
 //! | `cli` | [`cli`]: the command line |
 //! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
-//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
+//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | [`testing`]: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |

@@ -18,7 +18,7 @@ const TOO_LONG: [&str; 7] = [
 ];
 
 /// Returns the error for the refusal `status` with this body; `key` says where the key is set.
-pub(super) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
+pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     // Streams of Google's are refused by a list of one.
     let body = body.get(0).unwrap_or(&body);

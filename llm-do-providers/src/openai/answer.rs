@@ -8,7 +8,8 @@ use serde_json::Value;
 use super::convert;
 use super::dialect::Dialect;
 use super::reasoning::{Piece, Reasoning};
-use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
+use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -16,7 +17,7 @@ use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     dialect: &'static Dialect,
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
@@ -69,7 +70,7 @@ impl Answer {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
         if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
-            self.usage = Some(convert::usage(tokens));
+            self.usage = Some(convert::usage(*tokens));
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.begun = true;
@@ -126,7 +127,7 @@ impl Answer {
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
         let is_whole = choice.delta.is_none();
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
             self.grow(delta, is_whole, events);
         }
         let finish = choice.finish_reason.as_ref().map(Word::as_str);
@@ -169,14 +170,14 @@ impl Answer {
     }
 
     /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: Option<FunctionPiece>, events: &mut VecDeque<StreamEvent>) {
+    fn grow_legacy(&mut self, piece: Option<Box<FunctionPiece>>, events: &mut VecDeque<StreamEvent>) {
         let Some(piece) = piece else { return };
         match self.calls.first() {
             Some(call) if !call.legacy => return,
             Some(_) => {}
             None => self.calls.push(GrowingCall { legacy: true, ..GrowingCall::default() }),
         }
-        self.grow_call(0, None, piece, events);
+        self.grow_call(0, None, *piece, events);
     }
 
     /// The place of the call that `piece` belongs to; a new one if it begins a call.

@@ -5,18 +5,16 @@ mod tests;
 
 use std::borrow::Cow;
 
-use serde_json::Value;
-
 use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
 use super::grammar::grammatical;
-use super::history;
 use super::strict::strict;
 use super::thinking::Plan;
 use super::wire::{
     CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
     WebSearchOptions,
 };
+use super::{PROVIDER, history};
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
@@ -27,13 +25,15 @@ use crate::usage::Usage;
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file that the server does not take, or a schema that it makes no grammar of.
+/// Returns an error if the request holds a file that the server does not take, a schema that it makes no grammar of, or tools
+/// that it lets the model not call.
 pub(super) fn chat<'a>(
     model: &'a str,
     request: &Request<'a>,
     dialect: &'static Dialect,
     stream: bool,
 ) -> Result<ChatRequest<'a>, ProviderError> {
+    callable(model, request, dialect)?;
     let settings = request.settings;
     let plan = Plan::new(dialect, model, request);
     let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
@@ -73,10 +73,20 @@ pub(super) fn chat<'a>(
     })
 }
 
+/// Refuses tools where OpenAI would, at home: a server in between may ask for them by the other protocol.
+fn callable(model: &str, request: &Request<'_>, dialect: &Dialect) -> Result<(), ProviderError> {
+    let is_home = dialect.home.provider == PROVIDER && dialect.takes(Field::MaxCompletionTokens);
+    if request.tools.is_empty() || !is_home || Family::of(model).calls_in_chat() {
+        return Ok(());
+    }
+    let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
+    Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
+}
+
 /// Returns the limit on tokens under its newer name, or under its older one.
 fn limit(settings: &Settings, dialect: &Dialect, model: &str) -> (Option<u32>, Option<u32>) {
     // A proxy before OpenAI's own models has to be asked like OpenAI.
-    let is_of_openai = dialect.home.provider == super::PROVIDER && Family::of(model).is_thinking();
+    let is_of_openai = dialect.home.provider == PROVIDER && Family::of(model).is_thinking();
     if dialect.takes(Field::MaxCompletionTokens) || is_of_openai {
         (settings.max_tokens, None)
     } else {
@@ -154,16 +164,11 @@ pub(super) fn finish_reason(word: &str) -> Option<FinishReason> {
 pub(super) fn usage(tokens: Tokens) -> Usage {
     let prompt = tokens.prompt_tokens_details.unwrap_or_default();
     let completion = tokens.completion_tokens_details.unwrap_or_default();
-    let cached = prompt.cached_tokens.or(tokens.prompt_cache_hit_tokens);
+    let cached = prompt.cached_tokens.0.or(tokens.prompt_cache_hit_tokens.0);
     Usage {
-        cached_tokens: count(cached.as_ref()),
-        cache_write_tokens: count(prompt.cache_write_tokens.as_ref()),
-        reasoning_tokens: count(completion.reasoning_tokens.as_ref()),
-        ..Usage::of_request(count(tokens.prompt_tokens.as_ref()), count(tokens.completion_tokens.as_ref()))
+        cached_tokens: cached.unwrap_or_default(),
+        cache_write_tokens: prompt.cache_write_tokens.count(),
+        reasoning_tokens: completion.reasoning_tokens.count(),
+        ..Usage::of_request(tokens.prompt_tokens.count(), tokens.completion_tokens.count())
     }
-}
-
-/// A figure that is absent, or is none, counts as not reported.
-fn count(figure: Option<&Value>) -> u64 {
-    figure.and_then(Value::as_u64).unwrap_or_default()
 }

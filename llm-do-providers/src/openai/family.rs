@@ -13,10 +13,7 @@ pub(crate) struct Family {
     thinks: Thinks,
     /// The words for a level, from `off` to `high`.
     words: [&'static str; 5],
-    /// Whether chat completions let it either think or call tools.
-    thinks_or_calls: bool,
-    /// Whether it stops before given texts.
-    stops: bool,
+    calls: Calls,
     /// Whether it follows the schema of an answer.
     native_output: bool,
 }
@@ -32,33 +29,41 @@ enum Thinks {
     Always,
 }
 
+/// Whether a family calls tools over chat completions, where the API has come to want its newer protocol for that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    Freely,
+    /// While it does not think.
+    Unthinking,
+    Never,
+}
+
 const OTHER: Family = Family {
     thinks: Thinks::Perhaps,
     words: ["none", "minimal", "low", "medium", "high"],
-    thinks_or_calls: false,
-    stops: true,
+    calls: Calls::Freely,
     native_output: true,
 };
 /// GPT-4 and before, but for GPT-4o and GPT-4.1.
 const FOUR: Family = Family { native_output: false, ..FOUR_O };
 /// GPT-4o and 4.1, the first with structured output.
 const FOUR_O: Family = Family { thinks: Thinks::Never, ..OTHER };
-/// o1, o3 and o4.
-const O_SERIES: Family = Family { stops: false, ..NEWEST };
 /// GPT-5, the only one with a word for `minimal`.
 const FIVE: Family = Family { words: ["minimal", "minimal", "low", "medium", "high"], ..NEWEST };
 /// GPT-5.1 to 5.3.
 const FIVE_ONE: Family = Family { thinks: Thinks::IfAsked, words: ["none", "low", "low", "medium", "high"], ..NEWEST };
-const FIVE_FOUR: Family = Family { thinks_or_calls: true, ..FIVE_ONE };
+const FIVE_FOUR: Family = Family { calls: Calls::Unthinking, ..FIVE_ONE };
 /// GPT-5.5, 5.6, and of GPT-6 those that can do without.
 const FIVE_FIVE: Family = Family { thinks: Thinks::UnlessAsked, ..FIVE_FOUR };
 /// Those that are for chats, and think as much as they do.
 const CHATS: Family = Family { words: [""; 5], ..NEWEST };
-/// What is not known yet: new models have only refused more than those before.
+/// GPT-6 Astra and GPT-6.1 Sol.
+const SIX: Family = Family { calls: Calls::Never, ..NEWEST };
+/// The o-series, and what is not known yet: new models have only refused more than those before.
 const NEWEST: Family = Family { thinks: Thinks::Always, words: ["low", "low", "low", "medium", "high"], ..OTHER };
 
 /// The families by what the names of their models begin with; the first that fits counts.
-const FAMILIES: [(&str, Family); 26] = [
+const FAMILIES: [(&str, Family); 28] = [
     ("gpt-oss", OTHER),
     ("gpt-3", FOUR),
     ("gpt-4o-2024-05-13", FOUR),
@@ -79,12 +84,14 @@ const FAMILIES: [(&str, Family); 26] = [
     ("gpt-5.4", FIVE_FOUR),
     ("gpt-5.5", FIVE_FIVE),
     ("gpt-5.6", FIVE_FIVE),
+    ("gpt-6-astra", SIX),
     ("gpt-6-sol", FIVE_FIVE),
     ("gpt-6-luna", FIVE_FIVE),
+    ("gpt-6.1-sol", SIX),
     ("gpt-5.", NEWEST),
     ("gpt-5", FIVE),
     ("gpt-", NEWEST),
-    ("o", O_SERIES),
+    ("o", NEWEST),
 ];
 
 impl Family {
@@ -109,7 +116,7 @@ impl Family {
 
     /// Returns the word that chat completions are sent for a level, with or without tools to call.
     pub(super) fn effort_in_chat(&self, level: Option<ThinkingLevel>, has_tools: bool) -> Option<&'static str> {
-        if has_tools && self.thinks_or_calls { Some("none") } else { self.effort(level) }
+        if has_tools && self.calls == Calls::Unthinking { Some("none") } else { self.effort(level) }
     }
 
     /// Whether it takes `temperature` and the like, with that effort.
@@ -127,11 +134,12 @@ impl Family {
         if self.native_output { Profile::NATIVE_OUTPUT } else { Profile::NONE }
     }
 
-    pub(super) fn stops(&self) -> bool {
-        self.stops
+    /// Whether OpenAI lets it call tools over chat completions, if need be without thinking.
+    pub(super) fn calls_in_chat(&self) -> bool {
+        self.calls != Calls::Never
     }
 
-    /// Whether it is known to think, and so knows only the newer name of the limit on tokens.
+    /// Whether it is known to think, and so knows only the newer name of the limit on tokens, and no texts to stop before.
     pub(super) fn is_thinking(&self) -> bool {
         !matches!(self.thinks, Thinks::Perhaps | Thinks::Never)
     }
@@ -139,7 +147,7 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHATS, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FOUR, FOUR_O, Family, NEWEST, O_SERIES, OTHER};
+    use super::{CHATS, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FOUR, FOUR_O, Family, NEWEST, OTHER, SIX};
     use crate::settings::ThinkingLevel;
 
     #[test]
@@ -151,8 +159,8 @@ mod tests {
             ("gpt-4o-mini", FOUR_O),
             ("gpt-4.1-nano", FOUR_O),
             ("gpt-5-chat-latest", FOUR_O),
-            ("o3-mini", O_SERIES),
-            ("openai/o4-mini", O_SERIES),
+            ("o3-mini", NEWEST),
+            ("openai/o4-mini", NEWEST),
             ("gpt-5-nano-2025-08-07", FIVE),
             ("gpt-5.1", FIVE_ONE),
             ("gpt-5.1-codex-max", NEWEST),
@@ -160,8 +168,10 @@ mod tests {
             ("gpt-5.2-pro", NEWEST),
             ("gpt-5.4-mini", FIVE_FOUR),
             ("gpt-5.6-terra", FIVE_FIVE),
+            ("gpt-6-astra", SIX),
             ("gpt-6-sol", FIVE_FIVE),
-            ("gpt-6.1-sol", NEWEST),
+            ("gpt-6.1-sol", SIX),
+            ("gpt-6.2-sol", NEWEST),
             ("gpt-7", NEWEST),
             ("gpt-oss-20b", OTHER),
             ("olmo-3", OTHER),

@@ -43,7 +43,7 @@ use super::dialect::Dialect;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and the o-series no `stop`; these are left out then.
+/// `top_p` and penalties while they do, and no `stop` at all; these are left out then.
 ///
 /// # Thinking
 ///
@@ -62,7 +62,8 @@ use super::dialect::Dialect;
 /// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
 ///
 /// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
-/// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`.
+/// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra and GPT-6.1 Sol cannot but think,
+/// and tools for them are refused before anything is sent to OpenAI.
 /// [`OpenAiResponsesModel`](crate::OpenAiResponsesModel) has both.
 ///
 /// # Tools and structured output

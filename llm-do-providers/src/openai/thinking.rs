@@ -89,7 +89,7 @@ impl Plan {
 
     fn by_family(self, family: &Family, level: Option<ThinkingLevel>, has_tools: bool) -> Self {
         let reasoning_effort = family.effort_in_chat(level, has_tools);
-        Self { samples: family.samples(reasoning_effort), stops: family.stops(), ..self }
+        Self { samples: family.samples(reasoning_effort), stops: !family.is_thinking(), ..self }
             .with(Fields { reasoning_effort, ..Fields::default() })
     }
 }

@@ -23,7 +23,7 @@ async fn a_model_that_does_not_think_is_told_nothing_of_it() {
 
 #[tokio::test]
 async fn a_model_that_thinks_takes_no_sampling_and_the_newer_limit() {
-    let body = json!({"max_completion_tokens": 9, "seed": 7, "stop": ["x"], "reasoning_effort": "minimal", "service_tier": "flex"});
+    let body = json!({"max_completion_tokens": 9, "seed": 7, "reasoning_effort": "minimal", "service_tier": "flex"});
     assert_eq!(asked("gpt-5-mini", everything().thinking(ThinkingLevel::Minimal), false).await, body);
     let body = json!({"max_completion_tokens": 9, "seed": 7, "service_tier": "flex"});
     assert_eq!(asked("o3", everything(), false).await, body);
@@ -49,6 +49,20 @@ async fn a_model_that_either_thinks_or_calls_does_not_think_beside_tools() {
     }
     assert_eq!(asked("gpt-5.6", Settings::new(), true).await, json!({"reasoning_effort": "none"}));
     assert_eq!(asked("gpt-5.2", high(), true).await["reasoning_effort"], "high");
+}
+
+#[tokio::test]
+async fn tools_that_a_model_may_not_call_are_refused_with_the_way_out() {
+    let key = llm_do_providers::ApiKey::new("sk-1").unwrap();
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::new(), [add()]);
+    for name in ["gpt-6-astra", "gpt-6.1-sol"] {
+        let model = OpenAiModel::builder(name).api_key(key.clone()).build().unwrap();
+        let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None));
+        assert!(error.to_string().contains(&format!("use `openai-responses:{name}`")), "{error}");
+        // A server in between may know how.
+        assert_eq!(asked(name, Settings::new(), true).await, json!({}));
+    }
 }
 
 #[tokio::test]
