@@ -244,7 +244,7 @@ where
             State::Ask => {
                 let events = self.exchange.endpoint.open(&self.exchange.call).await?;
                 let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), Some((self.exchange.begin)()));
-                self.state = State::Read(Box::new(Reading { endpoint, events, answer }));
+                self.state = State::Read(Box::new(Reading { endpoint, events, answer, has_begun: false }));
             }
             State::Pause(wait) => {
                 sleep(*wait).await;
@@ -300,6 +300,8 @@ struct Reading<G> {
     events: Events,
     /// None once it is taken, at its end.
     answer: Option<G>,
+    /// Whether an event came.
+    has_begun: bool,
 }
 
 impl<G: Growing> Reading<G> {
@@ -308,6 +310,7 @@ impl<G: Growing> Reading<G> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         match self.events.next().await {
             Ok(Some(data)) => {
+                self.has_begun = true;
                 if answer.absorb(&self.endpoint, &data, ready)? {
                     return Ok(true);
                 }
@@ -316,8 +319,8 @@ impl<G: Growing> Reading<G> {
             Ok(None) | Err(_) if answer.is_finished() => {}
             Ok(None) => {
                 let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                // In order or not: the server gave up.
-                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(true);
+                // A server that gave up in order; one that said nothing at all may speak something else.
+                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(self.has_begun);
                 return Err(reported.unwrap_or_else(broken));
             }
             Err(error) => return Err(error),

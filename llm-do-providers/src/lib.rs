@@ -42,6 +42,8 @@ mod response;
 mod responses;
 #[cfg(feature = "http")]
 mod retry;
+#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
+mod schema;
 mod secret;
 mod server_side;
 mod settings;

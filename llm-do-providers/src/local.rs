@@ -11,6 +11,7 @@ mod single;
 mod task;
 mod text;
 mod thread;
+mod unsaid;
 mod vocabulary;
 mod weights;
 mod writer;
@@ -65,7 +66,8 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// The likeliest token is chosen unless a temperature is set; in plain text, words just written count as less likely.
 /// `max_tokens` is 512 unless set. `stop` is heeded in plain text, not in JSON. Strings, arrays and integers without a
 /// bound in their schema get one, so that they end: 200 characters, 8 items and 32 bits. Keywords that the grammar does
-/// not know, such as `not` or `uniqueItems`, are let pass; a number's digits and the depth of a recursive type have no
+/// not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by which values depend on
+/// others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are. A number's digits and the depth of a recursive type have no
 /// bound but `max_tokens`.
 ///
 /// # Environment
@@ -116,6 +118,7 @@ impl Model for LocalModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let (sender, mut receiver) = unbounded_channel();
+        unsaid::refuse(&request)?;
         let task = Task::new(&request)?;
         thread::submit(&self.path, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
         Ok(Box::pin(poll_fn(move |context| receiver.poll_recv(context))))

@@ -5,6 +5,7 @@ mod builder;
 mod convert;
 mod dialect;
 mod family;
+mod grammar;
 mod history;
 mod parts;
 mod profile;

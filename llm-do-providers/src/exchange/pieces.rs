@@ -18,7 +18,7 @@ pub(crate) type Read = (Vec<StreamEvent>, Option<ProviderError>);
 pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
     let endpoint = Endpoint::new("test", "its protocol", "http://localhost", "").expect("a URL");
     let events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
-    let mut reading = Reading { endpoint: Arc::new(endpoint), events, answer: Some(answer) };
+    let mut reading = Reading { endpoint: Arc::new(endpoint), events, answer: Some(answer), has_begun: false };
     let mut ready = VecDeque::new();
     let error = loop {
         match reading.step(&mut ready).now_or_never().expect("all pieces are there, so that nothing waits") {

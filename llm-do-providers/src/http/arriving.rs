@@ -71,10 +71,11 @@ impl Stream for Arriving {
             };
             match frame {
                 // What is no data is a trailer, which no provider sends.
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(piece) => return Poll::Ready(Some(self.take(piece))),
-                    Err(_) => {}
-                },
+                Some(Ok(frame)) => {
+                    if let Ok(piece) = frame.into_data() {
+                        return Poll::Ready(Some(self.take(piece)));
+                    }
+                }
                 Some(Err(error)) => {
                     let error = fault::broken(self.provider, &self.origin, self.status, error);
                     return Poll::Ready(Some(Err(error)));

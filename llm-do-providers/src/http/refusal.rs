@@ -74,6 +74,10 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             (ErrorKind::RateLimited, text)
         }
         300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to where it does".to_owned()),
+        500 if is_unread_file(error) => {
+            let text = format!("the model does not read a file of this kind{code}; leave it out, or ask another model");
+            (ErrorKind::InvalidRequest, text)
+        }
         498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
         408 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
         _ if is_too_long(error) => {
@@ -87,7 +91,7 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
         }
     };
     let mut refusal = ProviderError::new(provider, kind, text).with_status(status);
-    if is_used_up {
+    if is_used_up || is_unread_file(error) {
         refusal = refusal.with_should_retry(false);
     }
     match delay(error) {
@@ -124,6 +128,11 @@ fn is_too_long(error: &Value) -> bool {
 /// Whether OpenRouter says that what was said was flagged, as it does where others say that a key is refused.
 fn is_flagged(error: &Value) -> bool {
     error["metadata"].get("flagged_input").is_some()
+}
+
+/// Whether it is llama.cpp's refusal of an image or a sound, which it reports as a failure of its own.
+fn is_unread_file(error: &Value) -> bool {
+    error["message"].as_str().is_some_and(|message| message.contains("input is not supported"))
 }
 
 /// Google's word for a key that is none, which it refuses as an invalid argument.
@@ -247,6 +256,14 @@ mod tests {
     fn a_quota_that_is_used_up_is_not_waited_for() {
         let error = refusal(429, &json!({"code": "insufficient_quota"}));
         assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)));
+    }
+
+    #[test]
+    fn a_file_that_a_local_model_cannot_read_is_not_sent_again() {
+        let message = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj";
+        let error = refusal(500, &json!({"code": 500, "message": message, "type": "server_error"}));
+        assert_eq!((error.kind(), error.should_retry()), (ErrorKind::InvalidRequest, Some(false)));
+        assert_eq!(refusal(500, &json!({"message": "out of memory"})).should_retry(), None);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Answer {
         if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
             self.usage = Some(convert::usage(*tokens));
         }
-        for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+        if let Some(choice) = chunk.choices.and_then(|choices| choices.0) {
             self.begun = true;
             self.choose(choice, events);
         }
@@ -139,7 +139,7 @@ impl Answer {
         let piece = Piece {
             reasoning_content: delta.reasoning_content,
             reasoning: delta.reasoning,
-            details: match delta.reasoning_details {
+            details: match delta.reasoning_details.map(|details| *details) {
                 Some(Value::Array(details)) => Some(details),
                 _ => None,
             },

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
+use super::grammar::grammatical;
 use super::strict::strict;
 use super::thinking::Plan;
 use super::wire::{
@@ -24,7 +25,8 @@ use crate::usage::Usage;
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file that the server does not take, or tools that it lets the model not call.
+/// Returns an error if the request holds a file that the server does not take, a schema that it makes no grammar of, or tools
+/// that it lets the model not call.
 pub(super) fn chat<'a>(
     model: &'a str,
     request: &Request<'a>,
@@ -34,7 +36,7 @@ pub(super) fn chat<'a>(
     callable(model, request, dialect)?;
     let settings = request.settings;
     let plan = Plan::new(dialect, model, request);
-    let (tools, tool_choice) = tools(request, dialect, plan.forces);
+    let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
     let (max_completion_tokens, max_tokens) = limit(settings, dialect, model);
     let samples = |value: Option<f64>| value.filter(|_| plan.samples);
     let penalty = |value: Option<f64>| samples(value).filter(|_| dialect.takes(Field::Penalties));
@@ -43,7 +45,7 @@ pub(super) fn chat<'a>(
         model,
         messages: history::messages(request, dialect, model)?,
         tool_choice,
-        response_format: request.output.map(|output| format(output, dialect.schemas)),
+        response_format: request.output.map(|output| format(output, dialect)).transpose()?,
         web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
         temperature: samples(settings.temperature),
         top_p: samples(settings.top_p),
@@ -92,13 +94,12 @@ fn limit(settings: &Settings, dialect: &Dialect, model: &str) -> (Option<u32>, O
     }
 }
 
+/// The tools that are offered, and the choice among them.
+type Offer<'a> = (Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>);
+
 /// Returns the tools that are offered, and the choice among them: servers refuse one among none. Where the server does not
 /// know the choice, what is offered makes it, and where none may be forced, the model.
-fn tools<'a>(
-    request: &Request<'a>,
-    dialect: &Dialect,
-    forces: bool,
-) -> (Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>) {
+fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
     let required = choice.filter(|_| forces).map(|choice| Choose::Word(choice.required));
     let is_named = forces && choice.is_some_and(|choice| choice.names);
@@ -107,29 +108,44 @@ fn tools<'a>(
         ToolChoice::Auto => (None, None),
         ToolChoice::Required => (None, required),
         ToolChoice::None if choice.is_some() => (None, Some(Choose::Word("none"))),
-        ToolChoice::None => return (Vec::new(), None),
+        ToolChoice::None => return Ok((Vec::new(), None)),
         ToolChoice::Tool(name) if is_named => (None, Some(Choose::Tool(Typed::Function { function: Named { name } }))),
         ToolChoice::Tool(name) => (Some(name), required),
     };
     let offered = request.tools.iter().filter(|spec| only.is_none_or(|only| *spec.name == *only));
-    (offered.map(tool).collect(), word)
+    let offered = offered.map(|spec| tool(spec, dialect)).collect::<Result<_, _>>()?;
+    Ok((offered, word))
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    let function = Function { name: &spec.name, description: &spec.description, parameters: &spec.parameters };
-    Typed::Function { function }
+fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
+    let parameters = match dialect.schemas {
+        Schemas::LlamaCpp { of_tools: true } => grammatical(&spec.parameters).map_err(|unsaid| {
+            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsaid}", spec.name);
+            ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+        })?,
+        _ => Cow::Borrowed(&*spec.parameters),
+    };
+    let function = Function { name: &spec.name, description: &spec.description, parameters };
+    Ok(Typed::Function { function })
 }
 
-fn format(output: &OutputSchema, schemas: Schemas) -> Format<'_> {
-    let (schema, strict) = match schemas {
-        Schemas::Words => return Format::JsonObject,
+fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
+    let (schema, strict) = match dialect.schemas {
+        Schemas::Words => return Ok(Format::JsonObject),
+        Schemas::LlamaCpp { .. } => {
+            let schema = grammatical(&output.schema).map_err(|unsaid| {
+                let text = format!("the schema of the answer cannot be made a grammar of: {unsaid}");
+                ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+            })?;
+            (schema, None)
+        }
         Schemas::Grammar => (Cow::Borrowed(&*output.schema), None),
         Schemas::Strict => match strict(&output.schema) {
             Some(schema) => (Cow::Owned(schema), Some(true)),
             None => (Cow::Borrowed(&*output.schema), Some(false)),
         },
     };
-    Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } }
+    Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })
 }
 
 /// Returns our reason for the server's word, if it gives one.

@@ -76,6 +76,12 @@ pub(super) enum Schemas {
     Strict,
     /// As `json_schema`, unchanged: the server compiles it to a grammar.
     Grammar,
+    /// The same, in the form that llama.cpp's grammars know. The model is told it in words as well: it sees nothing of a
+    /// grammar, and needs to know what the fields are for, and what the grammar leaves out.
+    LlamaCpp {
+        /// Whether it makes grammars of what tools take.
+        of_tools: bool,
+    },
     /// In words; the server only sees to it that the answer is JSON.
     Words,
 }
@@ -155,7 +161,7 @@ pub(super) fn step(level: ThinkingLevel) -> usize {
     }
 }
 
-/// What asks for an answer by a schema where the server can only be told in words.
+/// What asks for an answer by a schema where the model has to be told in words.
 pub(super) fn in_words(output: &OutputSchema) -> String {
     format!(
         "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:\n{}",

@@ -47,9 +47,10 @@ pub(super) fn messages<'a>(
     Ok(messages)
 }
 
-/// The instructions, and the schema of the answer where the server can only be told it.
+/// The instructions, and the schema of the answer where the model has to be told it.
 fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> {
-    let words = request.output.filter(|_| matches!(dialect.schemas, Schemas::Words)).map(in_words);
+    let is_told = matches!(dialect.schemas, Schemas::Words | Schemas::LlamaCpp { .. });
+    let words = request.output.filter(|_| is_told).map(in_words);
     match (request.instructions, words) {
         (Some(instructions), Some(words)) => Some(format!("{instructions}\n\n{words}").into()),
         (instructions, words) => words.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),

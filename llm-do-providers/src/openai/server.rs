@@ -72,14 +72,40 @@ use super::dialect::Dialect;
 /// | --- | --- | --- |
 /// | DeepSeek | none may be forced while the model thinks: it has the choice then | no; where a profile says otherwise, in words, beside `json_object` |
 /// | Groq | as OpenAI | no: it [takes one](https://console.groq.com/docs/structured-outputs) only without tools and without a stream |
-/// | llama.cpp | one by name is offered alone | yes, without tools; sent unchanged, as a grammar |
+/// | llama.cpp | one by name is offered alone | yes, without tools; [as a grammar](#llamacpp), and in words |
 /// | Mistral | `any` for `required` | yes, without tools |
-/// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; unchanged |
+/// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; as with llama.cpp, whose grammars it makes |
 /// | OpenAI | `required`, `none`, or by name | from GPT-4o on |
 /// | OpenRouter | as OpenAI | with `openai/..` as there, and with `google/gemini..` without tools; others no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
 /// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them.
+///
+/// # llama.cpp
+///
+/// Its server makes [grammars](https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md) of the schemas of answers and
+/// of tools' arguments, passes over what a grammar leaves out, and shows the model no schema of an answer. So that of an answer
+/// is told in words as well, as [Ollama asks for](https://docs.ollama.com/capabilities/structured-outputs), and schemas go in a form
+/// of which the grammar keeps as much as it can:
+///
+/// | | |
+/// | --- | --- |
+/// | The grammar holds the model to | types, `const`, `enum`, properties (no others where some are named, unless `additionalProperties` says so), the number of items, the length of texts, the bounds of whole numbers, the formats `date`, `time`, `date-time` and `uuid`, references, and types that hold themselves |
+/// | In another form | `oneOf` and `allOf`, what stands beside alternatives and references, `true` and empty schemas, tuples (of all their items), widths of integers, and patterns of classes, groups and repetitions; a `"` or a `\\` is never written by one |
+/// | Only told | `uniqueItems`, `not` of values, `multipleOf`, bounds of other numbers, the number of properties and their names, other formats and patterns, limits above 1000 |
+/// | An [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path, and nothing is sent | `if`, `contains`, `dependentRequired` and their like, properties by pattern beside others, bounds that leave nothing (they end the server), names of other than letters and digits beside properties that are not named |
+///
+/// Ollama, which makes the same grammars, makes none for tools: their schemas go to it unchanged.
+///
+/// What else to know of the server, as of its build 11549:
+///
+/// - Tools need a chat template that knows them. One that does not drops them, and the model is told of none.
+/// - [`Required`](crate::ToolChoice::Required) lets a text precede the call, which may go on to the limit on tokens: the answer ends with
+///   [`Length`](crate::FinishReason::Length), and without a call.
+/// - An answer that begins like a call and is none is a status 500, and an error of kind
+///   [`Unavailable`](crate::ErrorKind::Unavailable): it is asked for again as often as other failures, since it is written anew.
+/// - A prompt that is longer than the context is a [`ContextTooLong`](crate::ErrorKind::ContextTooLong). An image or a sound that
+///   the model does not read is a status 500 too, and an `InvalidRequest` that is not tried again.
 ///
 /// # Attachments
 ///

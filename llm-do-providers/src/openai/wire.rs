@@ -205,7 +205,7 @@ pub(super) type Tool<'a> = Typed<Function<'a>>;
 pub(super) struct Function<'a> {
     pub(super) name: &'a str,
     pub(super) description: &'a str,
-    pub(super) parameters: &'a Value,
+    pub(super) parameters: Cow<'a, Value>,
 }
 
 #[derive(Debug, Serialize)]

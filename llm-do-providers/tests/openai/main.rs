@@ -8,6 +8,7 @@ mod attachments;
 mod connections;
 mod dialect;
 mod failures;
+mod grammar;
 mod peers;
 mod server;
 mod servers;

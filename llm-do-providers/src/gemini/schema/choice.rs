@@ -2,35 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{REMARKS, Unsaid, Walk, note};
+use super::Gemini;
+use crate::schema::shape::{any_of, kinds};
+use crate::schema::{REMARKS, Unsaid, Walk, note};
 
-impl Walk<'_> {
-    /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
-    /// was said beside them.
-    pub(super) fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
-        let alternatives = ["oneOf", "anyOf"].into_iter().find_map(|key| Some((key, whole.shift_remove(key)?)));
-        let Some((key, Value::Array(alternatives))) = alternatives else { return self.whole(whole) };
-        let (remarks, shared): (Map<_, _>, Map<_, _>) =
-            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
-        let mut forms = Vec::with_capacity(alternatives.len());
-        let mut last = None;
-        for (index, alternative) in alternatives.iter().enumerate() {
-            self.path.push(format!("{key}/{index}"));
-            match self.alternative(&shared, alternative) {
-                Ok(form) => forms.push(form),
-                Err(unsaid) if shared.is_empty() => return Err(unsaid),
-                // What is beside the alternatives may leave nothing of one.
-                Err(unsaid) => last = Some(unsaid),
-            }
-            self.path.pop();
-        }
-        match (forms.is_empty(), last) {
-            (true, last) => Err(last.unwrap_or_else(|| self.unsaid("has no alternative"))),
-            (false, _) => Ok(note::remarked(any_of(forms), &remarks)),
-        }
-    }
-
-    fn whole(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+impl Walk<'_, Gemini> {
+    /// Returns a schema in the dialect that has neither references nor alternatives.
+    pub(super) fn whole(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
         if kinds(&whole).len() < 2 {
             return self.plain(whole);
         }
@@ -40,18 +18,6 @@ impl Walk<'_> {
             return self.plain(whole);
         }
         self.by_kind(whole)
-    }
-
-    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Value, Unsaid> {
-        let Value::Object(keywords) = alternative else { return self.form(alternative) };
-        if shared.is_empty() {
-            return self.form(alternative);
-        }
-        self.within(|walk| {
-            let own = walk.resolved(keywords.clone())?;
-            let whole = walk.both(shared.clone(), own)?;
-            walk.split(whole)
-        })
     }
 
     /// Returns a schema of several types as that many alternatives, each with the keywords that are for its type.
@@ -92,30 +58,12 @@ fn concerns(key: &str, kind: &str) -> bool {
     only.contains(&kind)
 }
 
-/// The types of a schema, without null.
-pub(super) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
-    let listed = match schema.get("type") {
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
-        Some(Value::String(kind)) => vec![kind.as_str()],
-        _ => Vec::new(),
-    };
-    listed.into_iter().filter(|kind| *kind != "null").collect()
-}
-
 /// Whether null is among the types of a schema.
 pub(super) fn allows_null(schema: &Map<String, Value>) -> bool {
     match schema.get("type") {
         Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "null"),
         Some(kind) => kind == "null",
         None => false,
-    }
-}
-
-/// Returns the schema of what one of `forms` allows.
-pub(super) fn any_of(mut forms: Vec<Value>) -> Value {
-    match forms.len() {
-        1 => forms.remove(0),
-        _ => json!({ "anyOf": forms }),
     }
 }
 

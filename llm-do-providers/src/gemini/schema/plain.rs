@@ -2,27 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::choice::{any_of, kinds, listed};
-use super::{Unsaid, Walk, note};
+use super::Gemini;
+use super::choice::listed;
+use crate::schema::shape::{any_of, bounds, close, end, kinds};
+use crate::schema::{UNSAYABLE, Unsaid, Walk, note};
 
 /// Keywords that go as they are.
 const KEPT: [&str; 6] = ["type", "required", "minItems", "maxItems", "minimum", "maximum"];
-/// Keywords that say which values are valid, and that neither Gemini nor a sentence can say.
-const REFUSED: [&str; 13] = [
-    "$dynamicRef",
-    "contains",
-    "contentSchema",
-    "dependencies",
-    "dependentRequired",
-    "dependentSchemas",
-    "else",
-    "if",
-    "maxContains",
-    "minContains",
-    "then",
-    "unevaluatedItems",
-    "additionalItems",
-];
 /// The formats that Gemini knows, by type.
 const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 
@@ -39,12 +25,10 @@ impl Growing {
     }
 }
 
-impl Walk<'_> {
+impl Walk<'_, Gemini> {
     /// Returns a schema in the dialect that has neither references nor alternatives, and at most one type beside null.
     pub(super) fn plain(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
-        if whole.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
-            whole.entry("additionalProperties").or_insert(Value::Bool(false));
-        }
+        close(&mut whole);
         if whole.contains_key("patternProperties")
             && (whole.contains_key("properties") || whole.get("additionalProperties") != Some(&Value::Bool(false)))
         {
@@ -91,9 +75,7 @@ impl Walk<'_> {
             "not" => self.not(growing, value)?,
             "patternProperties" => self.patterns(growing, value)?,
             "propertyNames" => self.names(growing, value)?,
-            key if REFUSED.contains(&key) => {
-                return Err(self.unsaid(format!("says `{key}`, which Gemini's schemas cannot; leave it out")));
-            }
+            key if UNSAYABLE.contains(&key) => return Err(self.unknown(key)),
             // What is no keyword says nothing.
             key => growing.notes.extend(note::sentence(key, value)),
         }
@@ -164,32 +146,5 @@ fn only(growing: &mut Growing, values: &[Value], kind: Option<&str>) {
                 growing.set("type", json!("boolean"));
             }
         }
-    }
-}
-
-/// Says the end of a list that has no further items as the number of those that it has.
-fn end(whole: &mut Map<String, Value>) {
-    if whole.get("items") != Some(&Value::Bool(false)) {
-        return;
-    }
-    whole.shift_remove("items");
-    let named = whole.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
-    let most = whole.get("maxItems").and_then(Value::as_u64).map_or(named, |most| most.min(named));
-    whole.insert("maxItems".to_owned(), json!(most));
-}
-
-/// Says the bounds of whole numbers so that they are themselves allowed, as Gemini has them.
-fn bounds(whole: &mut Map<String, Value>) {
-    if kinds(whole) != ["integer"] {
-        return;
-    }
-    for (exclusive, inclusive, step) in [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)] {
-        let Some(bound) = whole.get(exclusive).and_then(Value::as_i64).and_then(|bound| bound.checked_add(step)) else {
-            continue;
-        };
-        whole.shift_remove(exclusive);
-        let own = whole.get(inclusive).and_then(Value::as_i64).unwrap_or(bound);
-        let tighter = if step > 0 { own.max(bound) } else { own.min(bound) };
-        whole.insert(inclusive.to_owned(), json!(tighter));
     }
 }

@@ -15,7 +15,7 @@ pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
-    pub(in crate::openai) choices: Option<Vec<Choice<'a>>>,
+    pub(in crate::openai) choices: Option<Chosen<'a>>,
     pub(in crate::openai) usage: Option<Box<Tokens>>,
     pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
@@ -33,6 +33,10 @@ pub(in crate::openai) struct Groq {
     pub(in crate::openai) error: Option<Box<Value>>,
 }
 
+/// The first of the answers; more are never asked for.
+#[derive(Debug)]
+pub(in crate::openai) struct Chosen<'a>(pub(in crate::openai) Option<Choice<'a>>);
+
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) index: Option<i64>,
@@ -48,7 +52,7 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) refusal: Option<String>,
     pub(in crate::openai) reasoning_content: Option<String>,
     pub(in crate::openai) reasoning: Option<String>,
-    pub(in crate::openai) reasoning_details: Option<Value>,
+    pub(in crate::openai) reasoning_details: Option<Box<Value>>,
     pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
     /// The older form of one tool call; some servers send it beside the newer one.
     pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
@@ -101,6 +105,30 @@ pub(in crate::openai) struct PromptDetails {
 pub(in crate::openai) struct CompletionDetails {
     #[serde(default)]
     pub(in crate::openai) reasoning_tokens: Figure,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Chosen<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(ChosenVisitor)
+    }
+}
+
+struct ChosenVisitor;
+
+impl<'de> Visitor<'de> for ChosenVisitor {
+    type Value = Chosen<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of choices")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<Chosen<'de>, A::Error> {
+        let mut chosen = None;
+        while let Some(choice) = choices.next_element::<Choice<'de>>()? {
+            chosen = chosen.or(Some(choice).filter(|choice| choice.index.unwrap_or(0) == 0));
+        }
+        Ok(Chosen(chosen))
+    }
 }
 
 impl<'de> Deserialize<'de> for Content {

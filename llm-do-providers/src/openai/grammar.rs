@@ -1,0 +1,121 @@
+//! JSON schemas as llama.cpp's grammars hold a model to them.
+//!
+//! Its server makes a grammar of the schema of an answer, and of those of tools that have to be called, and is silent about
+//! what the grammar leaves out (<https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>). So a schema is put
+//! into a form whose grammar holds a model to as much of it as can be; what else it says stays in it, to be read by the
+//! model where its template shows schemas, and to be checked afterwards. What would say something else is refused.
+
+mod limits;
+#[cfg(test)]
+mod odd;
+mod pattern;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema::shape::any_of;
+use crate::schema::{Dialect, REMARKS, Unsaid, Walk, note};
+
+/// Remarks that stay where they are, beside what is left of the schema.
+const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
+
+/// The dialect of llama.cpp's grammars.
+#[derive(Default)]
+struct Grammar {
+    /// The references so far, and what they are called.
+    names: Vec<(String, String)>,
+    /// What they lead to, in the dialect.
+    definitions: Map<String, Value>,
+}
+
+impl Dialect for Grammar {
+    const NAME: &'static str = "llama.cpp's grammars";
+
+    /// All types, since a schema that says nothing stands for an object there, and `true` is an error.
+    fn anything(&self) -> Value {
+        json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
+    }
+
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsaid> {
+        walk.keywords(whole)
+    }
+
+    /// What stands beside alternatives is passed over, so that only remarks may.
+    fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value {
+        let Value::Object(mut form) = any_of(forms) else { return Value::Null };
+        let own = form.shift_remove("description");
+        let own: Vec<_> = own.as_ref().and_then(Value::as_str).map(str::to_owned).into_iter().collect();
+        note::describe(&mut form, remarks.get("description"), &own);
+        for (key, value) in remarks.iter().filter(|(key, _)| KEPT_REMARKS.contains(&key.as_str())) {
+            form.entry(key.as_str()).or_insert_with(|| value.clone());
+        }
+        Value::Object(form)
+    }
+
+    /// A reference stays one: a grammar may hold itself. What it leads to gets a name of letters and digits, since others
+    /// are taken for the same, or for none.
+    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
+        let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
+        let Some(target) = keywords.get("$ref").and_then(Value::as_str).filter(|_| is_bare) else { return Ok(None) };
+        let name = match walk.dialect.named(target) {
+            Some(name) => name.to_owned(),
+            None => walk.define(target)?,
+        };
+        let mut form = Map::from_iter([("$ref".to_owned(), json!(format!("#/$defs/{name}")))]);
+        note::describe(&mut form, keywords.get("description"), &[]);
+        Ok(Some(Value::Object(form)))
+    }
+}
+
+impl Grammar {
+    fn named(&self, target: &str) -> Option<&str> {
+        let known = self.names.iter().find(|(known, _)| known == target);
+        known.map(|(_, name)| name.as_str())
+    }
+
+    /// Returns a name for what `target` refers to, as it calls itself where that is no other's.
+    fn name(&self, target: &str) -> String {
+        let last = target.rsplit(['/', '#']).next().unwrap_or_default();
+        let mut base: String = last.chars().filter(char::is_ascii_alphanumeric).collect();
+        if base.is_empty() {
+            base.push_str("Whole");
+        }
+        let is_free = |name: &String| self.names.iter().all(|(_, taken)| taken != name);
+        let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
+        std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default()
+    }
+}
+
+impl Walk<'_, Grammar> {
+    /// Defines what `target` refers to, and returns its name.
+    fn define(&mut self, target: &str) -> Result<String, Unsaid> {
+        let name = self.dialect.name(target);
+        // Before it is defined: it may hold itself.
+        self.dialect.names.push((target.to_owned(), name.clone()));
+        let form = self.apart(target)?;
+        self.dialect.definitions.insert(name.clone(), form);
+        Ok(name)
+    }
+}
+
+/// Returns `schema` in the dialect: what is valid for the result is valid for `schema`, but for what keywords say that stay
+/// and that no grammar holds a model to, such as `uniqueItems`.
+///
+/// # Errors
+///
+/// Returns what cannot be said, and where.
+pub(super) fn grammatical(schema: &Value) -> Result<Cow<'_, Value>, Unsaid> {
+    let mut walk = Walk::new(schema, Grammar::default());
+    let mut form = walk.form(schema)?;
+    let definitions = walk.dialect.definitions;
+    if let Value::Object(form) = &mut form
+        && !definitions.is_empty()
+    {
+        form.insert("$defs".to_owned(), Value::Object(definitions));
+    }
+    Ok(if form == *schema { Cow::Borrowed(schema) } else { Cow::Owned(form) })
+}

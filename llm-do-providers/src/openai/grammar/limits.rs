@@ -1,0 +1,110 @@
+//! How much of something there may be.
+
+use serde_json::{Map, Number, Value, json};
+
+use crate::schema::shape::{bounds, kinds};
+
+/// How often a grammar can be relied on to repeat something: from 2000 on, the server refuses some that do.
+pub(super) const MOST: u64 = 1000;
+/// The least and the most, of what they are.
+const PAIRS: [[&str; 2]; 5] = [
+    ["minItems", "maxItems"],
+    ["minLength", "maxLength"],
+    ["minProperties", "maxProperties"],
+    ["minimum", "maximum"],
+    ["exclusiveMinimum", "exclusiveMaximum"],
+];
+/// What whole numbers of a width can be, where the schema does not say.
+const WIDTHS: [(&str, i64, i64); 6] = [
+    ("int8", i8::MIN as i64, i8::MAX as i64),
+    ("int16", i16::MIN as i64, i16::MAX as i64),
+    ("int32", i32::MIN as i64, i32::MAX as i64),
+    ("uint8", 0, u8::MAX as i64),
+    ("uint16", 0, u16::MAX as i64),
+    ("uint32", 0, u32::MAX as i64),
+];
+
+/// Returns the two keywords that leave nothing between them, if any: a grammar of such brings the server down.
+pub(super) fn contradiction(whole: &Map<String, Value>) -> Option<[&'static str; 2]> {
+    let bound = |key: &str| whole.get(key).and_then(Value::as_f64);
+    PAIRS.into_iter().find(|[least, most]| bound(least).zip(bound(most)).is_some_and(|(least, most)| least > most))
+}
+
+/// Says the bounds of whole numbers as the grammar reads them: whole, themselves allowed, within 64 bits with a sign.
+pub(super) fn whole_numbers(whole: &mut Map<String, Value>) {
+    if kinds(whole) != ["integer"] {
+        return;
+    }
+    let format = whole.get("format").and_then(Value::as_str).unwrap_or_default();
+    let width = WIDTHS.into_iter().find(|(name, ..)| *name == format);
+    for key in ["minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"] {
+        let Some(bound) = whole.get(key).and_then(Value::as_number) else { continue };
+        match rounded(bound, key) {
+            Some(bound) => _ = whole.insert(key.to_owned(), json!(bound)),
+            // No value that is written in 64 bits is beyond it.
+            None => _ = whole.shift_remove(key),
+        }
+    }
+    bounds(whole);
+    if let Some((_, least, most)) = width {
+        whole.entry("minimum").or_insert_with(|| json!(least));
+        whole.entry("maximum").or_insert_with(|| json!(most));
+    }
+}
+
+/// Returns the outermost whole number within a bound; none if the bound is where 64 bits end, or beyond.
+fn rounded(bound: &Number, key: &str) -> Option<i64> {
+    let (is_least, is_exclusive) = (key.ends_with("inimum"), key.starts_with("exclusive"));
+    let bound = bound.as_i64().or_else(|| {
+        // Below 1.5, exclusively, is below 2; from 1.5 on is from 2 on.
+        let number = bound.as_f64()?;
+        let number = if is_least == is_exclusive { number.floor() } else { number.ceil() };
+        #[expect(clippy::cast_possible_truncation, reason = "it is within 53 bits")]
+        (number.abs() < 9e15).then_some(number as i64)
+    })?;
+    let is_end = if is_least { bound == i64::MIN } else { bound == i64::MAX };
+    (!is_end).then_some(bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{contradiction, whole_numbers};
+
+    fn bounded(schema: &Value) -> Value {
+        let mut whole = schema.as_object().unwrap().clone();
+        whole.insert("type".to_owned(), json!("integer"));
+        whole_numbers(&mut whole);
+        whole.shift_remove("type");
+        Value::Object(whole)
+    }
+
+    #[test]
+    fn bounds_are_whole_and_allowed_themselves() {
+        assert_eq!(bounded(&json!({"minimum": 1.5, "maximum": 8.5})), json!({"minimum": 2, "maximum": 8}));
+        let form = bounded(&json!({"exclusiveMinimum": 1.5, "exclusiveMaximum": 8.5}));
+        assert_eq!(form, json!({"minimum": 2, "maximum": 8}));
+        assert_eq!(bounded(&json!({"exclusiveMinimum": 9, "minimum": 0})), json!({"minimum": 10}));
+    }
+
+    #[test]
+    fn bounds_at_the_ends_of_64_bits_are_none() {
+        let far = json!({"minimum": i64::MIN, "maximum": u64::MAX});
+        assert_eq!(bounded(&far), json!({}));
+        assert_eq!(bounded(&json!({"maximum": 1e30, "minimum": -1e30})), json!({}));
+    }
+
+    #[test]
+    fn a_width_bounds_what_the_schema_does_not() {
+        let form = bounded(&json!({"format": "uint32", "minimum": 5}));
+        assert_eq!(form, json!({"format": "uint32", "minimum": 5, "maximum": u32::MAX}));
+        assert_eq!(bounded(&json!({"format": "int64"})), json!({"format": "int64"}));
+    }
+
+    #[test]
+    fn bounds_that_leave_nothing_are_found() {
+        let schema = json!({"minItems": 1, "maxItems": 1, "minLength": 3, "maxLength": 2});
+        assert_eq!(contradiction(schema.as_object().unwrap()), Some(["minLength", "maxLength"]));
+    }
+}

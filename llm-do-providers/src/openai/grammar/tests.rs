@@ -1,0 +1,227 @@
+use serde_json::{Value, json};
+
+use super::grammatical;
+
+/// What becomes of the schema of a property.
+fn of_property(schema: &Value) -> Value {
+    form(&json!({"type": "object", "properties": {"p": schema}, "required": ["p"]}))["properties"]["p"].clone()
+}
+
+fn form(schema: &Value) -> Value {
+    grammatical(schema).unwrap_or_else(|unsaid| panic!("{unsaid}")).into_owned()
+}
+
+/// Why the schema of a property is refused.
+fn refusal(schema: &Value) -> String {
+    grammatical(&json!({"type": "object", "properties": {"p": schema}})).unwrap_err().to_string()
+}
+
+fn anything() -> Value {
+    json!({"type": ["object", "array", "string", "number", "boolean", "null"]})
+}
+
+#[test]
+fn what_the_grammar_knows_stays_as_it_is() {
+    let schema = json!({
+        "type": "object",
+        "description": "A thing.",
+        "properties": {
+            "b": {"type": ["string", "null"], "format": "date-time", "description": "When."},
+            "a": {"type": "array", "items": {"type": "integer", "minimum": 1, "maximum": 9}, "minItems": 1},
+            "l": {"anyOf": [{"$ref": "#/$defs/Link"}, {"type": "null"}]},
+            "k": {"enum": ["x", 1, null], "default": "x"},
+        },
+        "required": ["b"],
+        "additionalProperties": false,
+        "$defs": {"Link": {"type": "string", "minLength": 1, "maxLength": 9}},
+    });
+    assert_eq!(form(&schema).to_string(), schema.to_string());
+}
+
+#[test]
+fn what_a_model_is_only_told_stays_to_be_read() {
+    for keyword in [
+        json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
+        json!({"type": "number", "minimum": 0.5, "multipleOf": 0.5}),
+        json!({"type": "string", "format": "email"}),
+        json!({"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 2}),
+        json!({"type": "string", "not": {"enum": ["a", "b"]}}),
+    ] {
+        assert_eq!(of_property(&keyword), keyword);
+    }
+}
+
+#[test]
+fn a_schema_of_anything_names_all_types() {
+    for schema in [json!(true), json!({})] {
+        assert_eq!(of_property(&schema), anything());
+    }
+    let described = json!({"description": "Whatever.", "default": 1});
+    assert_eq!(of_property(&described)["type"], anything()["type"]);
+    assert_eq!(of_property(&json!({"type": "array", "items": true}))["items"], anything());
+    assert_eq!(of_property(&json!({"type": "array", "maxItems": 2}))["items"], anything());
+    let map = json!({"type": "object", "additionalProperties": {}});
+    assert_eq!(of_property(&map)["additionalProperties"], anything());
+}
+
+#[test]
+fn a_required_property_is_a_property() {
+    let schema = json!({"type": "object", "required": ["a"], "additionalProperties": {"type": "integer"}});
+    assert_eq!(of_property(&schema)["properties"], json!({"a": {"type": "integer"}}));
+    let schema = json!({"type": "object", "properties": {"b": {"type": "null"}}, "required": ["a", "b"]});
+    assert_eq!(of_property(&schema)["properties"], json!({"b": {"type": "null"}, "a": anything()}));
+}
+
+#[test]
+fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
+    let items = json!([{"type": "string"}, {"type": "integer"}]);
+    let tuple = json!({"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": items});
+    for schema in [
+        json!({"type": "array", "prefixItems": items, "minItems": 2, "maxItems": 2}),
+        json!({"type": "array", "prefixItems": items, "items": false}),
+        json!({"type": "array", "prefixItems": items, "items": {"type": "null"}}),
+    ] {
+        assert_eq!(of_property(&schema), tuple, "{schema}");
+    }
+    let text = refusal(&json!({"type": "array", "prefixItems": items, "minItems": 3}));
+    assert!(text.starts_with("`#/properties/p` has more items than it tells apart"), "{text}");
+}
+
+#[test]
+fn alternatives_stand_alone_with_what_was_said_beside_them() {
+    let schema = json!({
+        "type": "object", "description": "Either.", "properties": {"n": {"type": "string"}}, "required": ["n"],
+        "oneOf": [
+            {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
+            {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"]},
+        ],
+    });
+    let with = |name: &str| {
+        let properties = json!({"n": {"type": "string"}, name: {"type": "null"}});
+        json!({"type": "object", "properties": properties, "required": ["n", name]})
+    };
+    assert_eq!(of_property(&schema), json!({"anyOf": [with("a"), with("b")], "description": "Either."}));
+}
+
+#[test]
+fn an_alternative_of_which_nothing_is_left_goes_and_one_that_cannot_be_said_does_not() {
+    let beside = |alternative: Value| json!({"type": "object", "properties": {"n": {"type": "null"}}, "anyOf": [{"minProperties": 1}, alternative]});
+    let form = of_property(&beside(json!({"type": "string"})));
+    assert_eq!(form, json!({"type": "object", "properties": {"n": {"type": "null"}}, "minProperties": 1}));
+    let text = refusal(&beside(json!({"dependentRequired": {}})));
+    assert!(text.starts_with("`#/properties/p/anyOf/1` says `dependentRequired`"), "{text}");
+}
+
+#[test]
+fn parts_are_put_together() {
+    let all = json!({"allOf": [
+        {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
+        {"type": "object", "properties": {"b": {"type": "null"}}},
+    ]});
+    let form = of_property(&all);
+    assert_eq!((&form["properties"]["b"], &form["required"]), (&json!({"type": "null"}), &json!(["a"])));
+}
+
+#[test]
+fn a_reference_with_more_beside_it_is_written_out() {
+    let schema = json!({
+        "type": "object", "properties": {"p": {"$ref": "#/$defs/N", "maximum": 3}},
+        "$defs": {"N": {"type": "integer", "minimum": 1}},
+    });
+    let form = form(&schema);
+    assert_eq!(form["properties"]["p"], json!({"maximum": 3, "type": "integer", "minimum": 1}));
+    assert_eq!(form.get("$defs"), None);
+}
+
+#[test]
+fn a_schema_may_hold_itself() {
+    let schema = json!({
+        "type": "object", "properties": {"next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]}}, "required": ["next"],
+    });
+    let whole = json!({
+        "type": "object", "properties": {"next": {"anyOf": [{"$ref": "#/$defs/Whole"}, {"type": "null"}]}},
+        "required": ["next"],
+    });
+    let form = form(&schema);
+    assert_eq!(form["$defs"], json!({"Whole": whole}));
+    assert_eq!(form["properties"], whole["properties"]);
+}
+
+#[test]
+fn definitions_get_names_that_differ_in_letters_and_digits() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": {"$ref": "#/$defs/a_b"}, "b": {"$ref": "#/$defs/a-b", "description": "B."}, "c": {"$ref": "#/$defs/x~1y"},
+        },
+        "$defs": {"a_b": {"const": 1}, "a-b": {"const": 2}, "x/y": {"const": 3}},
+    });
+    let form = form(&schema);
+    let to = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    assert_eq!(form["$defs"], json!({"ab": {"const": 1}, "ab-2": {"const": 2}, "x1y": {"const": 3}}));
+    assert_eq!((&form["properties"]["a"], &form["properties"]["c"]), (&to("ab"), &to("x1y")));
+    assert_eq!(form["properties"]["b"], json!({"$ref": "#/$defs/ab-2", "description": "B."}));
+}
+
+#[test]
+fn a_pattern_is_said_as_the_grammar_reads_it_or_told() {
+    let form = of_property(&json!({"type": "string", "pattern": r"^\d$"}));
+    assert_eq!(form, json!({"type": "string", "pattern": "^[0-9]$"}));
+    let form = of_property(&json!({"type": "string", "pattern": r"\bfoo", "description": "Foo"}));
+    let text = r"Foo. Matches the regular expression `\bfoo`.";
+    assert_eq!(form, json!({"type": "string", "description": text}));
+}
+
+#[test]
+fn a_limit_that_a_grammar_cannot_count_to_is_told() {
+    let form = of_property(&json!({"type": "string", "minLength": 1, "maxLength": 5000}));
+    assert_eq!(form, json!({"type": "string", "minLength": 1, "description": "Length: at most 5000."}));
+}
+
+#[test]
+fn a_map_by_pattern_has_its_names_told() {
+    let schema =
+        json!({"type": "object", "patternProperties": {"^a": {"type": "null"}}, "additionalProperties": false});
+    let text = "Each property's name matches the regular expression `^a`.";
+    let map = json!({"type": "object", "additionalProperties": {"type": "null"}, "description": text});
+    assert_eq!(of_property(&schema), map);
+}
+
+#[test]
+fn only_the_listed_values_of_the_type_are_left() {
+    assert_eq!(of_property(&json!({"type": "string", "enum": ["a", 7]}))["enum"], json!(["a"]));
+    assert_eq!(of_property(&json!({"type": ["integer", "null"], "enum": ["a", 7, null]}))["enum"], json!([7, null]));
+    let text = refusal(&json!({"type": "string", "const": 7}));
+    assert_eq!(text, "`#/properties/p` allows no value: none of those listed is of its type");
+}
+
+#[test]
+fn what_would_bring_the_server_down_is_refused() {
+    let text = refusal(&json!({"type": "array", "items": {}, "minItems": 3, "maxItems": 2}));
+    assert_eq!(text, "`#/properties/p` allows no value: its `minItems` is more than its `maxItems`");
+}
+
+#[test]
+fn what_cannot_be_said_is_refused_with_its_path() {
+    let plain = |keyword: &str| json!({"type": "array", "items": {keyword: {"const": 1}}});
+    for keyword in ["if", "contains", "dependentSchemas", "unevaluatedItems"] {
+        let text = refusal(&plain(keyword));
+        let expected =
+            format!("`#/properties/p/items` says `{keyword}`, which llama.cpp's grammars cannot; leave it out");
+        assert_eq!(text, expected);
+    }
+    let told = [
+        (json!({"not": {"type": "string"}}), "says `not`"),
+        (json!(false), "allows no value at all"),
+        (json!({"enum": []}), "allows no value at all"),
+        (json!({"anyOf": []}), "has no alternative"),
+        (json!({"$ref": "#/$defs/Nothing"}), "refers to `#/$defs/Nothing`"),
+        (json!({"type": "object", "properties": {"é": {}}, "additionalProperties": {}}), "has the property `é`"),
+        (json!({"type": "object", "required": ["a"], "additionalProperties": false}), "requires `a`"),
+        (json!({"type": "object", "patternProperties": {"^a": {}}}), "has properties by pattern"),
+    ];
+    for (schema, expected) in told {
+        let text = refusal(&schema);
+        assert!(text.starts_with("`#/properties/p` ") && text.contains(expected), "{text}");
+    }
+}

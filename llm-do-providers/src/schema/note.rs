@@ -1,0 +1,82 @@
+//! What a schema says that goes into its description.
+
+use serde_json::{Map, Value};
+
+/// What is said of a schema that allows everything.
+#[cfg(feature = "gemini")]
+pub(crate) const ANYTHING: &str = "Any JSON value.";
+
+/// Returns the sentence for a keyword, if there is one that says the same of values.
+pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
+    Some(match key {
+        "default" => format!("Default: {value}."),
+        "examples" => format!("Examples: {}.", all(value)?),
+        "deprecated" if *value == true => "Deprecated.".to_owned(),
+        "format" => format!("Format: {}.", value.as_str()?),
+        "contentEncoding" => format!("Encoding: {}.", value.as_str()?),
+        "contentMediaType" => format!("Media type: {}.", value.as_str()?),
+        "pattern" => format!("Matches the regular expression `{}`.", value.as_str()?),
+        "minLength" => format!("Length: at least {value}."),
+        "maxLength" => format!("Length: at most {value}."),
+        "minItems" => format!("Items: at least {value}."),
+        "maxItems" => format!("Items: at most {value}."),
+        "minProperties" => format!("Properties: at least {value}."),
+        "maxProperties" => format!("Properties: at most {value}."),
+        "exclusiveMinimum" => format!("More than {value}."),
+        "exclusiveMaximum" => format!("Less than {value}."),
+        "multipleOf" => format!("A multiple of {value}."),
+        "uniqueItems" if *value == true => "No two items are equal.".to_owned(),
+        _ => return None,
+    })
+}
+
+/// Returns the sentence that lists the only values.
+#[cfg(feature = "gemini")]
+pub(crate) fn only(values: &[Value]) -> String {
+    match values {
+        [value] => format!("Always {value}."),
+        values => format!("One of: {}.", joined(values)),
+    }
+}
+
+/// Returns the sentence on the value or values that are excluded.
+#[cfg(feature = "gemini")]
+pub(crate) fn except(values: &[Value]) -> String {
+    format!("Not {}.", joined(values))
+}
+
+fn all(values: &Value) -> Option<String> {
+    values.as_array().map(|values| joined(values))
+}
+
+fn joined(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Adds what is remarked on a schema, and on its alternatives as a whole, to its form.
+#[cfg(feature = "gemini")]
+pub(crate) fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
+    let Value::Object(mut form) = form else { return form };
+    let mut notes: Vec<_> = remarks.iter().filter_map(|(key, value)| sentence(key, value)).collect();
+    // What was said of the whole comes before what the one form says that is left of it.
+    let own = form.shift_remove("description");
+    notes.extend(own.as_ref().and_then(Value::as_str).map(str::to_owned));
+    describe(&mut form, remarks.get("description"), &notes);
+    Value::Object(form)
+}
+
+/// Gives a form its description: what the schema has for one, and `notes`.
+pub(crate) fn describe(form: &mut Map<String, Value>, description: Option<&Value>, notes: &[String]) {
+    let mut text = description.and_then(Value::as_str).unwrap_or_default().trim_end().to_owned();
+    for note in notes {
+        match text.chars().last() {
+            None => {}
+            Some('.' | '!' | '?' | ':' | ';') => text.push(' '),
+            Some(_) => text.push_str(". "),
+        }
+        text.push_str(note);
+    }
+    if !text.is_empty() {
+        form.insert("description".to_owned(), Value::String(text));
+    }
+}

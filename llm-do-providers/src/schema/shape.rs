@@ -1,0 +1,55 @@
+//! Keywords said in the one way that all dialects know.
+
+use serde_json::{Map, Value, json};
+
+/// The types of a schema, without null.
+pub(crate) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
+    let listed = match schema.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
+        Some(Value::String(kind)) => vec![kind.as_str()],
+        _ => Vec::new(),
+    };
+    listed.into_iter().filter(|kind| *kind != "null").collect()
+}
+
+/// Returns the schema of what one of `forms` allows.
+pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
+    match forms.len() {
+        1 => forms.remove(0),
+        _ => json!({ "anyOf": forms }),
+    }
+}
+
+/// Says the end of a list that has no further items as the number of those that it has.
+pub(crate) fn end(whole: &mut Map<String, Value>) {
+    if whole.get("items") != Some(&Value::Bool(false)) {
+        return;
+    }
+    whole.shift_remove("items");
+    let named = whole.get("prefixItems").and_then(Value::as_array).map_or(0, Vec::len) as u64;
+    let most = whole.get("maxItems").and_then(Value::as_u64).map_or(named, |most| most.min(named));
+    whole.insert("maxItems".to_owned(), json!(most));
+}
+
+/// Says the end of an object, whatever its parts name, as that of its own properties.
+pub(crate) fn close(whole: &mut Map<String, Value>) {
+    if whole.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
+        whole.entry("additionalProperties").or_insert(Value::Bool(false));
+    }
+}
+
+/// Says the bounds of whole numbers so that they are themselves allowed.
+pub(crate) fn bounds(whole: &mut Map<String, Value>) {
+    if kinds(whole) != ["integer"] {
+        return;
+    }
+    for (exclusive, inclusive, step) in [("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)] {
+        let Some(bound) = whole.get(exclusive).and_then(Value::as_i64).and_then(|bound| bound.checked_add(step)) else {
+            continue;
+        };
+        whole.shift_remove(exclusive);
+        let own = whole.get(inclusive).and_then(Value::as_i64).unwrap_or(bound);
+        let tighter = if step > 0 { own.max(bound) } else { own.min(bound) };
+        whole.insert(inclusive.to_owned(), json!(tighter));
+    }
+}

@@ -1,0 +1,217 @@
+//! The way through a schema, in whatever dialect.
+
+use serde_json::{Map, Value};
+
+use super::both::both;
+use super::unsaid::Unsaid;
+
+/// How many schemas one may consist of, once its references are written out.
+const LARGEST: usize = 10_000;
+/// Keywords that say something of a schema, and nothing of which values are valid.
+pub(crate) const REMARKS: [&str; 9] =
+    ["description", "default", "examples", "deprecated", "title", "$defs", "definitions", "$schema", "$id"];
+
+/// A subset of JSON Schema that somebody follows.
+pub(crate) trait Dialect: Sized {
+    /// What errors call its schemas.
+    const NAME: &'static str;
+
+    /// Returns the schema that allows everything.
+    fn anything(&self) -> Value;
+
+    /// Returns a schema in the dialect that has neither references nor alternatives.
+    ///
+    /// # Errors
+    ///
+    /// Returns what cannot be said.
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsaid>;
+
+    /// Returns the schema of what one of `forms` allows, of all of which `remarks` are made.
+    fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value;
+
+    /// Returns a schema that is a reference and nothing more; none if it is to be written out. Default: always none.
+    ///
+    /// # Errors
+    ///
+    /// Returns what cannot be said of what it refers to.
+    fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
+        Ok(None)
+    }
+}
+
+/// The way through a schema.
+pub(crate) struct Walk<'a, D> {
+    pub(crate) dialect: D,
+    root: &'a Value,
+    /// The references that are being written out.
+    open: Vec<String>,
+    path: Vec<String>,
+    /// How many more schemas are taken.
+    left: usize,
+}
+
+impl<'a, D: Dialect> Walk<'a, D> {
+    pub(crate) fn new(root: &'a Value, dialect: D) -> Self {
+        Self { dialect, root, open: Vec::new(), path: Vec::new(), left: LARGEST }
+    }
+
+    /// Returns a schema in the dialect.
+    pub(crate) fn form(&mut self, schema: &Value) -> Result<Value, Unsaid> {
+        self.count()?;
+        match schema {
+            Value::Bool(true) => Ok(self.dialect.anything()),
+            Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
+            Value::Object(keywords) => self.within(|walk| {
+                if let Some(form) = D::reference(walk, keywords)? {
+                    return Ok(form);
+                }
+                let whole = walk.resolved(keywords.clone())?;
+                walk.split(whole)
+            }),
+            _ => Err(self.unsaid("is no schema")),
+        }
+    }
+
+    /// Takes one more schema, if there may be as many.
+    fn count(&mut self) -> Result<(), Unsaid> {
+        self.left = self.left.checked_sub(1).ok_or_else(|| {
+            self.unsaid(format!("is one of more than {LARGEST} schemas, with all references written out; divide it"))
+        })?;
+        Ok(())
+    }
+
+    /// Returns the schema at `step` below this one in the dialect.
+    pub(crate) fn below(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsaid> {
+        self.path.push(step.into());
+        let form = self.form(schema);
+        self.path.pop();
+        form
+    }
+
+    /// Returns a named set of schemas in the dialect.
+    pub(crate) fn each(&mut self, step: &str, schemas: &Value) -> Result<Value, Unsaid> {
+        let Some(schemas) = schemas.as_object() else { return Err(self.unsaid(format!("has odd `{step}`"))) };
+        let forms = schemas.iter().map(|(name, schema)| {
+            let form = self.below(format!("{step}/{name}"), schema)?;
+            Ok((name.clone(), form))
+        });
+        forms.collect::<Result<Map<_, _>, _>>().map(Value::Object)
+    }
+
+    /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root.
+    #[cfg(feature = "openai")]
+    pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsaid> {
+        let schema = Value::Object(self.pointed(reference)?);
+        let steps = reference.trim_start_matches(['#', '/']).split('/').filter(|step| !step.is_empty());
+        let path = std::mem::replace(&mut self.path, steps.map(str::to_owned).collect());
+        let open = std::mem::take(&mut self.open);
+        let form = self.form(&schema);
+        (self.path, self.open) = (path, open);
+        form
+    }
+
+    /// Runs `work`, and closes the references that it opens.
+    fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Unsaid>) -> Result<T, Unsaid> {
+        let depth = self.open.len();
+        let done = work(self);
+        self.open.truncate(depth);
+        done
+    }
+
+    /// Returns a schema with its references written out and its `allOf` put together: those that its own keywords are held
+    /// to, not those in its parts.
+    fn resolved(&mut self, mut whole: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
+        while let Some(reference) = whole.shift_remove("$ref") {
+            let target = self.target(reference.as_str().unwrap_or_default())?;
+            whole = self.both(whole, target)?;
+        }
+        if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
+            for member in all {
+                let member = match member {
+                    Value::Object(member) => self.resolved(member)?,
+                    Value::Bool(true) => continue,
+                    _ => return Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
+                };
+                whole = self.both(whole, member)?;
+            }
+        }
+        Ok(whole)
+    }
+
+    fn target(&mut self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
+        if self.open.iter().any(|open| open == reference) || reference == "#" {
+            return Err(self.unsaid(format!(
+                "holds `{reference}` within itself, which {} cannot say; give it a depth that ends, or take that part \
+                 as a text of JSON",
+                D::NAME
+            )));
+        }
+        let target = self.pointed(reference)?;
+        self.open.push(reference.to_owned());
+        Ok(target)
+    }
+
+    fn pointed(&self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
+        let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+        let Some(target) = target.and_then(Value::as_object) else {
+            return Err(self.unsaid(format!("refers to `{reference}`, which is no schema within this one")));
+        };
+        Ok(target.clone())
+    }
+
+    /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
+    /// was said beside them.
+    fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+        let alternatives = ["oneOf", "anyOf"].into_iter().find_map(|key| Some((key, whole.shift_remove(key)?)));
+        let Some((key, Value::Array(alternatives))) = alternatives else { return D::plain(self, whole) };
+        let (remarks, shared): (Map<_, _>, Map<_, _>) =
+            whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
+        let mut forms = Vec::with_capacity(alternatives.len());
+        let mut last = None;
+        for (index, alternative) in alternatives.iter().enumerate() {
+            self.path.push(format!("{key}/{index}"));
+            match self.alternative(&shared, alternative) {
+                Ok(form) => forms.push(form),
+                // What is beside the alternatives may leave nothing of one.
+                Err(unsaid) if unsaid.leaves_nothing() && !shared.is_empty() => last = Some(unsaid),
+                Err(unsaid) => return Err(unsaid),
+            }
+            self.path.pop();
+        }
+        match (forms.is_empty(), last) {
+            (true, last) => Err(last.unwrap_or_else(|| self.unsaid("has no alternative"))),
+            (false, _) => Ok(D::any_of(forms, &remarks)),
+        }
+    }
+
+    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Value, Unsaid> {
+        let Value::Object(keywords) = alternative else { return self.form(alternative) };
+        if shared.is_empty() {
+            return self.form(alternative);
+        }
+        self.count()?;
+        self.within(|walk| {
+            let own = walk.resolved(keywords.clone())?;
+            let whole = walk.both(shared.clone(), own)?;
+            walk.split(whole)
+        })
+    }
+
+    /// Returns the schema of what both allow.
+    fn both(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
+        both(left, right, D::NAME).map_err(|conflict| {
+            let unsaid = self.unsaid(conflict.why);
+            if conflict.leaves_nothing { unsaid.with_nothing_left() } else { unsaid }
+        })
+    }
+
+    /// Says why this schema cannot be said.
+    pub(crate) fn unsaid(&self, why: impl Into<String>) -> Unsaid {
+        Unsaid::new(&self.path, why)
+    }
+
+    /// Says that this schema has a keyword that the dialect does not know.
+    pub(crate) fn unknown(&self, key: &str) -> Unsaid {
+        Unsaid::keyword(&self.path, key, D::NAME)
+    }
+}

@@ -1,0 +1,74 @@
+//! The schemas of many kinds of values, and the grammars that the server makes of their forms.
+
+use std::sync::Arc;
+
+use llm_do_corpus::{Case, all};
+use llm_do_providers::{FinishReason, Message, Model as _, OpenAiModel, OutputSchema, Request, Server, Settings};
+use serde_json::{Map, Value, json};
+
+use crate::schemas::{read, unchanged};
+use crate::scripted::{self, Reply};
+
+/// What the grammar passes over.
+const PASSED_OVER: [&str; 6] = ["uniqueItems", "multipleOf", "minProperties", "maxProperties", "propertyNames", "not"];
+const BOUNDS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
+const FORMATS: [&str; 4] = ["date", "time", "date-time", "uuid"];
+
+/// Each case of the corpus, and what is sent of its schema as that of an answer.
+async fn forms() -> Vec<(Case, Value)> {
+    let cases = all();
+    let body = json!({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]});
+    let server = scripted::Server::scripted(vec![Reply::json(200, &body); cases.len()]).await;
+    let model = OpenAiModel::at(Server::LlamaCpp, "m").base_url(server.base_url()).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let mut forms = Vec::with_capacity(cases.len());
+    for case in cases {
+        let output = OutputSchema { name: case.name.into(), schema: Arc::new(case.schema.clone()) };
+        model.request(Request::new(&messages, &settings).output(Some(&output))).await.unwrap();
+        let sent = server.requests().last().unwrap().body["response_format"]["json_schema"]["schema"].clone();
+        forms.push((case, sent));
+    }
+    forms
+}
+
+/// Returns a form without what the grammar passes over.
+fn held(form: &Value) -> Value {
+    let Value::Object(keywords) = form else { return form.clone() };
+    let is_whole = keywords.get("type").is_some_and(|kind| kind == "integer");
+    let stays = |key: &str, value: &Value| match key {
+        "format" => FORMATS.iter().any(|known| value == known),
+        bound if BOUNDS.contains(&bound) => is_whole,
+        key => !PASSED_OVER.contains(&key),
+    };
+    let kept = keywords.iter().filter(|(key, value)| stays(key, value));
+    let held = kept.map(|(key, value)| (key.clone(), held_by(key, value)));
+    Value::Object(held.collect::<Map<_, _>>())
+}
+
+fn held_by(key: &str, value: &Value) -> Value {
+    match (key, value) {
+        ("properties" | "$defs", Value::Object(named)) => {
+            Value::Object(named.iter().map(|(name, schema)| (name.clone(), held(schema))).collect())
+        }
+        ("anyOf" | "prefixItems", Value::Array(listed)) => listed.iter().map(held).collect(),
+        ("items" | "additionalProperties", schema) => held(schema),
+        (_, other) => other.clone(),
+    }
+}
+
+with_server! {
+    async fn the_server_makes_a_grammar_of_every_form_and_holds_the_model_to_it() {
+        let mut whole = 0;
+        for (case, form) in forms().await {
+            let response = unchanged(&form, 24).await.unwrap_or_else(|error| panic!("`{}`: {error}\n{form:#}", case.name));
+            // Many answers are longer.
+            if response.finish == FinishReason::Stop {
+                let answer = read(&response);
+                let fault = jsonschema::validate(&held(&form), &answer).err().map(|error| error.to_string());
+                assert_eq!(fault, None, "`{}`: {answer}\n{form:#}", case.name);
+                whole += 1;
+            }
+        }
+        assert!(whole > 20, "{whole} answers came to an end");
+    }
+}

@@ -1,0 +1,89 @@
+//! The chat completions client against a server that nobody here wrote: llama.cpp's own, with a small model.
+//!
+//! What the model says is greedy, so that it says it every time; the prompts are some that it is up to. Its tools need two
+//! worked examples in the history.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+/// What these tests ask of a machine, and that they come one after the other, as the server answers.
+macro_rules! with_server {
+    ($($(#[$attribute:meta])* async fn $name:ident() $body:block)*) => {$(
+        $(#[$attribute])*
+        #[tokio::test]
+        #[ignore = "needs the weights and the server: sh llm-do-providers/fetch-local-model.sh; sh llm-do-providers/tests/llama_cpp/install"]
+        async fn $name() {
+            let _turn = crate::TURN.lock().await;
+            $body
+        }
+    )*};
+}
+
+mod chat;
+mod corpus;
+mod faults;
+mod schemas;
+#[expect(dead_code, reason = "only the bodies of requests are looked at")]
+#[path = "../openai/server.rs"]
+mod scripted;
+mod server;
+mod tools;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use llm_do_providers::{
+    Message, Model as _, OpenAiModel, OutputSchema, ProviderError, Request, Response, Server, Settings, StreamEvent,
+};
+use serde_json::Value;
+use tokio::sync::Mutex;
+
+/// Who asks next.
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// The model at the server; a failure is reported at once.
+fn model() -> OpenAiModel {
+    let limit = Duration::from_secs(120);
+    let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url());
+    model.idle_timeout(limit).timeout(limit).retries(0).build().unwrap()
+}
+
+/// Settings by which the model says the same every time, in few tokens.
+fn greedy(tokens: u32) -> Settings {
+    let mut settings = Settings::default();
+    (settings.temperature, settings.max_tokens) = (Some(0.0), Some(tokens));
+    settings
+}
+
+async fn say(text: &str, settings: &Settings) -> Result<Response, ProviderError> {
+    model().request(Request::new(&[Message::user(text)], settings)).await
+}
+
+/// The events of a streamed answer, and the answer that they end in.
+async fn streamed(request: Request<'_>) -> Result<(Vec<StreamEvent>, Response), ProviderError> {
+    let mut stream = model().stream(request).await?;
+    let mut events = Vec::new();
+    while let Some(event) = stream.next().await {
+        match event? {
+            StreamEvent::Done(response) => return Ok((events, response)),
+            event => events.push(event),
+        }
+    }
+    panic!("a stream must end in an answer or an error, not after {events:?}");
+}
+
+/// The pieces of text among `events`.
+fn texts(events: &[StreamEvent]) -> Vec<&str> {
+    let texts = events.iter().filter_map(|event| match event {
+        StreamEvent::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// What the model answers when it is asked for JSON of `schema`.
+async fn by_schema(text: &str, schema: &Value, tokens: u32) -> Result<Response, ProviderError> {
+    let output = OutputSchema { name: "answer".into(), schema: Arc::new(schema.clone()) };
+    let (messages, settings) = ([Message::user(text)], greedy(tokens));
+    model().request(Request::new(&messages, &settings).output(Some(&output))).await
+}
