@@ -69,7 +69,7 @@ impl Attachment {
 #[cfg(any(feature = "http", feature = "local"))]
 impl Attachment {
     /// Returns the bytes as base64.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn base64(&self) -> Base64Display<'_, 'static, GeneralPurpose> {
         base64(&self.data)
     }

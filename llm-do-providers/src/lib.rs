@@ -17,11 +17,19 @@ mod attachment;
 mod catalog;
 mod error;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
+)]
 mod exchange;
 mod fallback;
 #[cfg(feature = "gemini")]
 mod gemini;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
+)]
 mod http;
 mod limited;
 #[cfg(feature = "local")]
@@ -35,6 +43,10 @@ mod response;
 #[cfg(feature = "openai")]
 mod responses;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
+)]
 mod retry;
 mod secret;
 mod server_side;
@@ -53,7 +65,7 @@ pub use self::fallback::FallbackModel;
 pub use self::gemini::{GeminiBuilder, GeminiModel};
 pub use self::limited::LimitedModel;
 #[cfg(feature = "local")]
-pub use self::local::LocalModel;
+pub use self::local::{FetchProgress, LocalBuilder, LocalModel};
 pub use self::message::{
     FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
 };

@@ -1,5 +1,6 @@
 //! The embedded model: a small language model that runs inside the process.
 
+mod builder;
 mod chat;
 mod engine;
 mod fault;
@@ -23,9 +24,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream::poll_fn;
 use tokio::sync::mpsc::unbounded_channel;
 
+pub use self::builder::LocalBuilder;
 use self::outlet::Outlet;
 use self::task::Task;
 use self::thread::Job;
+pub use self::weights::FetchProgress;
+use self::weights::Weights;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
@@ -77,20 +81,50 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 #[derive(Clone, Debug)]
 pub struct LocalModel {
     name: String,
-    path: PathBuf,
+    weights: Arc<Weights>,
 }
 
 impl LocalModel {
-    /// Returns the model that `name`, what follows `local:`, stands for; nothing is loaded yet.
+    /// Returns the model that `name`, what follows `local:`, stands for; nothing is fetched or loaded yet.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if there is no such model, or if
-    /// its file is not there; the text says how to fetch it.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if there is no such model, if its file
+    /// is not there and may not be fetched, or if it is one of several parts; the text says what to do.
     pub fn new(name: &str) -> Result<Self, ProviderError> {
-        let path = weights::find(name)?;
-        let path = path.canonicalize().unwrap_or(path);
-        Ok(Self { name: format!("local:{name}"), path })
+        Self::builder(name).build()
+    }
+
+    /// Sets up the model that `name` stands for, with another cache or another hub than the environment says.
+    pub fn builder(name: impl Into<String>) -> LocalBuilder {
+        LocalBuilder::new(name.into())
+    }
+
+    /// Fetches and checks the model's file, if that is still to be done, and returns where it is.
+    ///
+    /// So the first request does not wait for it. `tell` is told of each piece of the file, at most 200 times, and of what
+    /// is waited for. Dropping the future ends the download; what came is kept, and the next one goes on from there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that says what to do: of kind [`Configuration`](crate::ErrorKind::Configuration) if the cache
+    /// cannot be written, the disk is full, or the file is not the one that is pinned;
+    /// [`Auth`](crate::ErrorKind::Auth) if the repository is gated or the token refused;
+    /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) if there is no such file;
+    /// [`Transport`](crate::ErrorKind::Transport) and [`Timeout`](crate::ErrorKind::Timeout) if the connection broke;
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the file arrived damaged, of which nothing is kept.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn fetch() -> Result<(), llm_do_providers::ProviderError> {
+    /// let model = llm_do_providers::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
+    /// model.fetch(|progress| eprintln!("{progress}")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn fetch(&self, tell: impl FnMut(FetchProgress) + Send) -> Result<PathBuf, ProviderError> {
+        weights::fetch(&self.weights, tell).await
     }
 }
 
@@ -117,7 +151,7 @@ impl Model for LocalModel {
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let (sender, mut receiver) = unbounded_channel();
         let task = Task::new(&request)?;
-        thread::submit(&self.path, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
+        weights::submit(&self.weights, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
         Ok(Box::pin(poll_fn(move |context| receiver.poll_recv(context))))
     }
 }

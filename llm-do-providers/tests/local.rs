@@ -85,7 +85,12 @@ async fn events_of(name: &str, bytes: &[u8]) -> Vec<Result<StreamEvent, Provider
 fn an_unknown_name_is_told_the_choices() {
     let error = LocalModel::new("gpt-9").expect_err("there is no such model");
     assert_eq!(error.kind(), ErrorKind::Configuration);
-    assert!(error.to_string().contains("write `local:smollm2-135m-instruct` or `local:PATH.gguf`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("write `local:smollm2-135m-instruct`, `local:PATH.gguf`, or `local:OWNER/REPO/FILE.gguf`"),
+        "{error}"
+    );
 }
 
 #[test]

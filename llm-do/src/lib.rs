@@ -165,10 +165,8 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
 pub use llm_do_providers::ApiKey;
-#[cfg(feature = "local")]
-pub use llm_do_providers::LocalModel;
 #[cfg(feature = "anthropic")]
 pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
@@ -178,6 +176,8 @@ pub use llm_do_providers::{
     StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
     model_provider, replay,
 };
+#[cfg(feature = "local")]
+pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
 #[cfg(feature = "gemini")]
 pub use llm_do_providers::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "openai")]
