@@ -9,6 +9,8 @@
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
 //! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
+//! | `local:MODEL`, `local:PATH.gguf`: `LocalModel`, inside the process | `local` | `LLM_DO_LOCAL_WEIGHTS` |
+//! | `local:OWNER/REPO/FILE.gguf`: the same, with a file of the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 #[cfg(feature = "anthropic")]
@@ -43,10 +45,6 @@ mod response;
 #[cfg(feature = "openai")]
 mod responses;
 #[cfg(feature = "http")]
-#[cfg_attr(
-    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
-)]
 mod retry;
 mod secret;
 mod server_side;

@@ -43,6 +43,24 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// `sh llm-do-providers/fetch-local-model.sh` fetches once into the cache folder (98 MB). `local:PATH.gguf` takes
 /// another file: any model of the Llama family in GGUF whose chat is `ChatML`.
 ///
+/// # Files of the hub
+///
+/// `local:OWNER/REPO/FILE.gguf` is a file of the [Hugging Face Hub](https://huggingface.co/docs/hub/gguf); a path that
+/// is there goes before it. With the feature `local-download` it is fetched where it is not in the hub's cache yet,
+/// which the hub's own tools share: `hf download OWNER/REPO FILE.gguf` fills it as well, and then neither the network nor
+/// the feature is needed. `OWNER/REPO@REVISION/FILE.gguf` asks for a branch, a tag or a commit (`%2F` for a slash in it);
+/// default: `main`, **as it was when the file was fetched**: what is in the cache is not asked for again, so name a
+/// commit to have the same everywhere, or delete the file to have a newer one.
+///
+/// The first request fetches it and says how far it is ([`StreamEvent::Waiting`], each 5 %), which may take minutes;
+/// [`fetch`](Self::fetch) does so ahead, and so does `APPLICATION fetch local:..` on the command line of `llm-do`. The
+/// file is used once all of it is there and has the SHA-256 that the hub names (of a large file it has one). What ends
+/// with `#sha256=` and 64 hexadecimal digits must have that one, in the cache and at a path as well: each process checks
+/// it once. A download that breaks off is resumed, by whoever asks next; several tasks or processes that ask at once
+/// fetch it once. Models in several parts (`-00001-of-00003.gguf`) are refused. In tests,
+#[cfg_attr(feature = "testing", doc = "[`forbid_requests`](crate::forbid_requests) forbids all of it.")]
+#[cfg_attr(not(feature = "testing"), doc = "`forbid_requests` forbids all of it.")]
+///
 /// # What it is fit for
 ///
 /// A model of this size is an honest stand-in, not an agent. It streams text, extracts fields from a short note by a
@@ -76,6 +94,10 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// - `LLM_DO_LOCAL_WEIGHTS`: the file of `local:smollm2-135m-instruct`. Default:
 ///   `${XDG_CACHE_HOME:-~/.cache}/llm-do/SmolLM2-135M-Instruct.Q4_1.gguf`.
+/// - [Those of the hub's tools](https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables):
+///   `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in `${XDG_CACHE_HOME:-~/.cache}/huggingface`: where its files are kept.
+///   `HF_ENDPOINT`: another hub. `HF_TOKEN`, or the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`: for repositories that
+///   are gated or private; only the hub is shown it, and no error does. `HF_HUB_OFFLINE=1`: nothing is fetched.
 /// - `RAYON_NUM_THREADS`: how many threads compute. Default: one, since the threads wait for each other spinning, and
 ///   two of them on a busy machine are many times slower than one.
 #[derive(Clone, Debug)]

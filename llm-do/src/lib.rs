@@ -70,6 +70,7 @@
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
+//! | `local-download` | `local:OWNER/REPO/FILE.gguf`: its file from the Hugging Face Hub |
 //! | `testing` | [`testing`]: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |

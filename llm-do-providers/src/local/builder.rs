@@ -2,11 +2,13 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+#[cfg(feature = "local-download")]
 use std::time::Duration;
 
 use super::LocalModel;
 use super::weights::{HubOptions, Weights};
 use crate::error::ProviderError;
+#[cfg(feature = "local-download")]
 use crate::secret::ApiKey;
 
 /// Sets up a [`LocalModel`]; [`LocalModel::builder`] makes one.
@@ -47,6 +49,13 @@ impl LocalBuilder {
     #[cfg(feature = "local-download")]
     pub fn token(mut self, token: ApiKey) -> Self {
         self.hub.token = Some(token);
+        self
+    }
+
+    /// Shows nobody a token, whatever the environment says; a [`token`](Self::token) of this builder goes before.
+    #[cfg(feature = "local-download")]
+    pub fn anonymous(mut self) -> Self {
+        self.hub.is_anonymous = true;
         self
     }
 

@@ -69,10 +69,10 @@ impl Weights {
             DEFAULT => Source::File(default_place(std::env::var_os(VARIABLE).map(PathBuf::from))?),
             _ => return Err(unknown(place)),
         };
-        let ready = match &source {
-            Source::File(path) if pinned.is_none() => OnceLock::from(path.clone()),
-            _ => OnceLock::new(),
-        };
+        let ready = OnceLock::new();
+        if let (Source::File(path), None) = (&source, &pinned) {
+            ready.get_or_init(|| path.clone());
+        }
         Ok(Self { source, pinned, ready })
     }
 
@@ -80,6 +80,13 @@ impl Weights {
     fn ready(&self) -> Option<&Path> {
         self.ready.get().map(PathBuf::as_path)
     }
+}
+
+/// Returns the file of a model that needs no fetching.
+#[cfg(test)]
+pub(super) fn find(name: &str) -> Result<PathBuf, ProviderError> {
+    let weights = Weights::find(name, &HubOptions::default())?;
+    weights.ready().map(Path::to_owned).ok_or_else(|| fault::configuration("it is not here"))
 }
 
 /// Returns the model file of the name `place`: a path if there is one, else a file of the hub.

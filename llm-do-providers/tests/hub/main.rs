@@ -54,10 +54,10 @@ impl World {
         Self { hub: Server::new(move |_| reply.clone()).await, ..world }
     }
 
-    /// A model of this world; no test waits long for anything.
+    /// A model of this world, whatever the environment says; no test waits long for anything.
     fn builder(&self, name: &str) -> LocalBuilder {
-        let limit = Duration::from_secs(20);
-        LocalModel::builder(name).endpoint(self.hub.url()).cache_dir(self.cache.path()).retries(0).idle_timeout(limit)
+        let builder = LocalModel::builder(name).endpoint(self.hub.url()).cache_dir(self.cache.path());
+        builder.anonymous().offline(false).retries(0).idle_timeout(Duration::from_secs(20))
     }
 
     async fn fetch(&self) -> Result<PathBuf, ProviderError> {

@@ -6,7 +6,8 @@ use crate::{World, fetch};
 
 /// The error of a name that stands for nothing.
 fn unfounded(name: &str) -> String {
-    let error = LocalModel::builder(name).cache_dir("/nowhere").build().expect_err("it stands for nothing");
+    let error =
+        LocalModel::builder(name).cache_dir("/nowhere").offline(false).build().expect_err("it stands for nothing");
     assert_eq!(error.kind(), ErrorKind::Configuration);
     error.to_string()
 }
@@ -68,6 +69,6 @@ fn a_checksum_that_is_none_is_refused() {
 #[test]
 fn a_model_is_called_as_it_was_asked_for() {
     let name = "owner/repo@v1/model.gguf";
-    let model = LocalModel::builder(name).cache_dir("/nowhere").build().unwrap();
+    let model = LocalModel::builder(name).cache_dir("/nowhere").offline(false).build().unwrap();
     assert_eq!(model.name(), format!("local:{name}"));
 }

@@ -12,15 +12,22 @@ use crate::{NAME, World, content, fetch, told};
 /// How much comes before the connection breaks.
 const HALF: usize = 500_000;
 
-/// A world in which the first download breaks, and `then` is what becomes of the others.
-async fn breaking(then: fn(&[u8], &Received) -> Reply) -> World {
+/// A world in which the first download is answered by `first`, and the others by `then`.
+async fn turning(
+    first: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
+    then: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
+) -> World {
     let (bytes, mut is_first) = (content(), true);
-    let sent = bytes.clone();
-    World::sending(bytes, move |request| match std::mem::take(&mut is_first) {
-        true => Reply::file(&sent, request).cut(HALF),
-        false => then(&sent, request),
-    })
-    .await
+    let file = bytes.clone();
+    let answer = move |request: &Received| {
+        if std::mem::take(&mut is_first) { first(&file, request) } else { then(&file, request) }
+    };
+    World::sending(bytes, answer).await
+}
+
+/// A world in which the first download breaks.
+async fn breaking(then: impl Fn(&[u8], &Received) -> Reply + Send + 'static) -> World {
+    turning(|bytes, request| Reply::file(bytes, request).cut(HALF), then).await
 }
 
 #[tokio::test]
@@ -57,15 +64,9 @@ async fn a_server_that_sends_no_parts_sends_the_whole() {
 #[tokio::test]
 async fn a_server_that_cannot_go_on_begins_anew() {
     for status in [206, 416] {
-        let send = move |bytes: &[u8], request: &Received| match request.header("range") {
+        let world = breaking(move |bytes, request| match request.header("range") {
             Some(_) => Reply::new(status).header("content-range", "bytes 7-8/9").body(b"no"),
             None => Reply::file(bytes, request),
-        };
-        let (bytes, mut is_first) = (content(), true);
-        let sent = bytes.clone();
-        let world = World::sending(bytes, move |request| match std::mem::take(&mut is_first) {
-            true => Reply::file(&sent, request).cut(HALF),
-            false => send(&sent, request),
         });
         let world = world.await;
         let path = fetch(&world.builder(NAME).retries(2)).await.unwrap();
@@ -111,13 +112,7 @@ async fn a_failure_of_the_hub_that_passes_is_not_seen() {
 
 #[tokio::test]
 async fn dropping_a_download_ends_it_and_keeps_what_came() {
-    let (bytes, mut is_first) = (content(), true);
-    let sent = bytes.clone();
-    let world = World::sending(bytes, move |request| match std::mem::take(&mut is_first) {
-        true => Reply::file(&sent, request).stall(HALF),
-        false => Reply::file(&sent, request),
-    })
-    .await;
+    let world = turning(|bytes, request| Reply::file(bytes, request).stall(HALF), Reply::file).await;
     let model = world.builder(NAME).build().unwrap();
     let (seen, mut came) = tokio::sync::mpsc::unbounded_channel();
     let download = model.fetch(move |progress| drop(seen.send(progress)));

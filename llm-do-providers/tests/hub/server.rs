@@ -3,6 +3,7 @@
 //! What they say follows <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: the hub answers
 //! for `/OWNER/REPO/resolve/REVISION/FILE` with `x-repo-commit`, `x-linked-etag` and `x-linked-size` beside a redirect.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
@@ -15,7 +16,11 @@ pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// Returns the SHA-256 of `bytes`, in hexadecimal digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::new();
+    for byte in Sha256::digest(bytes) {
+        write!(digits, "{byte:02x}").unwrap();
+    }
+    digits
 }
 
 /// A request as a server got it.
@@ -51,7 +56,7 @@ impl Reply {
     }
 
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push_str(&format!("{name}: {value}\r\n"));
+        write!(self.headers, "{name}: {value}\r\n").unwrap();
         self
     }
 

@@ -4,6 +4,9 @@
 //! <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: `HEAD` of
 //! `/OWNER/REPO/resolve/REVISION/FILE` tells the commit (`x-repo-commit`), and of a large file the SHA-256
 //! (`x-linked-etag`) and the size (`x-linked-size`), beside a redirect to whoever sends it.
+//!
+//! The hub's own crate, hf-hub 1.0, is not used for it: it downloads without a look at the checksum, begins a broken
+//! download anew, and brings a hundred crates more, most of them for uploads.
 
 use std::fs::File;
 use std::io;
@@ -130,7 +133,7 @@ impl<'a> Download<'a> {
                 let place = self.hub.cache.blob(self.file, &facts.checksum);
                 part.finish(&place).map_err(|error| self.unwritten(error, facts))
             }
-            Err(error) => Err(self.left(error, part)),
+            Err(error) => Err(left(error, part)),
         }
     }
 
@@ -202,16 +205,6 @@ impl<'a> Download<'a> {
         (self.tell)(FetchProgress::Received { file, bytes: part.length(), total: facts.size });
     }
 
-    /// Says what becomes of what came before `error`.
-    fn left(&self, error: ProviderError, part: Part) -> ProviderError {
-        // On a full disk it would be in the way of whoever makes room, and broken content of no use.
-        if matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Protocol) || part.length() == 0 {
-            part.discard();
-            return error;
-        }
-        error.with_note(&format!("what came of it, {}, is kept for the next time", Size(part.length())))
-    }
-
     fn unwritten(&self, error: io::Error, facts: &Facts) -> ProviderError {
         let (name, root) = (self.file.file_name(), self.hub.cache.root().display());
         let advice = match error.kind() {
@@ -237,6 +230,16 @@ impl<'a> Download<'a> {
         let text = format!("the hub at {} {what}; try again, or check `HF_ENDPOINT`", self.server.origin());
         answer.refusal(ErrorKind::Protocol, text)
     }
+}
+
+/// Says what becomes of what came before `error`.
+fn left(error: ProviderError, part: Part) -> ProviderError {
+    // On a full disk it would be in the way of whoever makes room, and broken content of no use.
+    if matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Protocol) || part.length() == 0 {
+        part.discard();
+        return error;
+    }
+    error.with_note(&format!("what came of it, {}, is kept for the next time", Size(part.length())))
 }
 
 /// Returns the checksum that the hub's tag of a large file is.

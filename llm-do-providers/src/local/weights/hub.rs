@@ -24,6 +24,8 @@ pub(in super::super) struct HubOptions {
     pub(in super::super) cache: Option<PathBuf>,
     pub(in super::super) endpoint: Option<String>,
     pub(in super::super) token: Option<ApiKey>,
+    /// Whether no token is looked for.
+    pub(in super::super) is_anonymous: bool,
     pub(in super::super) offline: Option<bool>,
     pub(in super::super) retries: Option<u32>,
     pub(in super::super) idle: Option<Duration>,
@@ -55,6 +57,7 @@ impl Hub {
         let endpoint = options.endpoint.clone().or_else(|| variable("HF_ENDPOINT")?.into_string().ok());
         let token = match options.token.clone() {
             Some(token) => Some(token),
+            None if options.is_anonymous => None,
             None => token(&variable, home(&variable).ok())?,
         };
         Ok(Self {
@@ -83,20 +86,22 @@ fn home(variable: &impl Fn(&str) -> Option<OsString>) -> Result<PathBuf, Provide
 
 /// Returns the user's token: of the environment, or of the file that the hub's tools keep it in.
 fn token(variable: &impl Fn(&str) -> Option<OsString>, home: Option<PathBuf>) -> Result<Option<ApiKey>, ProviderError> {
-    let (text, place) = match variable("HF_TOKEN") {
-        Some(text) => (text.to_string_lossy().into_owned(), "`HF_TOKEN`".to_owned()),
-        None => {
-            let file = variable("HF_TOKEN_PATH").map(PathBuf::from).or_else(|| home.map(|home| home.join("token")));
-            // Most users have no such file, and need none.
-            let text = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
-            (text, format!("`{}`", file.unwrap_or_default().display()))
-        }
-    };
+    if let Some(text) = variable("HF_TOKEN") {
+        return checked(&text.to_string_lossy(), "HF_TOKEN");
+    }
+    let file = variable("HF_TOKEN_PATH").map(PathBuf::from).or_else(|| home.map(|home| home.join("token")));
+    // Most users have no such file, and need none.
+    let text = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).unwrap_or_default();
+    checked(&text, &file.unwrap_or_default().to_string_lossy())
+}
+
+/// Returns the token that `text` of `place` is, if it is any.
+fn checked(text: &str, place: &str) -> Result<Option<ApiKey>, ProviderError> {
     match text.trim() {
         "" => Ok(None),
         text => ApiKey::checked(text)
             .map(Some)
-            .map_err(|fault| fault::configuration(format!("the hub's token in {place} is none: {fault}"))),
+            .map_err(|fault| fault::configuration(format!("the hub's token in `{place}` is none: {fault}"))),
     }
 }
 
@@ -112,9 +117,11 @@ mod tests {
     use super::{Hub, HubOptions};
 
     fn hub(variables: &[(&str, &str)]) -> Hub {
-        let variable = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.into());
-        Hub::read(&HubOptions::default(), |name| variable(name).map(|value: &str| OsString::from(value)))
-            .expect("sound")
+        let variable = |name: &str| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| OsString::from(*value))
+        };
+        Hub::read(&HubOptions::default(), variable).expect("it is sound")
     }
 
     #[test]

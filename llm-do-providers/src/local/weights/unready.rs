@@ -67,7 +67,10 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), ProviderError> {
 
 impl Weights {
     /// Fetches and checks the file, unless `gone` ends before: then nobody wants it any more.
-    #[cfg_attr(not(feature = "local-download"), allow(unused_variables, reason = "checking ends by itself"))]
+    #[cfg_attr(
+        not(feature = "local-download"),
+        allow(clippy::needless_pass_by_value, unused_variables, reason = "checking ends by itself")
+    )]
     fn prepare(&self, tell: &dyn Fn(FetchProgress), gone: impl Future<Output = ()>) -> Result<PathBuf, ProviderError> {
         let path = match &self.source {
             Source::File(path) => {
