@@ -223,6 +223,12 @@ async fn an_address_that_is_none_is_told() {
     }
 }
 
+#[test]
+fn an_address_with_a_password_is_refused_without_showing_it() {
+    let builder = LocalModel::builder(NAME).cache_dir("/nowhere").endpoint("https://user:Secret@hub.example");
+    check(&builder.build().unwrap_err(), ErrorKind::Configuration, None, "may hold no user and no password");
+}
+
 #[tokio::test]
 async fn nothing_is_fetched_offline() {
     let world = World::new().await;

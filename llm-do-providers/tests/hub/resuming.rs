@@ -36,8 +36,28 @@ async fn a_download_that_breaks_goes_on_from_there() {
     let (outcome, told) = told(world.builder(NAME).retries(1)).await;
     assert_eq!(fs::read(outcome.unwrap()).unwrap(), world.bytes);
     assert_eq!(world.sender.ranges(), [None, Some(format!("bytes={HALF}-"))]);
-    let waits = told.iter().filter(|told| matches!(told, FetchProgress::Waiting { .. })).count();
-    assert_eq!(waits, 1, "{told:?}");
+    let waits: Vec<_> = told.iter().filter(|told| matches!(told, FetchProgress::Waiting { .. })).collect();
+    assert_eq!(waits.len(), 2, "{told:?}");
+    assert!(waits[1].to_string().ends_with(" after a lost connection"), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_download_goes_on_as_long_as_more_comes_each_time() {
+    let bytes = content();
+    let file = bytes.clone();
+    let world = World::sending(bytes, move |request| Reply::file(&file, request).cut(HALF)).await;
+    let path = fetch(&world.builder(NAME).retries(1)).await.unwrap();
+    assert_eq!(fs::read(path).unwrap(), world.bytes);
+    assert_eq!(world.sender.asked().len(), 3);
+}
+
+#[tokio::test]
+async fn a_download_that_falls_silent_goes_on_from_there() {
+    let world = turning(|bytes, request| Reply::file(bytes, request).stall(HALF), Reply::file).await;
+    let (outcome, told) = told(world.builder(NAME).retries(1).idle_timeout(Duration::from_millis(500))).await;
+    assert_eq!(fs::read(outcome.unwrap()).unwrap(), world.bytes);
+    assert_eq!(world.sender.ranges(), [None, Some(format!("bytes={HALF}-"))]);
+    assert!(told.iter().any(|told| told.to_string().ends_with(" after silence")), "{told:?}");
 }
 
 #[tokio::test]
@@ -107,7 +127,7 @@ async fn a_failure_of_the_hub_that_passes_is_not_seen() {
     let (outcome, told) = told(world.builder(NAME).retries(2)).await;
     outcome.unwrap();
     let on = "retry 1 of 2 in 0 s after status 429".to_owned();
-    assert_eq!(told[0], FetchProgress::Waiting { on });
+    assert_eq!(told[1], FetchProgress::Waiting { on });
 }
 
 #[tokio::test]

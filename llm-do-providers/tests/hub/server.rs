@@ -169,7 +169,7 @@ async fn converse(mut stream: TcpStream, handler: Arc<Mutex<Handler>>, requests:
         "HTTP/1.1 {} x\r\ncontent-length: {length}\r\nconnection: close\r\n{}\r\n",
         reply.status, reply.headers
     );
-    let sent = if request.method == "HEAD" { 0 } else { reply.cut.unwrap_or(length) };
+    let sent = if request.method == "HEAD" { 0 } else { reply.cut.map_or(length, |cut| cut.min(length)) };
     // The client may have hung up already.
     _ = stream.write_all(head.as_bytes()).await;
     _ = stream.write_all(&reply.body[..sent]).await;

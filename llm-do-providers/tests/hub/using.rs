@@ -20,9 +20,10 @@ async fn the_first_request_fetches_the_file_and_says_so() {
         _ => None,
     });
     let waits: Vec<_> = waits.collect();
-    assert_eq!(waits[0], "downloading `model.gguf`: 0 B of 1 MB (0 %)");
+    assert_eq!(waits[0], format!("asking {} for `model.gguf`", world.hub.url()));
+    assert_eq!(waits[1], "downloading `model.gguf`: 0 B of 1 MB (0 %)");
     assert!(waits.contains(&"downloading `model.gguf`: 1 MB of 1 MB (100 %)"), "{waits:?}");
-    assert!(waits.len() <= 22, "{waits:?}");
+    assert!(waits.len() <= 23, "{waits:?}");
     assert_eq!(waits.last(), Some(&"loading the model (1 MB)"));
     // It is no model, of course.
     let Some(Err(error)) = events.last() else { panic!("{events:?}") };

@@ -59,7 +59,9 @@ impl<'a> Download<'a> {
     /// Whoever asks for a file that is being fetched waits for it. The file is in its place once it is whole and
     /// checked; until then what came is kept apart, and the next attempt goes on from there.
     pub(super) async fn run(&self, pinned: Option<&Checksum>) -> Result<PathBuf, ProviderError> {
-        let facts = self.patiently(async || self.facts(pinned).await).await?;
+        let on = format!("asking {} for `{}`", self.server.origin(), self.file.file_name());
+        (self.tell)(FetchProgress::Waiting { on });
+        let facts = self.patient_facts(pinned).await?;
         if let Some(pinned) = pinned.filter(|pinned| **pinned != facts.checksum) {
             return Err(fault::configuration(format!(
                 "the hub's `{}` has the SHA-256 {}, and {pinned} is pinned; correct what is pinned, or the revision",
@@ -68,9 +70,10 @@ impl<'a> Download<'a> {
         }
         // Dropping it is what ends the lock.
         let _lock = self.lock(&facts).await?;
-        if self.hub.cache.blob(self.file, &facts.checksum).is_file() {
-            // Only a whole file has this name. What is pinned is checked all the same.
-            pinned.map_or(Ok(()), |pinned| pinned.check(&self.hub.cache.blob(self.file, pinned)))?;
+        let blob = self.hub.cache.blob(self.file, &facts.checksum);
+        if blob.metadata().is_ok_and(|metadata| metadata.len() == facts.size) {
+            // Whoever gave it this name has checked it. What is pinned is checked all the same.
+            pinned.map_or(Ok(()), |pinned| pinned.check(&blob))?;
         } else {
             self.fetch(&facts).await?;
         }
@@ -85,6 +88,17 @@ impl<'a> Download<'a> {
         };
         let lock = self.hub.cache.lock(self.file, &facts.checksum, busy).await;
         lock.map_err(|error| self.unwritten(error, facts))
+    }
+
+    /// Asks what the file is, again after failures that may pass.
+    async fn patient_facts(&self, pinned: Option<&Checksum>) -> Result<Facts, ProviderError> {
+        let mut tries = Tries::new(self.hub.retries);
+        loop {
+            match self.facts(pinned).await {
+                Ok(facts) => return Ok(facts),
+                Err(error) => self.pause(&mut tries, error).await?,
+            }
+        }
     }
 
     /// Asks what the file is. What is pinned stands in for a checksum that the hub does not have.
@@ -137,9 +151,17 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Adds to `part` what is missing.
+    /// Adds to `part` what is missing, again after failures that may pass: as long as more comes each time.
     async fn complete(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
-        self.patiently(async || self.attempt(part, facts).await).await
+        let mut tries = Tries::new(self.hub.retries);
+        loop {
+            let before = part.length();
+            let Err(error) = self.attempt(part, facts).await else { return Ok(()) };
+            if part.length() > before {
+                tries = Tries::new(self.hub.retries);
+            }
+            self.pause(&mut tries, error).await?;
+        }
     }
 
     async fn attempt(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
@@ -177,21 +199,14 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
-    /// Makes an attempt, and further ones after failures that may pass.
-    async fn patiently<T>(
-        &self,
-        mut attempt: impl AsyncFnMut() -> Result<T, ProviderError>,
-    ) -> Result<T, ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
-        loop {
-            let error = match attempt().await {
-                Ok(value) => return Ok(value),
-                Err(error) => error,
-            };
-            let pause = tries.after(error, fastrand::f64())?;
-            (self.tell)(FetchProgress::Waiting { on: pause.on });
-            sleep(pause.wait).await;
-        }
+    /// Waits for the next try after `error`, if there is to be one.
+    async fn pause(&self, tries: &mut Tries, error: ProviderError) -> Result<(), ProviderError> {
+        // Silence is no more than a broken connection: what came is not lost by asking for the rest.
+        let error = if error.is_timeout() { error.with_should_retry(true) } else { error };
+        let pause = tries.after(error, fastrand::f64())?;
+        (self.tell)(FetchProgress::Waiting { on: pause.on });
+        sleep(pause.wait).await;
+        Ok(())
     }
 
     fn path<'p>(&'p self, revision: &'p str) -> Vec<&'p str> {

@@ -55,6 +55,10 @@ impl Hub {
             None => home(&variable)?.join("hub"),
         };
         let endpoint = options.endpoint.clone().or_else(|| variable("HF_ENDPOINT")?.into_string().ok());
+        if endpoint.as_ref().is_some_and(|endpoint| endpoint.contains('@')) {
+            let text = "the hub's address may hold no user and no password, which errors would show; set `HF_TOKEN`";
+            return Err(fault::configuration(text));
+        }
         let token = match options.token.clone() {
             Some(token) => Some(token),
             None if options.is_anonymous => None,
