@@ -146,6 +146,19 @@ async fn a_repository_that_moved_is_followed() {
 }
 
 #[tokio::test]
+async fn a_hub_that_sends_large_files_itself_says_what_they_are_before_it_redirects() {
+    let world = World::new().await;
+    let bytes = world.bytes.clone();
+    let hub = Server::new(move |request| match request.path.as_str() {
+        "/storage/x" => Reply::file(&bytes, request),
+        _ => Reply::linked(&bytes, "/storage/x"),
+    });
+    let world = World { hub: hub.await, ..world };
+    let path = world.fetch().await.unwrap();
+    assert_eq!(fs::read(path).unwrap(), world.bytes);
+}
+
+#[tokio::test]
 async fn a_hub_below_a_path_is_asked_there() {
     let world = World::new().await;
     fetch(&world.builder(NAME).endpoint(format!("{}/mirror/", world.hub.url()))).await.unwrap();

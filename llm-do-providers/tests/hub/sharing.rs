@@ -9,13 +9,13 @@ use llm_do_providers::{FetchProgress, LocalModel};
 use crate::server::{Reply, Server};
 use crate::{NAME, World, content, fetch, told};
 
-/// A world whose file is sent only once `release` says so.
+/// A world whose file is sent only once the sender is dropped.
 async fn held() -> (World, Sender<()>) {
     let (release, held) = channel();
     let bytes = content();
     let sent = bytes.clone();
     let world = World::sending(bytes, move |request| {
-        // Nobody waits if nobody holds it any more.
+        // Nothing is ever sent: it ends with the sender.
         let _ = held.recv();
         Reply::file(&sent, request)
     });
@@ -32,7 +32,7 @@ async fn asked(server: &Server, times: usize) {
 #[tokio::test]
 async fn a_file_that_is_being_fetched_is_waited_for() {
     let (world, release) = held().await;
-    let (outcome, (second, told)) = tokio::join!(fetch_both(&world, &release), told_after(&world));
+    let (outcome, (second, told)) = tokio::join!(fetch_both(&world, release), told_after(&world));
     outcome.unwrap();
     second.unwrap();
     assert_eq!(world.sender.asked().len(), 1);
@@ -41,16 +41,13 @@ async fn a_file_that_is_being_fetched_is_waited_for() {
 }
 
 /// Fetches, and releases the file once somebody else has been seen to ask.
-async fn fetch_both(
-    world: &World,
-    release: &Sender<()>,
-) -> Result<std::path::PathBuf, llm_do_providers::ProviderError> {
+async fn fetch_both(world: &World, release: Sender<()>) -> Result<std::path::PathBuf, llm_do_providers::ProviderError> {
     let builder = world.builder(NAME);
     let release = async {
         // The first asks twice, the second once.
         asked(&world.hub, 3).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
-        release.send(()).unwrap();
+        drop(release);
     };
     tokio::join!(fetch(&builder), release).0
 }
@@ -69,7 +66,7 @@ async fn two_processes_fetch_a_file_once_as_the_environment_says() {
     let processes = [process(&world), process(&world)];
     // Each asks what the file is, and one of them for its content.
     asked(&world.hub, 3).await;
-    release.send(()).unwrap();
+    drop(release);
     for process in processes {
         let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
