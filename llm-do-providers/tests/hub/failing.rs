@@ -189,7 +189,7 @@ async fn a_hub_that_is_down_is_named() {
 async fn silence_is_not_waited_for_forever() {
     let bytes = content();
     let world = World::sending(bytes.clone(), move |request| Reply::file(&bytes, request).stall(1000)).await;
-    let error = fetch(&world.builder(NAME).idle_timeout(Duration::from_millis(300))).await.unwrap_err();
+    let error = fetch(&world.builder(NAME).idle_timeout(Duration::from_secs(2))).await.unwrap_err();
     check(&error, ErrorKind::Timeout, Some(200), "raise the idle timeout");
     check(&error, ErrorKind::Timeout, Some(200), "what came of it, 1 kB, is kept for the next time");
 }

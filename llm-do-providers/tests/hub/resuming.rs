@@ -54,7 +54,7 @@ async fn a_download_goes_on_as_long_as_more_comes_each_time() {
 #[tokio::test]
 async fn a_download_that_falls_silent_goes_on_from_there() {
     let world = turning(|bytes, request| Reply::file(bytes, request).stall(HALF), Reply::file).await;
-    let (outcome, told) = told(world.builder(NAME).retries(1).idle_timeout(Duration::from_millis(500))).await;
+    let (outcome, told) = told(world.builder(NAME).retries(1).idle_timeout(Duration::from_secs(2))).await;
     assert_eq!(fs::read(outcome.unwrap()).unwrap(), world.bytes);
     assert_eq!(world.sender.ranges(), [None, Some(format!("bytes={HALF}-"))]);
     assert!(told.iter().any(|told| told.to_string().ends_with(" after silence")), "{told:?}");

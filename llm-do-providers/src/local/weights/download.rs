@@ -188,7 +188,7 @@ impl<'a> Download<'a> {
                 return Err(self.odd(&answer, "sends more than the file has"));
             }
             part.add(&bytes).map_err(|error| self.unwritten(error, facts))?;
-            if part.length() - told >= facts.size / TOLD {
+            if part.length() - told >= facts.size / TOLD || part.length() == facts.size {
                 told = part.length();
                 self.received(part, facts);
             }
