@@ -100,6 +100,15 @@ fn a_missing_file_names_the_path() {
     assert!(error.to_string().contains("no model file at `/nowhere/a.gguf`"), "{error}");
 }
 
+#[cfg(not(feature = "local-download"))]
+#[test]
+fn a_file_of_the_hub_that_is_not_in_the_cache_is_told_how_to_get_there() {
+    let builder = LocalModel::builder("owner/repo@v1/a.gguf").cache_dir("/nowhere").offline(false);
+    let error = builder.build().expect_err("there is no such file").to_string();
+    assert!(error.contains("`hf download owner/repo a.gguf --revision v1` would fill"), "{error}");
+    assert!(error.contains("turn on the feature `local-download`"), "{error}");
+}
+
 #[tokio::test]
 async fn loading_is_announced_and_a_file_of_another_kind_refused() {
     let events = events_of("text", b"This is no model.").await;
