@@ -316,7 +316,9 @@ impl<G: Growing> Reading<G> {
             Ok(None) | Err(_) if answer.is_finished() => {}
             Ok(None) => {
                 let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                return Err(reported.unwrap_or_else(|| odd(&self.endpoint, "the stream broke off")));
+                // In order or not: the server gave up.
+                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(true);
+                return Err(reported.unwrap_or_else(broken));
             }
             Err(error) => return Err(error),
         }

@@ -49,6 +49,8 @@ impl FileServer {
         let builder = Client::builder()
             .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
+            // One file at a time shares no connection, and the windows of HTTP/2 would slow it.
+            .http1_only()
             .redirect(redirect::Policy::none());
         let client = builder.build().map_err(|error| {
             configuration(format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}"))
