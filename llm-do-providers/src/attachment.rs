@@ -66,10 +66,10 @@ impl Attachment {
 }
 
 /// What providers ask of a file.
-#[cfg(any(feature = "http", feature = "local"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 impl Attachment {
     /// Returns the bytes as base64.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn base64(&self) -> Base64Display<'_, 'static, GeneralPurpose> {
         base64(&self.data)
     }
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(file.clone().data().as_ptr(), file.data().as_ptr());
     }
 
-    #[cfg(any(feature = "http", feature = "local"))]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
     #[test]
     fn media_types_of_text_are_known_in_any_spelling() {
         let is_text = |media_type: &str| Attachment::new(media_type, "").is_text();

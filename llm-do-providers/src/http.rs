@@ -3,6 +3,8 @@
 mod access;
 mod arriving;
 mod call;
+#[cfg(feature = "local-download")]
+mod download;
 mod events;
 mod fault;
 mod patience;
@@ -24,6 +26,8 @@ use tokio::time::timeout;
 pub(crate) use self::access::{Access, Home, access_setters};
 use self::arriving::Arriving;
 pub(crate) use self::call::Call;
+#[cfg(feature = "local-download")]
+pub(crate) use self::download::{Answer, FileServer};
 pub(crate) use self::events::Events;
 pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
@@ -50,6 +54,29 @@ static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 #[cfg(feature = "testing")]
 pub(crate) fn forbid() {
     FORBIDDEN.store(true, Ordering::Relaxed);
+}
+
+/// Refuses to ask anybody but this machine, if requests are forbidden.
+#[cfg_attr(
+    not(feature = "testing"),
+    allow(clippy::unnecessary_wraps, unused_variables, reason = "nothing forbids them")
+)]
+fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
+    #[cfg(feature = "testing")]
+    if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
+        let origin = url.origin().ascii_serialization();
+        let text = format!("requests are forbidden here, and one to {origin} was made; give the test a model");
+        return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
+    }
+    Ok(())
+}
+
+/// Whether a URL is of this machine.
+#[cfg(feature = "testing")]
+fn is_here(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// An address that takes requests as JSON, and how to speak to it.
@@ -152,27 +179,13 @@ impl Endpoint {
     }
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
-        #[cfg(feature = "testing")]
-        self.permitted()?;
+        permitted(self.provider, &self.url)?;
         let mut request = Request::new(Method::POST, self.url.clone());
         request.headers_mut().clone_from(&self.headers);
         request.headers_mut().extend(call.headers.clone());
         *request.body_mut() = Some(call.body.clone().into());
         let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
-    }
-
-    /// Refuses to ask anybody but this machine, if requests are forbidden.
-    #[cfg(feature = "testing")]
-    fn permitted(&self) -> Result<(), ProviderError> {
-        let host = self.url.host_str().unwrap_or_default();
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        let is_here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
-        if is_here || !FORBIDDEN.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", self.origin());
-        Err(ProviderError::new(self.provider, ErrorKind::Configuration, text))
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {
@@ -207,13 +220,7 @@ impl Endpoint {
     }
 
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
-        let origin = self.origin();
-        let text = if error.is_connect() {
-            format!("cannot connect to {origin}; check that it is up and that the base URL is right")
-        } else {
-            format!("the connection to {origin} broke before an answer came; try again")
-        };
-        ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
+        fault::unreached(self.provider, &self.origin(), "the base URL", error)
     }
 }
 

@@ -10,6 +10,8 @@
 //! | `deepseek:`, `groq:`, `llama-cpp:`, `mistral:`, `ollama:`, `openrouter:` and `vllm:MODEL`: the same, at a `Server` that is known by name | `openai` | each its own, such as `GROQ_API_KEY`, `GROQ_BASE_URL` |
 //! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
+//! | `local:MODEL`, `local:PATH.gguf`: `LocalModel`, inside the process | `local` | `LLM_DO_LOCAL_WEIGHTS` |
+//! | `local:OWNER/REPO/FILE.gguf`: the same, with a file of the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
 //! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
 
 #[cfg(feature = "anthropic")]
@@ -18,6 +20,10 @@ mod attachment;
 mod catalog;
 mod error;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
+)]
 mod exchange;
 mod fallback;
 #[cfg(fuzzing)]
@@ -26,8 +32,16 @@ pub mod fuzzing;
 #[cfg(feature = "gemini")]
 mod gemini;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
+)]
 mod http;
 #[cfg(feature = "http")]
+#[cfg_attr(
+    not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+    allow(dead_code, reason = "downloads read no answers")
+)]
 mod lenient;
 mod limited;
 #[cfg(feature = "local")]
@@ -61,7 +75,7 @@ pub use self::fallback::FallbackModel;
 pub use self::gemini::{GeminiBuilder, GeminiModel};
 pub use self::limited::LimitedModel;
 #[cfg(feature = "local")]
-pub use self::local::LocalModel;
+pub use self::local::{FetchProgress, LocalBuilder, LocalModel};
 pub use self::message::{
     FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
 };

@@ -1,5 +1,6 @@
 //! The embedded model: a small language model that runs inside the process.
 
+mod builder;
 mod chat;
 mod engine;
 mod fault;
@@ -24,9 +25,12 @@ use futures_util::StreamExt as _;
 use futures_util::stream::poll_fn;
 use tokio::sync::mpsc::unbounded_channel;
 
+pub use self::builder::LocalBuilder;
 use self::outlet::Outlet;
 use self::task::Task;
 use self::thread::Job;
+pub use self::weights::FetchProgress;
+use self::weights::Weights;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
@@ -39,6 +43,24 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// Its name is `local:smollm2-135m-instruct`, for SmolLM2-135M-Instruct (Apache-2.0), which
 /// `sh llm-do-providers/fetch-local-model.sh` fetches once into the cache folder (98 MB). `local:PATH.gguf` takes
 /// another file: any model of the Llama family in GGUF whose chat is `ChatML`.
+///
+/// # Files of the hub
+///
+/// `local:OWNER/REPO/FILE.gguf` is a file of the [Hugging Face Hub](https://huggingface.co/docs/hub/gguf); a path that
+/// is there goes before it. With the feature `local-download` it is fetched where it is not in the hub's cache yet,
+/// which the hub's own tools share: `hf download OWNER/REPO FILE.gguf` fills it as well, and then neither the network nor
+/// the feature is needed. `OWNER/REPO@REVISION/FILE.gguf` asks for a branch, a tag or a commit (`%2F` for a slash in it);
+/// default: `main`, **as it was when the file was fetched**: what is in the cache is not asked for again, so name a
+/// commit to have the same everywhere, or delete the file to have a newer one.
+///
+/// The first request fetches it and says how far it is ([`StreamEvent::Waiting`], each 5 %), which may take minutes;
+/// [`fetch`](Self::fetch) does so ahead, and so does `APPLICATION fetch local:..` on the command line of `llm-do`. The
+/// file is used once all of it is there and has the SHA-256 that the hub names (of a large file it has one). What ends
+/// with `#sha256=` and 64 hexadecimal digits must have that one, in the cache and at a path as well: each process checks
+/// it once. A download that breaks off is resumed, by whoever asks next; several tasks or processes that ask at once
+/// fetch it once. Models in several parts (`-00001-of-00003.gguf`) are refused. In tests,
+#[cfg_attr(feature = "testing", doc = "[`forbid_requests`](crate::forbid_requests) forbids all of it.")]
+#[cfg_attr(not(feature = "testing"), doc = "`forbid_requests` forbids all of it.")]
 ///
 /// # What it is fit for
 ///
@@ -74,25 +96,59 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// - `LLM_DO_LOCAL_WEIGHTS`: the file of `local:smollm2-135m-instruct`. Default:
 ///   `${XDG_CACHE_HOME:-~/.cache}/llm-do/SmolLM2-135M-Instruct.Q4_1.gguf`.
+/// - [Those of the hub's tools](https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables):
+///   `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in `${XDG_CACHE_HOME:-~/.cache}/huggingface`: where its files are kept.
+///   `HF_ENDPOINT`: another hub. `HF_TOKEN`, or the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`: for repositories that
+///   are gated or private; only the hub is shown it, and no error does. `HF_HUB_OFFLINE=1`: nothing is fetched.
 /// - `RAYON_NUM_THREADS`: how many threads compute. Default: one, since the threads wait for each other spinning, and
 ///   two of them on a busy machine are many times slower than one.
 #[derive(Clone, Debug)]
 pub struct LocalModel {
     name: String,
-    path: PathBuf,
+    weights: Arc<Weights>,
 }
 
 impl LocalModel {
-    /// Returns the model that `name`, what follows `local:`, stands for; nothing is loaded yet.
+    /// Returns the model that `name`, what follows `local:`, stands for; nothing is fetched or loaded yet.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if there is no such model, or if
-    /// its file is not there; the text says how to fetch it.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if there is no such model, if its file
+    /// is not there and may not be fetched, or if it is one of several parts; the text says what to do.
     pub fn new(name: &str) -> Result<Self, ProviderError> {
-        let path = weights::find(name)?;
-        let path = path.canonicalize().unwrap_or(path);
-        Ok(Self { name: format!("local:{name}"), path })
+        Self::builder(name).build()
+    }
+
+    /// Sets up the model that `name` stands for, with another cache or another hub than the environment says.
+    pub fn builder(name: impl Into<String>) -> LocalBuilder {
+        LocalBuilder::new(name.into())
+    }
+
+    /// Fetches and checks the model's file, if that is still to be done, and returns where it is.
+    ///
+    /// So the first request does not wait for it. `tell` is told of each piece of the file, at most 200 times, and of what
+    /// is waited for. Dropping the future ends the download; what came is kept, and the next one goes on from there.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that says what to do: of kind [`Configuration`](crate::ErrorKind::Configuration) if the cache
+    /// cannot be written, the disk is full, or the file is not the one that is pinned;
+    /// [`Auth`](crate::ErrorKind::Auth) if the repository is gated or the token refused;
+    /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) if there is no such file;
+    /// [`Transport`](crate::ErrorKind::Transport) and [`Timeout`](crate::ErrorKind::Timeout) if the connection broke;
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the file arrived damaged, of which nothing is kept.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn fetch() -> Result<(), llm_do_providers::ProviderError> {
+    /// let model = llm_do_providers::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
+    /// model.fetch(|progress| eprintln!("{progress}")).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn fetch(&self, tell: impl FnMut(FetchProgress) + Send) -> Result<PathBuf, ProviderError> {
+        weights::fetch(&self.weights, tell).await
     }
 }
 
@@ -120,7 +176,7 @@ impl Model for LocalModel {
         let (sender, mut receiver) = unbounded_channel();
         unsaid::refuse(&request)?;
         let task = Task::new(&request)?;
-        thread::submit(&self.path, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
+        weights::submit(&self.weights, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
         Ok(Box::pin(poll_fn(move |context| receiver.poll_recv(context))))
     }
 }

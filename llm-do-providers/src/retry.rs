@@ -57,6 +57,7 @@ impl Tries {
 
     fn pause(&self, wait: Duration, error: &ProviderError) -> Pause {
         let cause = match error.status() {
+            _ if error.is_timeout() => "silence".to_owned(),
             Some(status) if error.kind() != ErrorKind::Transport => format!("status {status}"),
             _ => "a lost connection".to_owned(),
         };

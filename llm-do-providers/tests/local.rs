@@ -85,7 +85,12 @@ async fn events_of(name: &str, bytes: &[u8]) -> Vec<Result<StreamEvent, Provider
 fn an_unknown_name_is_told_the_choices() {
     let error = LocalModel::new("gpt-9").expect_err("there is no such model");
     assert_eq!(error.kind(), ErrorKind::Configuration);
-    assert!(error.to_string().contains("write `local:smollm2-135m-instruct` or `local:PATH.gguf`"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("write `local:smollm2-135m-instruct`, `local:PATH.gguf`, or `local:OWNER/REPO/FILE.gguf`"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -93,6 +98,15 @@ fn a_missing_file_names_the_path() {
     let error = LocalModel::new("/nowhere/a.gguf").expect_err("there is no such file");
     assert_eq!(error.kind(), ErrorKind::Configuration);
     assert!(error.to_string().contains("no model file at `/nowhere/a.gguf`"), "{error}");
+}
+
+#[cfg(not(feature = "local-download"))]
+#[test]
+fn a_file_of_the_hub_that_is_not_in_the_cache_is_told_how_to_get_there() {
+    let builder = LocalModel::builder("owner/repo@v1/a.gguf").cache_dir("/nowhere").offline(false);
+    let error = builder.build().expect_err("there is no such file").to_string();
+    assert!(error.contains("`hf download owner/repo a.gguf --revision v1` would fill"), "{error}");
+    assert!(error.contains("turn on the feature `local-download`"), "{error}");
 }
 
 #[tokio::test]

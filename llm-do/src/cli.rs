@@ -4,6 +4,8 @@ mod answer;
 mod approve;
 mod args;
 mod check;
+#[cfg(feature = "local-download")]
+mod fetch;
 mod harden;
 mod input;
 mod person;
@@ -23,6 +25,8 @@ use crate::event::printable;
 use crate::runtime::RuntimeBuilder;
 
 /// Runs the command line: `run`, `tools`, `check` and `harden`, over everything that is linked in.
+///
+/// With the feature `local-download` also `fetch`, which brings an embedded model's file, with a bar on a terminal.
 ///
 /// Exits with 0, with 1 for any failure, Ctrl+C included, and with 2 for wrong usage. Results go to standard output,
 /// everything else to standard error.
@@ -87,6 +91,8 @@ impl Cli {
             Command::Tools(options) => tools::list(builder, &options),
             Command::Check(workers) => check::check(workers.added(builder)),
             Command::Harden(options) => harden::harden(builder, &options),
+            #[cfg(feature = "local-download")]
+            Command::Fetch(options) => fetch::fetch(&options),
         }
     }
 }

@@ -70,6 +70,7 @@
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
+//! | `local-download` | `local:OWNER/REPO/FILE.gguf`: its file from the Hugging Face Hub |
 //! | `testing` | [`testing`]: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
@@ -165,10 +166,8 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
 pub use llm_do_providers::ApiKey;
-#[cfg(feature = "local")]
-pub use llm_do_providers::LocalModel;
 #[cfg(feature = "anthropic")]
 pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
@@ -178,6 +177,8 @@ pub use llm_do_providers::{
     StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
     model_provider, replay,
 };
+#[cfg(feature = "local")]
+pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
 #[cfg(feature = "gemini")]
 pub use llm_do_providers::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "openai")]

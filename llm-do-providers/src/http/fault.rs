@@ -4,6 +4,16 @@ use std::time::Duration;
 
 use crate::error::{ErrorKind, ProviderError};
 
+/// `address` is what the user may have got wrong.
+pub(super) fn unreached(provider: &str, origin: &str, address: &str, error: reqwest::Error) -> ProviderError {
+    let text = if error.is_connect() {
+        format!("cannot connect to {origin}; check that it is up and that {address} is right")
+    } else {
+        format!("the connection to {origin} broke before an answer came; try again")
+    };
+    ProviderError::new(provider, ErrorKind::Transport, text).with_source(error.without_url())
+}
+
 pub(super) fn broken(provider: &str, origin: &str, status: u16, error: reqwest::Error) -> ProviderError {
     let text = format!("the connection to {origin} broke in the middle of the answer; try again");
     ProviderError::new(provider, ErrorKind::Transport, text).with_status(status).with_source(error.without_url())

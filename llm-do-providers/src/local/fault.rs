@@ -2,9 +2,12 @@
 
 use crate::error::{ErrorKind, ProviderError};
 
+/// Whose errors they are.
+pub(super) const PROVIDER: &str = "local";
+
 /// Returns an error of the embedded model.
 fn fault(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
-    ProviderError::new("local", kind, message)
+    ProviderError::new(PROVIDER, kind, message)
 }
 
 /// A model or a file that is not there, or is not what it should be.

@@ -6,7 +6,7 @@ use crate::error::ProviderError;
 use crate::model::StreamEvent;
 
 /// The engine's end of a stream.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outlet(UnboundedSender<Result<StreamEvent, ProviderError>>);
 
 impl Outlet {
@@ -18,6 +18,11 @@ impl Outlet {
     /// Whether anyone still waits for the answer.
     pub(super) fn is_wanted(&self) -> bool {
         !self.0.is_closed()
+    }
+
+    /// Waits until nobody waits for the answer any more.
+    pub(super) async fn closed(&self) {
+        self.0.closed().await;
     }
 
     /// Sends one piece; whether it arrives, [`is_wanted`](Self::is_wanted) tells.

@@ -29,6 +29,9 @@ pub(super) enum Command {
     ///
     /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
     Harden(HardenOptions),
+    /// Fetch an embedded model's file, so that no run waits for it, and print where it is.
+    #[cfg(feature = "local-download")]
+    Fetch(FetchOptions),
 }
 
 /// Workers besides those that are linked.
@@ -145,6 +148,14 @@ pub(super) struct HardenOptions {
     /// Print each case as a line of JSON, with whole values, and a last line with the sums.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+#[cfg(feature = "local-download")]
+#[derive(Args, Debug)]
+pub(super) struct FetchOptions {
+    /// The model: `local:OWNER/REPO/FILE.gguf` of the Hugging Face Hub; `REPO@REVISION` for a branch, a tag or a commit.
+    #[arg(value_name = "MODEL")]
+    pub(super) model: String,
 }
 
 #[derive(Args, Debug)]

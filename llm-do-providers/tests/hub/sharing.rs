@@ -1,0 +1,102 @@
+//! Several who fetch the same file at once: tasks, and processes that know each other only by the cache.
+
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use llm_do_providers::{FetchProgress, LocalModel};
+
+use crate::server::{Reply, Server};
+use crate::{NAME, World, content, fetch, told};
+
+/// A world whose file is sent only once the sender is dropped.
+async fn held() -> (World, Sender<()>) {
+    let (release, held) = channel();
+    let bytes = content();
+    let sent = bytes.clone();
+    let world = World::sending(bytes, move |request| {
+        // Nothing is ever sent: it ends with the sender.
+        let _ = held.recv();
+        Reply::file(&sent, request)
+    });
+    (world.await, release)
+}
+
+/// Waits until `server` was asked so often.
+async fn asked(server: &Server, times: usize) {
+    while server.requests().len() < times {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_being_fetched_is_waited_for() {
+    let (world, release) = held().await;
+    let (outcome, (second, told)) = tokio::join!(fetch_both(&world, release), told_after(&world));
+    outcome.unwrap();
+    second.unwrap();
+    assert_eq!(world.sender.asked().len(), 1);
+    let on = "`model.gguf` is being downloaded already; waiting for it".to_owned();
+    assert_eq!(told[1..], [FetchProgress::Waiting { on }]);
+}
+
+/// Fetches, and releases the file once somebody else has been seen to ask.
+async fn fetch_both(world: &World, release: Sender<()>) -> Result<std::path::PathBuf, llm_do_providers::ProviderError> {
+    let builder = world.builder(NAME);
+    let release = async {
+        // The first asks twice, the second once.
+        asked(&world.hub, 3).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        drop(release);
+    };
+    tokio::join!(fetch(&builder), release).0
+}
+
+/// Fetches once somebody else has begun to.
+async fn told_after(
+    world: &World,
+) -> (Result<std::path::PathBuf, llm_do_providers::ProviderError>, Vec<FetchProgress>) {
+    asked(&world.sender, 1).await;
+    told(world.builder(NAME)).await
+}
+
+#[tokio::test]
+async fn two_processes_fetch_a_file_once_as_the_environment_says() {
+    let (world, release) = held().await;
+    let processes = [process(&world), process(&world)];
+    // Each asks what the file is, and one of them for its content.
+    asked(&world.hub, 3).await;
+    drop(release);
+    for process in processes {
+        let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    assert_eq!(world.sender.asked().len(), 1);
+    assert_eq!(std::fs::read(world.blob()).unwrap(), world.bytes);
+    for request in world.hub.requests() {
+        assert_eq!(request.header("authorization"), Some("Bearer hf_ofTheEnvironment"));
+    }
+}
+
+/// Starts this program once more, for the one test that fetches.
+fn process(world: &World) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "sharing::a_process_fetches", "--ignored"])
+        .env("HF_ENDPOINT", world.hub.url())
+        .env("HF_HUB_CACHE", world.cache.path())
+        .env("HF_TOKEN", "hf_ofTheEnvironment\n")
+        .env_remove("HF_HUB_OFFLINE")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+#[ignore = "it is one of two processes that another test starts"]
+async fn a_process_fetches() {
+    // Without a hub of this machine, somebody runs all ignored tests.
+    if std::env::var("HF_ENDPOINT").is_ok_and(|url| url.starts_with("http://127.0.0.1:")) {
+        LocalModel::new(NAME).unwrap().fetch(|_| {}).await.unwrap();
+    }
+}
