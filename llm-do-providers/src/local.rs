@@ -1,15 +1,20 @@
 //! The embedded model: a small language model that runs inside the process.
 
 mod chat;
+mod decoder;
+mod dialect;
 mod engine;
 mod fault;
 mod gguf;
 mod grammar;
 mod outlet;
+mod sampler;
 mod schema;
 mod single;
 mod task;
+mod template;
 mod text;
+mod thought;
 mod thread;
 mod vocabulary;
 mod weights;
