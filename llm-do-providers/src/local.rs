@@ -20,6 +20,11 @@ mod vocabulary;
 mod weights;
 mod writer;
 
+#[cfg(test)]
+#[path = "../tests/families/tiny.rs"]
+#[expect(dead_code, reason = "most of it is for the tests of the whole model")]
+mod tiny;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

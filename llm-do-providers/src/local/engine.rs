@@ -91,3 +91,97 @@ impl Reader {
         last.ok_or_else(|| fault::broken("nothing to read"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use proptest::prelude::*;
+
+    use super::{BATCH, Engine};
+    use crate::error::ErrorKind;
+    use crate::local::tiny::{Tiny, Value, Written, bytes};
+
+    fn tiny(family: &str) -> Tiny {
+        Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &[]))
+    }
+
+    fn load(tiny: &Tiny) -> Engine {
+        Engine::load(&tiny.write().0).expect("the file is sound")
+    }
+
+    /// Reads what of `prompt` is not remembered, in pieces of `size`; returns how much was, and what comes next.
+    fn read(engine: &mut Engine, prompt: &[u32], size: usize) -> (usize, Vec<f32>) {
+        let remembered = engine.reader.recall(prompt);
+        let mut logits = Vec::new();
+        for piece in prompt[remembered..].chunks(size) {
+            logits = engine.reader.feed(piece, || true).expect("the model can be computed");
+        }
+        (remembered, logits)
+    }
+
+    fn difference(one: &[f32], other: &[f32]) -> f32 {
+        one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
+    }
+
+    #[test]
+    fn how_a_prompt_is_cut_up_and_what_was_read_before_changes_nothing() {
+        for family in ["llama", "qwen2", "qwen3"] {
+            let prompt: Vec<u32> = (3..250).chain(100..230).collect();
+            let (_, whole) = read(&mut load(&tiny(family)), &prompt, prompt.len());
+            let mut engine = load(&tiny(family));
+            let other: Vec<u32> = prompt.iter().take(200).chain(&[7; 150]).copied().collect();
+            assert_eq!(read(&mut engine, &other, 13).0, 0);
+            let (remembered, pieces) = read(&mut engine, &prompt, 1);
+            assert_eq!(remembered, 200, "{family}: what is the same is not read again");
+            assert!(difference(&whole, &pieces) < 1e-4, "{family}: {}", difference(&whole, &pieces));
+            assert_eq!(read(&mut engine, &prompt, 9).0, prompt.len() - 1, "{family}: only the last token is read");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_nobody_wants_is_not_read_to_its_end_and_what_was_read_is_remembered() {
+        let mut engine = load(&tiny("llama"));
+        let prompt = vec![9; 5 * BATCH];
+        let asked = Cell::new(0);
+        let wanted = || {
+            asked.set(asked.get() + 1);
+            asked.get() <= 2
+        };
+        let error = engine.reader.feed(&prompt, wanted).expect_err("nobody wants it");
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert_eq!(engine.reader.recall(&prompt), 2 * BATCH);
+    }
+
+    #[test]
+    fn divisors_of_the_paces_are_heeded() {
+        let prompt: Vec<u32> = (3..60).collect();
+        let logits = |tiny: &Tiny| read(&mut load(tiny), &prompt, 99).1;
+        let plain = logits(&tiny("llama"));
+        let ones = logits(&tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0; 4]));
+        let divided = logits(&tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0, 1.0, 2.0, 8.0]));
+        assert!(difference(&plain, &ones) < 1e-6);
+        assert!(difference(&plain, &divided) > 1e-4);
+        let stretched = tiny("llama")
+            .with("llama.rope.scaling.type", Value::Text("linear".into()))
+            .with("llama.rope.scaling.factor", Value::Number(4.0));
+        assert!(difference(&plain, &logits(&stretched)) > 1e-4);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        /// No panic, no gigabytes: an error, or a model.
+        #[test]
+        fn any_file_is_a_model_or_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), kept in any::<Option<prop::sample::Index>>()) {
+            let (mut bytes, header) = tiny("qwen2").bytes();
+            for (place, byte) in changes {
+                bytes[place.index(header)] = byte;
+            }
+            if let Some(kept) = kept {
+                bytes.truncate(kept.index(bytes.len()));
+            }
+            let _ = Engine::load(&Written::new(&bytes).0);
+        }
+    }
+}

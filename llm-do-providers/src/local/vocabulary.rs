@@ -88,7 +88,7 @@ impl Vocabulary {
         Ok(Self {
             marks: Marks::new(&names, &kinds),
             first: first.and_then(|id| u32::try_from(id).ok()),
-            begins: file.flag("tokenizer.ggml.add_bos_token").unwrap_or(encoder.is_spaced()),
+            begins: file.flag("tokenizer.ggml.add_bos_token").unwrap_or(encoder.begins),
             encoder,
             names,
             kinds,

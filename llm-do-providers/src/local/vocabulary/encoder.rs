@@ -19,6 +19,8 @@ const SPACE: char = '\u{2581}';
 pub(super) struct Encoder {
     tokenizer: Tokenizer,
     spelling: Spelling,
+    /// Whether a text begins with a mark where the file does not say: it does so in llama.cpp for these vocabularies.
+    pub(super) begins: bool,
 }
 
 /// How tokens are spelled.
@@ -52,7 +54,8 @@ impl Encoder {
         let mut tokenizer = Tokenizer::new(model.map_err(unusable)?);
         tokenizer.with_normalizer(way.normalizer()).map_err(unusable)?;
         tokenizer.with_pre_tokenizer(Some(way.splitter().map_err(unusable)?));
-        Ok(Self { tokenizer, spelling: Spelling::Bytes(Box::new(letters::alphabet())) })
+        let spelling = Spelling::Bytes(Box::new(letters::alphabet()));
+        Ok(Self { tokenizer, spelling, begins: way.takes_words })
     }
 
     /// `SentencePiece` joins the two neighbours whose joined text has the best score, again and again. That is what pairs
@@ -70,7 +73,7 @@ impl Encoder {
         let spaces = Replace::new(" ", SPACE.to_string()).map_err(unusable)?;
         tokenizer.with_normalizer(Some(spaces)).map_err(unusable)?;
         let spaced = file.flag("tokenizer.ggml.add_space_prefix").unwrap_or(true);
-        Ok(Self { tokenizer, spelling: Spelling::Characters { spaced } })
+        Ok(Self { tokenizer, spelling: Spelling::Characters { spaced }, begins: true })
     }
 
     /// Whether a text that follows a mark gets a space before it.
