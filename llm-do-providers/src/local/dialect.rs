@@ -71,7 +71,7 @@ fn call_form(template: &Template) -> Option<CallForm> {
     let asked = message("user", "?");
     let calling = json!({"role": "assistant", "content": "", "tool_calls": [call]});
     let result = json!({"role": "tool", "name": TOOL, "tool_call_id": "call00001", "content": SAID.repeat(2)});
-    let shown = written(&[asked.clone()])?;
+    let shown = written(std::slice::from_ref(&asked))?;
     let answered = written(&[asked.clone(), calling.clone(), result])?;
     if !shown.contains(TOOL) || !answered.contains(&SAID.repeat(2)) {
         return None;

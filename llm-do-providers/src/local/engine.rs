@@ -103,7 +103,7 @@ mod tests {
     use crate::local::tiny::{Tiny, Value, Written, bytes};
 
     fn tiny(family: &str) -> Tiny {
-        Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &[]))
+        Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &["<think>"]))
     }
 
     fn load(tiny: &Tiny) -> Engine {
@@ -151,6 +151,34 @@ mod tests {
         let error = engine.reader.feed(&prompt, wanted).expect_err("nobody wants it");
         assert_eq!(error.kind(), ErrorKind::Cancelled);
         assert_eq!(engine.reader.recall(&prompt), 2 * BATCH);
+    }
+
+    /// The six likeliest tokens after the prompt below, as llama.cpp has them for the same files: its server in the package
+    /// `xllamacpp` 2026.10.11549, asked for `n_probs`.
+    #[test]
+    fn what_comes_next_is_what_llama_cpp_says() {
+        let scaled = tiny("llama")
+            .with("llama.rope.scaling.type", Value::Text("linear".into()))
+            .with("llama.rope.scaling.factor", Value::Number(4.0));
+        let divided = tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0, 1.5, 2.0, 8.0]);
+        let expected = [
+            (tiny("llama"), [(149, -4.280_5), (217, -4.383_6), (132, -4.455_3), (176, -4.484_5), (135, -4.501_1)]),
+            (tiny("qwen2"), [(140, -4.322_6), (162, -4.346_6), (244, -4.380_9), (173, -4.488_0), (205, -4.511_3)]),
+            (tiny("qwen3"), [(217, -4.224_2), (176, -4.409_8), (102, -4.413_9), (149, -4.473_1), (132, -4.494_1)]),
+            (divided, [(149, -4.307_8), (217, -4.334_1), (176, -4.451_2), (132, -4.480_5), (135, -4.485_7)]),
+            (scaled, [(149, -4.258_9), (132, -4.327_1), (217, -4.341_1), (135, -4.444_5), (176, -4.478_0)]),
+        ];
+        let prompt: Vec<u32> = (3..40).chain(60..90).collect();
+        for (tiny, expected) in expected {
+            let (_, logits) = read(&mut load(&tiny), &prompt, prompt.len());
+            let total = logits.iter().map(|logit| logit.exp()).sum::<f32>().ln();
+            let mut chances: Vec<_> = (0..).zip(&logits).map(|(token, logit)| (token, logit - total)).collect();
+            chances.sort_by(|one, other| other.1.total_cmp(&one.1));
+            for ((token, chance), (wanted, told)) in chances.into_iter().zip(expected) {
+                assert_eq!(token, wanted);
+                assert!((chance - told).abs() < 5e-4, "{token}: {chance}, not {told}");
+            }
+        }
     }
 
     #[test]

@@ -76,8 +76,8 @@ impl Vocabulary {
         for id in stated.iter().chain(&first) {
             kinds[*id] = Kind::Control;
         }
-        let named = |id: &usize| kinds[*id] == Kind::Control && ENDINGS.contains(&names[*id].as_str());
-        let ends = stated.iter().copied().chain((0..names.len()).filter(named));
+        let is_ending = |id: &usize| kinds[*id] == Kind::Control && ENDINGS.contains(&names[*id].as_str());
+        let ends = stated.iter().copied().chain((0..names.len()).filter(is_ending));
         let ends: Vec<_> = ends.filter_map(|id| u32::try_from(id).ok()).collect();
         let Some(end) = ends.first().copied() else {
             let text = "the model's file names no token that ends an answer; take another file of the model";
@@ -176,5 +176,44 @@ impl Vocabulary {
     /// Returns the tokenizer itself, for whoever must share it; it adds nothing to a text.
     pub(super) fn tokenizer(&self) -> &Tokenizer {
         self.encoder.tokenizer()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Gguf, Piece, Vocabulary};
+    use crate::local::tiny::{Tiny, bytes};
+
+    fn vocabulary(tiny: &Tiny) -> Vocabulary {
+        Vocabulary::read(&Gguf::open(&tiny.write().0).expect("the file is sound")).expect("the vocabulary is sound")
+    }
+
+    #[test]
+    fn what_is_encoded_comes_back() {
+        let letters = (0..0x11_0000).step_by(257).filter_map(char::from_u32);
+        let strange: String =
+            letters.enumerate().flat_map(|(place, letter)| [letter, if place % 7 == 0 { ' ' } else { '4' }]).collect();
+        for tiny in [Tiny::of_bytes("llama", bytes(&["<s>", "</s>"], &[])), Tiny::of_characters("llama")] {
+            let vocabulary = vocabulary(&tiny);
+            for text in ["", " ", "Hello, the world!", "  let x = [1, 2];\n\n\tx\r\n", "Zürich — 3 € 🦀 <s>", &strange]
+            {
+                let tokens = vocabulary.encode(text).expect("any text can be encoded");
+                let bytes: Vec<u8> = tokens.iter().flat_map(|token| vocabulary.bytes(*token)).copied().collect();
+                assert!(
+                    bytes == text.as_bytes(),
+                    "{:?} came back otherwise",
+                    text.chars().take(20).collect::<String>()
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_first_word_gets_a_space_where_the_model_was_trained_so() {
+        let vocabulary = vocabulary(&Tiny::of_characters("llama"));
+        let tokens = vocabulary.prompt(&[Piece::Text("the"), Piece::Mark(2), Piece::Text("the")], '|');
+        let names: Vec<_> =
+            tokens.expect("any text can be encoded").iter().map(|token| vocabulary.name(*token).to_owned()).collect();
+        assert_eq!(names, ["<s>", "▁the", "</s>", "▁the"]);
     }
 }

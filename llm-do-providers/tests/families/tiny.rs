@@ -1,5 +1,7 @@
 //! Model files of a few kilobytes, with weights by chance: they say nothing sensible, by all the code there is.
 
+#![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tiny files have small numbers")]
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -48,7 +50,8 @@ pub(crate) fn bytes(control: &[&str], named: &[&str]) -> Tokens {
 pub(crate) fn characters() -> Tokens {
     let marks = [("<unk>", 2), ("<s>", 3), ("</s>", 3)].map(|(mark, kind)| (mark.to_owned(), kind));
     let bytes = (0..256).map(|byte| (format!("<0x{byte:02X}>"), 6));
-    let words = ["▁", "t", "h", "e", "o", "r", "th", "he", "the", "▁t", "▁the", "or"].map(|token| (token.to_owned(), 1));
+    let words =
+        ["▁", "t", "h", "e", "o", "r", "th", "he", "the", "▁t", "▁the", "or"].map(|token| (token.to_owned(), 1));
     marks.into_iter().chain(bytes).chain(words).collect()
 }
 
@@ -177,7 +180,7 @@ impl Tiny {
         for (name, sizes, values) in &self.tensors {
             put_text(&mut bytes, name);
             bytes.extend((sizes.len() as u32).to_le_bytes());
-            sizes.iter().rev().for_each(|size| bytes.extend((*size as u64).to_le_bytes()));
+            bytes.extend(sizes.iter().rev().flat_map(|size| (*size as u64).to_le_bytes()));
             bytes.extend(0_u32.to_le_bytes());
             bytes.extend(offset.to_le_bytes());
             offset += (4 * values.len() as u64).next_multiple_of(32);
@@ -241,15 +244,17 @@ fn put_value(bytes: &mut Vec<u8>, value: &Value) {
         Value::Text(text) => put_text(bytes, text),
         Value::Texts(texts) => {
             list(8, texts.len());
-            texts.iter().for_each(|text| put_text(bytes, text));
+            for text in texts {
+                put_text(bytes, text);
+            }
         }
         Value::Numbers(numbers) => {
             list(6, numbers.len());
-            numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+            bytes.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
         }
         Value::Integers(integers) => {
             list(5, integers.len());
-            integers.iter().for_each(|integer| bytes.extend(integer.to_le_bytes()));
+            bytes.extend(integers.iter().flat_map(|integer| integer.to_le_bytes()));
         }
     }
 }

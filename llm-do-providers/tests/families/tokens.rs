@@ -66,7 +66,8 @@ async fn a_text_begins_with_the_mark_that_the_file_wants() {
         assert_eq!(answer.usage.input_tokens, tokens);
     }
     // The template writes the mark itself: it is not doubled.
-    let twice = plain(true).with_template("{{ bos_token }}{% for message in messages %}{{ message.content }}{% endfor %}");
+    let twice =
+        plain(true).with_template("{{ bos_token }}{% for message in messages %}{{ message.content }}{% endfor %}");
     let answer = say(&open(&twice), "x", &at_most(1)).await.expect("the model answers");
     assert_eq!(answer.usage.input_tokens, 2);
 }

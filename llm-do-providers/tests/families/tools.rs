@@ -38,9 +38,11 @@ async fn a_forced_call_of_every_family_has_valid_arguments() {
 #[tokio::test]
 async fn a_model_that_may_call_and_begins_a_call_makes_one() {
     // All tokens are as likely: of those that may come, the first does, which is the mark of a call.
-    let even = qwen("qwen3").without_tensor("output_norm.weight").with_tensor("output_norm.weight", &[32], vec![0.0; 32]);
+    let even =
+        qwen("qwen3").without_tensor("output_norm.weight").with_tensor("output_norm.weight", &[32], vec![0.0; 32]);
     let (messages, tools, settings) = ([Message::user("hello")], [add()], at_most(150));
-    let answer = open(&even).request(Request::new(&messages, &settings).tools(&tools)).await.expect("the model answers");
+    let answer =
+        open(&even).request(Request::new(&messages, &settings).tools(&tools)).await.expect("the model answers");
     let call = answer.tool_calls().next().expect("it calls");
     let arguments = serde_json::from_str(&call.arguments).expect("the arguments are JSON");
     jsonschema::validate(&tools[0].parameters, &arguments).expect("the arguments follow the schema");

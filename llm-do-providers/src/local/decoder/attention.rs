@@ -54,13 +54,13 @@ impl Attention {
         let (keys, values) = known(&mut self.known, &keys, read)?.extend(&keys, &values, read)?;
         let (key_heads, total, _) = keys.dims3()?;
         // The heads of queries that share a head of keys are taken as more rows for it, so that no key is copied.
-        let shared = heads / key_heads;
-        let scores = (queries * self.scale)?.reshape((key_heads, shared * count, head))?.matmul(&keys.t()?)?;
+        let group = heads / key_heads;
+        let scores = (queries * self.scale)?.reshape((key_heads, group * count, head))?.matmul(&keys.t()?)?;
         let scores = match mask {
             None => scores,
-            Some(mask) => scores.reshape((key_heads * shared, count, total))?.broadcast_add(mask)?,
+            Some(mask) => scores.reshape((key_heads * group, count, total))?.broadcast_add(mask)?,
         };
-        let shares = softmax_last_dim(&scores.reshape((key_heads, shared * count, total))?)?;
+        let shares = softmax_last_dim(&scores.reshape((key_heads, group * count, total))?)?;
         let taken = shares.matmul(&values)?.reshape((heads, count, head))?.transpose(0, 1)?;
         self.output.forward(&taken.reshape((count, heads * head))?)
     }

@@ -9,6 +9,7 @@ use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
 /// Returns `value` as JSON, on one line unless there is an indent; what other options Python has are passed over.
+#[expect(clippy::needless_pass_by_value, reason = "filters are called so")]
 pub(super) fn tojson(value: &Value, indent: Option<usize>, options: Kwargs) -> Result<Value, Error> {
     let indent = match indent {
         Some(indent) => Some(indent),

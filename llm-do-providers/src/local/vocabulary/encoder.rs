@@ -70,8 +70,8 @@ impl Encoder {
             builder = builder.unk_token(unknown.clone());
         }
         let mut tokenizer = Tokenizer::new(builder.build().map_err(unusable)?);
-        let spaces = Replace::new(" ", SPACE.to_string()).map_err(unusable)?;
-        tokenizer.with_normalizer(Some(spaces)).map_err(unusable)?;
+        let escape = Replace::new(" ", SPACE.to_string()).map_err(unusable)?;
+        tokenizer.with_normalizer(Some(escape)).map_err(unusable)?;
         let spaced = file.flag("tokenizer.ggml.add_space_prefix").unwrap_or(true);
         Ok(Self { tokenizer, spelling: Spelling::Characters { spaced }, begins: true })
     }

@@ -99,3 +99,43 @@ impl Way {
         self.joins_accents.then(|| NFC.into())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokenizers::{OffsetReferential, OffsetType, PreTokenizedString, PreTokenizer as _};
+
+    use super::Way;
+
+    /// Returns the parts of `text`, with a bar between them.
+    fn split(name: &str, text: &str) -> String {
+        let splitter = Way::called(name).and_then(|way| way.splitter().map_err(|error| error.to_string()));
+        let mut parts = PreTokenizedString::from(text);
+        splitter.expect("the name is known").pre_tokenize(&mut parts).expect("any text can be split");
+        let parts = parts.get_splits(OffsetReferential::Original, OffsetType::Byte);
+        parts.into_iter().map(|(_, place, _)| &text[place.0..place.1]).collect::<Vec<_>>().join("|")
+    }
+
+    /// The parts are those by which llama.cpp's tokens agree with ours, for vocabularies that join across all of them.
+    #[test]
+    fn each_way_has_its_own_words_and_numbers() {
+        let text = "We'Re  aB 12345;;\n\n x/\n";
+        let expected = [
+            ("gpt-2", "We|'|Re| | aB| 12345|;;|\n\n| x|/|\n"),
+            ("smollm", "We|'|Re| | aB| |1|2|3|4|5|;;|\n\n| x|/|\n"),
+            ("llama-bpe", "We|'Re| | aB| |123|45|;;\n\n| x|/\n"),
+            ("smaug-bpe", "We|'Re| | aB| |123|45|;;\n\n| x|/\n"),
+            ("qwen2", "We|'Re| | aB| |1|2|3|4|5|;;\n\n| x|/\n"),
+            ("tekken", "We|'Re| | a|B| |1|2|3|4|5|;;\n\n| x|/\n"),
+            ("", "We|'|Re| | aB| |123|45|;;|\n\n| x|/|\n"),
+        ];
+        for (name, parts) in expected {
+            assert_eq!(split(name, text), parts, "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_way_is_told_the_known_ones() {
+        let error = Way::called("martian").err().expect("nobody knows it");
+        assert!(error.contains("`martian`") && error.contains("`qwen2`"), "{error}");
+    }
+}
