@@ -114,6 +114,7 @@ mod tests {
     fn what_was_written_is_less_likely_to_come_again() {
         let mut logits = [1.1, -1.0, 1.0];
         avoid_repetition(&mut logits, &[0, 1]);
-        assert_eq!(logits, [1.0, -1.1, 1.0]);
+        let differ = |(one, other): (&f32, f32)| (one - other).abs() > 1e-6;
+        assert!(!logits.iter().zip([1.0, -1.1, 1.0]).any(differ), "{logits:?}");
     }
 }
