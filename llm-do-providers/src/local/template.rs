@@ -79,7 +79,8 @@ impl Template {
         environment.add_function("raise_exception", functions::raise_exception);
         environment.add_function("strftime_now", functions::strftime_now);
         environment.add_filter("tojson", json::tojson);
-        environment.add_template_owned(NAME, source.to_owned()).map_err(broken)?;
+        // Jinja reads all ends of lines as this one; some files were written on Windows.
+        environment.add_template_owned(NAME, source.replace("\r\n", "\n")).map_err(broken)?;
         Ok(Self {
             environment,
             bos_token: vocabulary.first_name().to_owned(),

@@ -134,6 +134,14 @@ async fn a_thought_goes_back_to_the_model_and_that_of_another_provider_does_not(
 }
 
 #[tokio::test]
+async fn a_template_from_windows_writes_the_same() {
+    let text = "{% for message in messages %}\r\n{{ message.content }}\r\n{% endfor %}\r\n";
+    let model = open(&qwen("qwen3").with_template(&super::templates::shown(text)));
+    let error = say(&model, "show me", &at_most(1)).await.expect_err("the template shows");
+    assert!(error.to_string().contains(": show me\n; take another"), "{error:?}");
+}
+
+#[tokio::test]
 async fn instructions_stand_in_the_first_message_where_there_is_no_role_for_them() {
     let model = open(&mistral().with_template(&super::templates::shown(super::templates::MISTRAL)));
     let (messages, settings) = ([Message::user("show me")], Settings::default());
