@@ -21,6 +21,9 @@ const NAME: &str = "tokenizer.chat_template";
 /// means harm.
 const FUEL: u64 = 10_000_000;
 
+/// How deep a template may call itself: the stack is that of any thread.
+const DEPTH: usize = 64;
+
 /// The template of models that carry none but have the marks of `ChatML`
 /// (<https://github.com/openai/openai-python/blob/release-v0.28.0/chatml.md>).
 const CHATML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
@@ -76,6 +79,7 @@ impl Template {
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_unknown_method_callback(unknown_method_callback);
         environment.set_fuel(Some(FUEL));
+        environment.set_recursion_limit(DEPTH);
         environment.add_function("raise_exception", functions::raise_exception);
         environment.add_function("strftime_now", functions::strftime_now);
         environment.add_filter("tojson", json::tojson);

@@ -140,7 +140,11 @@ impl Vocabulary {
         match self.kinds[place] {
             Kind::Control | Kind::Unused => &[],
             Kind::Named => self.names[place].as_bytes(),
-            Kind::Text | Kind::Byte => &self.pieces[place],
+            // Some texts are written with letters that stand for no byte: they stand for themselves.
+            Kind::Text | Kind::Byte => {
+                let piece = self.pieces[place].as_slice();
+                piece.strip_prefix(&[0xFF]).filter(|name| !name.is_empty()).unwrap_or(piece)
+            }
         }
     }
 

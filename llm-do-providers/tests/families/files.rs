@@ -50,6 +50,19 @@ async fn a_template_that_never_ends_is_stopped() {
 }
 
 #[tokio::test]
+async fn a_template_that_calls_itself_is_stopped() {
+    let deep = "{% macro deeper(text) %}{{ deeper(text) }}{% endmacro %}{{ deeper('a') }}";
+    let error = fault(&llama().with_template(deep)).await;
+    assert!(error.to_string().contains("(`tokenizer.chat_template`) failed"), "{error}");
+}
+
+#[tokio::test]
+async fn tensors_that_are_larger_than_their_file_are_refused() {
+    let error = fault(&llama().sharing()).await;
+    assert!(error.to_string().contains("are larger than the file"), "{error}");
+}
+
+#[tokio::test]
 async fn a_tensor_that_is_missing_is_named() {
     let error = fault(&llama().without_tensor("blk.1.ffn_up.weight")).await;
     assert!(error.to_string().contains("there is no tensor `blk.1.ffn_up.weight`"), "{error}");

@@ -22,6 +22,7 @@ pub(crate) enum Value {
 pub(crate) struct Tiny {
     keys: Vec<(String, Value)>,
     tensors: Vec<(String, Vec<usize>, Vec<f32>)>,
+    shared: bool,
 }
 
 const WIDTH: usize = 32;
@@ -83,7 +84,7 @@ impl Tiny {
 
     fn new(family: &str, tokens: Tokens) -> Self {
         let (names, kinds): (Vec<_>, Vec<_>) = tokens.into_iter().unzip();
-        let mut tiny = Self { keys: Vec::new(), tensors: Vec::new() };
+        let mut tiny = Self { keys: Vec::new(), tensors: Vec::new(), shared: false };
         tiny.tensors(family, names.len());
         let count = |count: usize| Value::Count(count as u32);
         let key = |key: &str| format!("{family}.{key}");
@@ -166,6 +167,11 @@ impl Tiny {
         self
     }
 
+    /// Has all tensors be the same bytes of the file.
+    pub(crate) fn sharing(self) -> Self {
+        Self { shared: true, ..self }
+    }
+
     /// Returns the file's bytes, and how many of them are the header.
     pub(crate) fn bytes(&self) -> (Vec<u8>, usize) {
         let mut bytes = b"GGUF".to_vec();
@@ -183,10 +189,11 @@ impl Tiny {
             bytes.extend(sizes.iter().rev().flat_map(|size| (*size as u64).to_le_bytes()));
             bytes.extend(0_u32.to_le_bytes());
             bytes.extend(offset.to_le_bytes());
-            offset += (4 * values.len() as u64).next_multiple_of(32);
+            offset += if self.shared { 0 } else { (4 * values.len() as u64).next_multiple_of(32) };
         }
         let header = bytes.len();
-        for (_, _, values) in &self.tensors {
+        let written = if self.shared { 1 } else { self.tensors.len() };
+        for (_, _, values) in &self.tensors[..written] {
             bytes.resize(bytes.len().next_multiple_of(32), 0);
             bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
         }
