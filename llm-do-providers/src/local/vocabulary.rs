@@ -68,26 +68,22 @@ impl Vocabulary {
         if names.is_empty() || u32::try_from(names.len()).is_err() {
             return Err(fault::configuration("the model's file has no vocabulary; take another file of the model"));
         }
-        let mut kinds: Vec<_> = file.integers("tokenizer.ggml.token_type").into_iter().map(Kind::of).collect();
-        kinds.resize(names.len(), Kind::Text);
-        let token = |key: &str| file.count(key).filter(|id| *id < names.len());
-        let first = token("tokenizer.ggml.bos_token_id");
-        let stated: Vec<_> = ENDS.iter().filter_map(|key| token(key)).collect();
-        for id in stated.iter().chain(&first) {
-            kinds[*id] = Kind::Control;
-        }
-        let is_ending = |id: &usize| kinds[*id] == Kind::Control && ENDINGS.contains(&names[*id].as_str());
-        let ends = stated.iter().copied().chain((0..names.len()).filter(is_ending));
-        let ends: Vec<_> = ends.filter_map(|id| u32::try_from(id).ok()).collect();
+        let first = token(file, "tokenizer.ggml.bos_token_id", &names);
+        let ends = ends(file, &names);
         let Some(end) = ends.first().copied() else {
             let text = "the model's file names no token that ends an answer; take another file of the model";
             return Err(fault::configuration(text));
         };
+        let mut kinds: Vec<_> = file.integers("tokenizer.ggml.token_type").into_iter().map(Kind::of).collect();
+        kinds.resize(names.len(), Kind::Text);
+        for place in ends.iter().chain(&first).filter_map(|token| usize::try_from(*token).ok()) {
+            kinds[place] = Kind::Control;
+        }
         let encoder = Encoder::read(file, &names)?;
         let pieces = names.iter().zip(&kinds).map(|(name, kind)| encoder.piece(name, *kind)).collect();
         Ok(Self {
             marks: Marks::new(&names, &kinds),
-            first: first.and_then(|id| u32::try_from(id).ok()),
+            first,
             begins: file.flag("tokenizer.ggml.add_bos_token").unwrap_or(encoder.begins),
             encoder,
             names,
@@ -181,6 +177,23 @@ impl Vocabulary {
     pub(super) fn tokenizer(&self) -> &Tokenizer {
         self.encoder.tokenizer()
     }
+}
+
+/// Returns the token at `key`, if there is one.
+fn token(file: &Gguf, key: &str, names: &[String]) -> Option<u32> {
+    u32::try_from(file.count(key).filter(|place| *place < names.len())?).ok()
+}
+
+/// Returns the tokens that end an answer: those that the file states first.
+fn ends(file: &Gguf, names: &[String]) -> Vec<u32> {
+    let mut ends: Vec<_> = ENDS.iter().filter_map(|key| token(file, key, names)).collect();
+    let named = (0..).zip(names).filter(|(_, name)| ENDINGS.contains(&name.as_str())).map(|(token, _)| token);
+    for token in named {
+        if !ends.contains(&token) {
+            ends.push(token);
+        }
+    }
+    ends
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use llm_do_providers::{
     FinishReason, Message, Model as _, Request, ResponsePart, Settings, StreamEvent, Thinking, ThinkingLevel,
+    ToolChoice, ToolResult,
 };
 
-use crate::{all, at_most, events, llama, mistral, open, output, qwen, say, short};
+use crate::tiny::{Tiny, bytes};
+use crate::{add, all, at_most, events, llama, mistral, open, output, qwen, say, short};
 
 #[tokio::test]
 async fn every_family_streams_the_text_that_it_answers() {
@@ -52,6 +54,36 @@ async fn a_turn_is_read_from_where_the_last_one_left_off() {
         assert!(second.usage.cached_tokens >= begun, "{name}: {:?} after {:?}", second.usage, first.usage);
         assert!(second.usage.cached_tokens < second.usage.input_tokens, "{name}: {:?}", second.usage);
     }
+}
+
+#[tokio::test]
+async fn a_call_that_was_made_is_not_read_again_with_its_result() {
+    let model = open(&llama());
+    let (settings, tools) = (at_most(150), [add()]);
+    let mut messages = vec![Message::user("hello")];
+    let request = Request::new(&messages, &settings).tools(&tools).tool_choice(ToolChoice::Required);
+    let first = model.request(request).await.expect("the model answers");
+    let call = first.tool_calls().next().expect("a call is forced");
+    let result = ToolResult::new(call, "3");
+    messages.push(Message::Assistant { parts: first.parts.clone() });
+    messages.push(Message::Tool { results: vec![result] });
+    let second = model.request(Request::new(&messages, &settings).tools(&tools)).await.expect("the model answers");
+    // All of the call but the end that was never read, for nothing came after it.
+    let known = first.usage.input_tokens + first.usage.output_tokens;
+    assert!(second.usage.cached_tokens + 3 >= known, "{:?} after {:?}", second.usage, first.usage);
+}
+
+#[tokio::test]
+async fn any_of_several_tokens_ends_an_answer() {
+    // All tokens are as likely, so that the first is chosen, which the file does not state.
+    let marks = ["<|im_end|>", "<|end|>", "<|im_start|>"];
+    let even = Tiny::of_bytes("llama", bytes(&marks, &[])).without_tensor("output_norm.weight").with_tensor(
+        "output_norm.weight",
+        &[32],
+        vec![0.0; 32],
+    );
+    let answer = say(&open(&even), "hello", &at_most(9)).await.expect("the model answers");
+    assert_eq!((answer.finish, answer.usage.output_tokens, answer.text().as_str()), (FinishReason::Stop, 0, ""));
 }
 
 #[tokio::test]
