@@ -73,7 +73,8 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// - Tools, calls and results go to it if it shows them, and calls are then made in its form, such as Qwen's
 ///   `<tool_call>`. Other models are told of tools in our own words, and answer a result without another call, for they would
-///   repeat the call forever. Either way an answer has one call at most.
+///   repeat the call forever. An answer has several calls, 8 at most, where the template writes several apart from each other and
+///   [`parallel_tool_calls`](crate::Settings::parallel_tool_calls) is not off.
 /// - Instructions stand in the first message if it has no role for them.
 /// - A mark such as `<|im_end|>` is one only where the template writes it: in a message, a tool or a result it is text.
 ///

@@ -30,12 +30,20 @@ pub(super) struct CallForm {
     pub(super) name: String,
     pub(super) arguments: String,
     pub(super) after: String,
+    /// What stands between two calls, if an answer may have several.
+    pub(super) between: Option<String>,
 }
 
 impl CallForm {
     /// Returns the form that calls have which we tell the model of ourselves.
     pub(super) fn ours() -> Self {
-        Self { before: String::new(), name: "tool".to_owned(), arguments: "arguments".to_owned(), after: String::new() }
+        Self {
+            before: String::new(),
+            name: "tool".to_owned(),
+            arguments: "arguments".to_owned(),
+            after: String::new(),
+            between: None,
+        }
     }
 }
 
@@ -66,10 +74,13 @@ fn call_form(template: &Template) -> Option<CallForm> {
     let tools =
         [json!({"type": "function", "function": {"name": TOOL, "description": SAID, "parameters": parameters}})];
     let written = |messages: &[Value]| template.written(Chat { messages, tools: &tools, ..Chat::default() }).ok();
-    let arguments = json!({"count": 7});
-    let call = json!({"id": "call00001", "type": "function", "function": {"name": TOOL, "arguments": arguments}});
+    let call = |count: u32| {
+        let function = json!({"name": TOOL, "arguments": {"count": count}});
+        json!({"id": "call00001", "type": "function", "function": function})
+    };
     let asked = message("user", "?");
-    let calling = json!({"role": "assistant", "content": "", "tool_calls": [call]});
+    let calling = json!({"role": "assistant", "content": "", "tool_calls": [call(7)]});
+    let calling_twice = json!({"role": "assistant", "content": "", "tool_calls": [call(7), call(8)]});
     let result = json!({"role": "tool", "name": TOOL, "tool_call_id": "call00001", "content": SAID.repeat(2)});
     let shown = written(std::slice::from_ref(&asked))?;
     let answered = written(&[asked.clone(), calling.clone(), result])?;
@@ -77,8 +88,17 @@ fn call_form(template: &Template) -> Option<CallForm> {
         return None;
     }
     let called = written(&[asked.clone(), calling])?;
+    let twice = written(&[asked.clone(), calling_twice]);
     let said = written(&[asked, message("assistant", SAID)])?;
-    form(between(&called, &said)?, &arguments)
+    let called = between(&called, &said)?;
+    let separator = twice.and_then(|twice| separator(called, between(&twice, &said)?));
+    Some(CallForm { between: separator, ..form(called, &json!({"count": 7}))? })
+}
+
+/// Returns what stands in `calls`, of the counts 7 and 8, behind `call`, of the count 7, and before the other.
+fn separator(call: &str, calls: &str) -> Option<String> {
+    let separator = calls.strip_prefix(call)?.strip_suffix(&call.replace('7', "8"))?;
+    Some(separator.to_owned()).filter(|separator| !separator.is_empty())
 }
 
 fn message(role: &str, content: &str) -> Value {
@@ -104,6 +124,7 @@ fn form(call: &str, arguments: &Value) -> Option<CallForm> {
         name: key(&json!(TOOL))?,
         arguments: key(arguments)?,
         after: call[end..].to_owned(),
+        between: None,
     };
     (fields.len() == 2).then_some(form)
 }
@@ -112,7 +133,7 @@ fn form(call: &str, arguments: &Value) -> Option<CallForm> {
 mod tests {
     use serde_json::json;
 
-    use super::{CallForm, between, form};
+    use super::{CallForm, between, form, separator};
 
     #[test]
     fn a_call_is_found_between_what_all_answers_have() {
@@ -129,8 +150,16 @@ mod tests {
             name: "name".into(),
             arguments: "parameters".into(),
             after: ";".into(),
+            between: None,
         };
         assert_eq!(form(call, &json!({"a": 1})), Some(expected));
+    }
+
+    #[test]
+    fn calls_are_told_apart_by_what_stands_between_them() {
+        assert_eq!(separator("<7>", "<7>\n<8>"), Some("\n".to_owned()));
+        assert_eq!(separator("[<7>]", "[<7>, <8>]"), None);
+        assert_eq!(separator("<7>", "<7>"), None);
     }
 
     #[test]

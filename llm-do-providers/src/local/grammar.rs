@@ -14,10 +14,13 @@ use super::fault;
 use super::vocabulary::{Piece, Vocabulary};
 use crate::error::ProviderError;
 
+/// How many calls an answer may have: a small model seldom stops by itself.
+const CALLS: usize = 8;
+
 /// What an answer may look like.
 #[derive(Debug)]
 pub(super) struct Grammar {
-    /// A call: JSON of a schema, in that form.
+    /// Calls: JSON of a schema, in that form.
     pub(super) calls: Option<(Value, CallForm)>,
     /// What it may be that is no call.
     pub(super) rest: Rest,
@@ -47,7 +50,9 @@ impl Grammar {
     fn compile(&self, vocabulary: &Vocabulary) -> Option<TopLevelGrammar> {
         let call = self.calls.as_ref().map(|(schema, form)| {
             let (before, after) = (literal(&form.before, vocabulary), literal(&form.after, vocabulary));
-            format!("call: {before} json {after}\njson: %json {}\n", with_options(schema))
+            let more = form.between.as_ref().map(|text| literal(text, vocabulary));
+            let more = more.map(|between| format!(" ({between} one){{0,{}}}", CALLS - 1)).unwrap_or_default();
+            format!("call: one{more}\none: {before} json {after}\njson: %json {}\n", with_options(schema))
         });
         let rest = match &self.rest {
             Rest::Anything => return None,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Deserializer, Map, Value, json};
 
 use super::chat::{Conversation, Said, said};
 use super::dialect::{CallForm, Dialect};
@@ -24,6 +24,7 @@ pub(super) struct Task {
     tools: Vec<ToolSpec>,
     output: Option<OutputSchema>,
     forced: bool,
+    one_call: bool,
     answering: bool,
     calls_before: usize,
 }
@@ -48,6 +49,8 @@ impl Task {
             tools: offered(request)?,
             output: request.output.filter(|_| !forced).cloned(),
             forced,
+            one_call: matches!(request.tool_choice, ToolChoice::Tool(_))
+                || request.settings.parallel_tool_calls == Some(false),
             answering: request.tool_choice == ToolChoice::Auto
                 && matches!(request.messages.last(), Some(Message::Tool { .. })),
             calls_before: request.messages.iter().map(calls).sum(),
@@ -61,7 +64,8 @@ impl Task {
     pub(super) fn plan(&self, dialect: &Dialect) -> Plan<'_> {
         let must_answer = self.answering && dialect.calls.is_none();
         let tools = if must_answer { &[] } else { self.tools.as_slice() };
-        let form = dialect.calls.clone().unwrap_or_else(CallForm::ours);
+        let mut form = dialect.calls.clone().unwrap_or_else(CallForm::ours);
+        form.between = form.between.filter(|_| !self.one_call);
         let rest = match &self.output {
             _ if self.forced => Rest::Nothing,
             Some(output) => Rest::Json(schema::bounded(&output.schema)),
@@ -104,16 +108,28 @@ impl Plan<'_> {
         if matches!(self.grammar.rest, Rest::Anything | Rest::Prose) { &self.settings.stop } else { &[] }
     }
 
-    /// Returns the call that `text` is, if it is one.
-    pub(super) fn call(&self, text: &str) -> Option<ToolCall> {
-        let (_, form) = self.grammar.calls.as_ref().filter(|_| !self.is_shown(text))?;
-        let (start, end) = (text.find('{')?, text.rfind('}')? + 1);
-        let fields: HashMap<String, &RawValue> = serde_json::from_str(text.get(start..end)?).ok()?;
+    /// Returns the calls that `text` is: none if it is none.
+    pub(super) fn calls(&self, text: &str) -> Vec<ToolCall> {
+        let Some((_, form)) = self.grammar.calls.as_ref().filter(|_| !self.is_shown(text)) else { return Vec::new() };
+        let (mut calls, mut rest) = (Vec::new(), text);
+        while let Some((call, length)) =
+            rest.find('{').and_then(|start| self.first_call(form, rest, start, calls.len()))
+        {
+            calls.push(call);
+            rest = &rest[length..];
+        }
+        calls
+    }
+
+    /// Returns the call at `start` of `text`, after so many others, and where it ends.
+    fn first_call(&self, form: &CallForm, text: &str, start: usize, others: usize) -> Option<(ToolCall, usize)> {
+        let mut values = Deserializer::from_str(&text[start..]).into_iter::<HashMap<String, &RawValue>>();
+        let fields = values.next()?.ok()?;
         let name: String = serde_json::from_str(fields.get(&form.name)?.get()).ok()?;
         let arguments = fields.get(&form.arguments)?.get();
-        let id = format!("call_{}", self.calls_before + 1);
+        let id = format!("call_{}", self.calls_before + others + 1);
         let is_offered = self.conversation.tools.iter().any(|tool| *tool.name == *name);
-        is_offered.then(|| ToolCall::new(id, name, arguments))
+        is_offered.then(|| (ToolCall::new(id, name, arguments), start + values.byte_offset()))
     }
 }
 
@@ -168,6 +184,7 @@ mod tests {
     use super::Task;
     use crate::error::ErrorKind;
     use crate::local::dialect::{CallForm, Dialect};
+    use crate::message::ToolCall;
     use crate::model::{Request, ToolChoice, ToolSpec};
     use crate::settings::Settings;
 
@@ -181,9 +198,9 @@ mod tests {
         let (settings, tools) = (Settings::default(), [add()]);
         let task = Task::new(&Request::new(&[], &settings).tools(&tools)).expect("the request is sound");
         let plan = task.plan(&Dialect { instructions: true, thinking: false, calls: None });
-        let call = plan.call(r#"{"tool": "add", "arguments": {"a": 1}}"#).expect("it is a call");
-        assert_eq!((call.id.as_str(), call.name.as_str(), call.arguments.as_str()), ("call_1", "add", r#"{"a": 1}"#));
-        assert_eq!(plan.call("I add."), None);
+        let calls = plan.calls(r#"{"tool": "add", "arguments": {"a": 1}}"#);
+        assert_eq!(calls, [ToolCall::new("call_1", "add", r#"{"a": 1}"#)]);
+        assert_eq!(plan.calls("I add."), []);
     }
 
     #[test]
@@ -195,11 +212,14 @@ mod tests {
             name: "name".into(),
             arguments: "parameters".into(),
             after: "\n</tool_call>".into(),
+            between: Some("\n".into()),
         };
         let plan = task.plan(&Dialect { instructions: true, thinking: false, calls: Some(form) });
-        let call = plan.call("<tool_call>\n{\"name\": \"add\", \"parameters\": {\"a\": 1}}\n</tool_call>");
-        assert_eq!(call.expect("it is a call").arguments, r#"{"a": 1}"#);
-        assert_eq!(plan.call("\n{\"name\": \"subtract\", \"parameters\": {}}"), None);
+        let text = "<tool_call>\n{\"name\": \"add\", \"parameters\": {\"a\": 1}}\n</tool_call>";
+        let calls = plan.calls(&format!("{text}\n{}", text.replace('1', "2")));
+        let expected = [ToolCall::new("call_1", "add", r#"{"a": 1}"#), ToolCall::new("call_2", "add", r#"{"a": 2}"#)];
+        assert_eq!(calls, expected);
+        assert_eq!(plan.calls("\n{\"name\": \"subtract\", \"parameters\": {}}"), []);
     }
 
     #[test]

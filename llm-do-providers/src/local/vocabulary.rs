@@ -187,8 +187,8 @@ fn token(file: &Gguf, key: &str, names: &[String]) -> Option<u32> {
 /// Returns the tokens that end an answer: those that the file states first.
 fn ends(file: &Gguf, names: &[String]) -> Vec<u32> {
     let mut ends: Vec<_> = ENDS.iter().filter_map(|key| token(file, key, names)).collect();
-    let named = (0..).zip(names).filter(|(_, name)| ENDINGS.contains(&name.as_str())).map(|(token, _)| token);
-    for token in named {
+    let known = (0..).zip(names).filter(|(_, name)| ENDINGS.contains(&name.as_str())).map(|(token, _)| token);
+    for token in known {
         if !ends.contains(&token) {
             ends.push(token);
         }

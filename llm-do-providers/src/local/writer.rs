@@ -89,10 +89,13 @@ fn response(
     if !thought.is_empty() {
         parts.push(ResponsePart::Thinking(Thinking::new(thought)));
     }
-    if let Some(call) = plan.call(&text).filter(|_| finish == FinishReason::Stop) {
-        let (name, arguments) = (call.name.as_str().into(), call.arguments.clone());
-        outlet.send(Ok(StreamEvent::ToolCall { index: 0, name, arguments }));
-        parts.push(ResponsePart::ToolCall(call));
+    let calls = if finish == FinishReason::Stop { plan.calls(&text) } else { Vec::new() };
+    if !calls.is_empty() {
+        for (index, call) in calls.into_iter().enumerate() {
+            let (name, arguments) = (call.name.as_str().into(), call.arguments.clone());
+            outlet.send(Ok(StreamEvent::ToolCall { index, name, arguments }));
+            parts.push(ResponsePart::ToolCall(call));
+        }
         return Response::new(model, parts, usage);
     }
     outlet.send_text(rest);

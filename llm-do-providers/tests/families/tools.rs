@@ -4,7 +4,8 @@ use llm_do_providers::{
     FinishReason, Message, Model as _, Request, ResponsePart, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult,
 };
 
-use super::templates::{LLAMA, MISTRAL, QWEN, shown};
+use super::templates::{LLAMA, MISTRAL, QWEN, QWEN_MARKS, QWEN_NAMED, shown};
+use super::tiny::{Tiny, Value, bytes};
 use crate::{add, all, at_most, events, llama, mistral, open, output, qwen, short};
 
 /// A conversation in which a tool was called.
@@ -22,14 +23,17 @@ fn called() -> [Message; 3] {
 async fn a_forced_call_of_every_family_has_valid_arguments() {
     for (name, model) in all() {
         let (messages, tools) = ([Message::user("hello")], [add()]);
-        for settings in [at_most(150), at_most(150).temperature(1.5).seed(1)] {
+        for settings in [at_most(700), at_most(700).temperature(1.5).seed(1)] {
             let request = Request::new(&messages, &settings).tools(&tools).tool_choice(ToolChoice::Required);
             let events = events(&model, request).await;
             let Some(StreamEvent::Done(answer)) = events.last() else { panic!("{name}: {events:?}") };
             assert_eq!(answer.finish, FinishReason::ToolCalls, "{name}: {}", answer.text());
-            let call = answer.tool_calls().next().expect("a call is forced");
-            let arguments = serde_json::from_str(&call.arguments).expect("the arguments are JSON");
-            jsonschema::validate(&tools[0].parameters, &arguments).expect("the arguments follow the schema");
+            for call in answer.tool_calls() {
+                let arguments = serde_json::from_str(&call.arguments).expect("the arguments are JSON");
+                jsonschema::validate(&tools[0].parameters, &arguments).expect("the arguments follow the schema");
+            }
+            let streamed = events.iter().filter(|event| matches!(event, StreamEvent::ToolCall { .. })).count();
+            assert_eq!(streamed, answer.tool_calls().count(), "{name}");
             assert!(!events.iter().any(|event| matches!(event, StreamEvent::Text(_))), "{name}: a call is no text");
         }
     }
@@ -40,12 +44,37 @@ async fn a_model_that_may_call_and_begins_a_call_makes_one() {
     // All tokens are as likely: of those that may come, the first does, which is the mark of a call.
     let even =
         qwen("qwen3").without_tensor("output_norm.weight").with_tensor("output_norm.weight", &[32], vec![0.0; 32]);
-    let (messages, tools, settings) = ([Message::user("hello")], [add()], at_most(150));
+    let (messages, tools, settings) = ([Message::user("hello")], [add()], at_most(700));
     let answer =
         open(&even).request(Request::new(&messages, &settings).tools(&tools)).await.expect("the model answers");
     let call = answer.tool_calls().next().expect("it calls");
     let arguments = serde_json::from_str(&call.arguments).expect("the arguments are JSON");
     jsonschema::validate(&tools[0].parameters, &arguments).expect("the arguments follow the schema");
+}
+
+#[tokio::test]
+async fn an_answer_has_as_many_calls_as_it_may() {
+    // All tokens are as likely, and those that end an answer come last: it goes on as long as it may.
+    let mut tokens = bytes(&[], &QWEN_NAMED);
+    tokens.extend(bytes(&QWEN_MARKS, &[]).into_iter().take(2));
+    let end = tokens.len() - 1;
+    let tiny = Tiny::of_bytes("qwen3", tokens)
+        .with("tokenizer.ggml.eos_token_id", Value::Count(u32::try_from(end).expect("it is small")))
+        .with("tokenizer.ggml.bos_token_id", Value::Count(u32::try_from(end).expect("it is small")))
+        .with_template(QWEN)
+        .without_tensor("output_norm.weight")
+        .with_tensor("output_norm.weight", &[32], vec![0.0; 32]);
+    let (model, messages, tools) = (open(&tiny), [Message::user("hello")], [add()]);
+    let settings = at_most(1000);
+    let one = settings.clone().parallel_tool_calls(false);
+    let required = (&settings, ToolChoice::Required, 8);
+    for (settings, choice, count) in
+        [required, (&one, ToolChoice::Required, 1), (&settings, ToolChoice::Tool("add"), 1)]
+    {
+        let request = Request::new(&messages, settings).tools(&tools).tool_choice(choice);
+        let answer = model.request(request).await.expect("the model answers");
+        assert_eq!(answer.tool_calls().count(), count, "{choice:?}: {answer:?}");
+    }
 }
 
 #[tokio::test]
@@ -70,7 +99,7 @@ async fn a_model_that_may_call_or_answer_by_a_schema_does_one_of_them() {
     for (name, model) in all() {
         let (messages, tools, output) = ([Message::user("hello")], [add()], output(&short()));
         for seed in 0..4 {
-            let settings = at_most(200).temperature(2.0).seed(seed);
+            let settings = at_most(900).temperature(2.0).seed(seed);
             let request = Request::new(&messages, &settings).tools(&tools).output(Some(&output));
             let answer = model.request(request).await.expect("the model answers");
             if answer.tool_calls().count() == 0 {
