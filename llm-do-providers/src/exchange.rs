@@ -1,6 +1,8 @@
 //! One exchange with a server: tries, the pieces of a streamed answer, and what may go wrong with them.
 
 mod fault;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod pieces;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -108,6 +110,12 @@ where
         let call = Call::new(endpoint.provider, body.into(), settings)?;
         let (endpoint, tries) = (Arc::clone(endpoint), Tries::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0 })
+    }
+
+    /// Returns the body to be sent, and the answer before anything came.
+    #[cfg(fuzzing)]
+    pub(crate) fn begun(&self) -> (&[u8], G) {
+        (self.call.body(), (self.begin)())
     }
 
     /// Waits for the whole answer.
@@ -308,7 +316,9 @@ impl<G: Growing> Reading<G> {
             Ok(None) | Err(_) if answer.is_finished() => {}
             Ok(None) => {
                 let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                return Err(reported.unwrap_or_else(|| odd(&self.endpoint, "the stream broke off")));
+                // In order or not: the server gave up.
+                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(true);
+                return Err(reported.unwrap_or_else(broken));
             }
             Err(error) => return Err(error),
         }

@@ -5,6 +5,8 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use serde_json::json;
+
 use super::answer::Answer;
 use super::wire::Chunk;
 use crate::error::ProviderError;
@@ -15,7 +17,8 @@ use crate::response::Response;
 
 impl Growing for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        self.take(read(server, body)?, &mut VecDeque::new());
+        let chunk = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        self.take(honest(server, chunk)?, &mut VecDeque::new());
         Ok(())
     }
 
@@ -28,7 +31,8 @@ impl Growing for Answer {
         if data.trim() == "[DONE]" {
             return Ok(false);
         }
-        self.take(read(server, data.as_bytes())?, ready);
+        let chunk = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        self.take(honest(server, chunk)?, ready);
         Ok(true)
     }
 
@@ -49,15 +53,14 @@ impl Growing for Answer {
     }
 }
 
-/// Reads an answer, or a piece of one, that may be an error in disguise.
-fn read<'a>(server: &Endpoint, json: &'a [u8]) -> Result<Chunk<'a>, ProviderError> {
-    let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| unread(server, &error))?;
-    if let Some(error) = &chunk.error {
-        return Err(reported(server.provider, server.key_hint, error));
+/// Returns an answer, or a piece of one, unless it is an error in disguise.
+fn honest<'a>(server: &Endpoint, chunk: Chunk<'a>) -> Result<Chunk<'a>, ProviderError> {
+    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
+        return Err(reported(server.provider, &server.key_hint, error));
     }
     if chunk.object.as_ref().is_some_and(|object| object.as_str() == "error") {
-        let error = serde_json::json!({ "code": chunk.code });
-        return Err(reported(server.provider, server.key_hint, &error));
+        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
+        return Err(reported(server.provider, &server.key_hint, &error));
     }
     Ok(chunk)
 }

@@ -1,48 +1,65 @@
 //! Answers, which take whatever servers really send.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only.
+use crate::lenient::{Figure, Word};
+
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
+/// each is moved several times.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<Vec<Choice<'a>>>,
-    pub(in crate::openai) usage: Option<Tokens>,
-    pub(in crate::openai) error: Option<Value>,
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
-    pub(in crate::openai) code: Option<Value>,
+    pub(in crate::openai) code: Option<Box<Value>>,
+    #[serde(rename = "type")]
+    pub(in crate::openai) kind: Option<Box<Value>>,
+    pub(in crate::openai) message: Option<Box<Value>>,
+    /// Where Groq puts the figures of a stream, and why it stopped early.
+    pub(in crate::openai) x_groq: Option<Groq>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::openai) struct Groq {
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) index: Option<i64>,
     pub(in crate::openai) delta: Option<Delta>,
-    pub(in crate::openai) message: Option<Delta>,
+    pub(in crate::openai) message: Option<Box<Delta>>,
     #[serde(borrow)]
     pub(in crate::openai) finish_reason: Option<Word<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct Delta {
-    pub(in crate::openai) content: Option<Text>,
+    pub(in crate::openai) content: Option<Content>,
     pub(in crate::openai) refusal: Option<String>,
     pub(in crate::openai) reasoning_content: Option<String>,
     pub(in crate::openai) reasoning: Option<String>,
+    pub(in crate::openai) reasoning_details: Option<Value>,
     pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
     /// The older form of one tool call; some servers send it beside the newer one.
-    pub(in crate::openai) function_call: Option<FunctionPiece>,
+    pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
 }
 
-/// A text, whatever its shape: some servers send a list of parts.
-#[derive(Debug)]
-pub(in crate::openai) struct Text(pub(in crate::openai) String);
+/// A text, whatever its shape: some servers send a list of parts, and thoughts among them.
+#[derive(Debug, Default)]
+pub(in crate::openai) struct Content {
+    pub(in crate::openai) text: String,
+    pub(in crate::openai) thoughts: Vec<Value>,
+}
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct CallPiece {
@@ -61,87 +78,59 @@ pub(in crate::openai) struct FunctionPiece {
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct Tokens {
-    pub(in crate::openai) prompt_tokens: Option<Value>,
-    pub(in crate::openai) completion_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::openai) prompt_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::openai) completion_tokens: Figure,
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's, for what others have in the details.
+    #[serde(default)]
+    pub(in crate::openai) prompt_cache_hit_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct PromptDetails {
-    pub(in crate::openai) cached_tokens: Option<Value>,
-    pub(in crate::openai) cache_write_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::openai) cached_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::openai) cache_write_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct CompletionDetails {
-    pub(in crate::openai) reasoning_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::openai) reasoning_tokens: Figure,
 }
 
-/// A word that is looked at and dropped, and so borrowed; serde would copy a `Cow` in an `Option`.
-#[derive(Debug)]
-pub(in crate::openai) struct Word<'a>(Cow<'a, str>);
-
-impl Word<'_> {
-    pub(in crate::openai) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(WordVisitor)
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 
-struct WordVisitor;
+struct ContentVisitor;
 
-impl<'de> Visitor<'de> for WordVisitor {
-    type Value = Word<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Word(text.into()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Word(text.to_owned().into()))
-    }
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
-    }
-}
-
-struct TextVisitor;
-
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or a list of parts")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-        Ok(Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content { text: text.to_owned(), thoughts: Vec::new() })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text, A::Error> {
-        let mut text = String::new();
-        while let Some(part) = parts.next_element::<TextPiece>()? {
-            text += part.text.as_ref().map_or("", Word::as_str);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+        let mut content = Content::default();
+        while let Some(part) = parts.next_element::<Value>()? {
+            if part["type"] == "thinking" {
+                content.thoughts.push(part);
+            } else {
+                content.text += part["text"].as_str().unwrap_or_default();
+            }
         }
-        Ok(Text(text))
+        Ok(content)
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct TextPiece<'a> {
-    #[serde(borrow)]
-    text: Option<Word<'a>>,
 }
