@@ -1,21 +1,31 @@
-//! The embedded model: a small language model that runs inside the process.
+//! The embedded model: a language model that runs inside the process.
 
 mod builder;
 mod chat;
+mod decoder;
+mod dialect;
 mod engine;
 mod fault;
 mod gguf;
 mod grammar;
 mod outlet;
+mod sampler;
 mod schema;
 mod single;
 mod task;
+mod template;
 mod text;
+mod thought;
 mod thread;
 mod unsaid;
 mod vocabulary;
 mod weights;
 mod writer;
+
+#[cfg(test)]
+#[path = "../tests/families/tiny.rs"]
+#[expect(dead_code, reason = "most of it is for the tests of the whole model")]
+mod tiny;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,11 +48,11 @@ use crate::response::Response;
 
 inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::new(name)?))) }
 
-/// A small language model that runs inside the process: no key, no network, no cost.
+/// A language model that runs inside the process: no key, no network, no cost.
 ///
 /// Its name is `local:smollm2-135m-instruct`, for SmolLM2-135M-Instruct (Apache-2.0), which
 /// `sh llm-do-providers/fetch-local-model.sh` fetches once into the cache folder (98 MB). `local:PATH.gguf` takes
-/// another file: any model of the Llama family in GGUF whose chat is `ChatML`.
+/// another file: any dense model of the Llama and Qwen families in GGUF.
 ///
 /// # Files of the hub
 ///
@@ -64,21 +74,48 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// # What it is fit for
 ///
-/// A model of this size is an honest stand-in, not an agent. It streams text, extracts fields from a short note by a
-/// schema, and fills in the arguments of one forced tool. Its JSON always follows the schema
+/// A model of the size of the first is an honest stand-in, not an agent. It streams text, extracts fields from a short note
+/// by a schema, and fills in the arguments of one forced tool. Its JSON always follows the schema
 /// ([`Profile::NATIVE_OUTPUT`]), unless [`max_tokens`](crate::Settings::max_tokens) cuts it off, because tokens that
 /// would break it are never chosen; but what stands in it may be wrong. It cannot choose among tools, decide whether to
-/// call one, or answer questions of fact. Unless it must call a tool, it answers a tool's result without another call,
-/// for it would repeat the call forever. Keep instructions short and without examples, which make it worse.
+/// call one, or answer questions of fact. Keep instructions short and without examples, which make it worse.
+///
+/// # Which files it takes
+///
+/// Files whose [`general.architecture`](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) is `llama` (Llama 2 and
+/// 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and what was distilled into them) or `qwen3`, in any
+/// type of numbers that candle reads. Mixtures of experts and rotations scaled by `yarn` are refused. Vocabularies are those
+/// called `gpt2` and `llama` (`SentencePiece`); a way of splitting text that is not known is refused by name, for a model that
+/// reads other tokens than it was trained on answers nonsense. All in a file is foreign: what is not as it should be is an
+/// error of kind [`Configuration`](crate::ErrorKind::Configuration). But a template is a program, whose steps are limited and
+/// whose memory is not: take files from those whom you trust.
+///
+/// A conversation is written down by the chat template of the file
+/// ([`tokenizer.chat_template`](https://huggingface.co/docs/transformers/main/en/chat_templating_writing)); a file without
+/// one is spoken to in `ChatML` if it has its marks. What the template knows is found out by asking it:
+///
+/// - Tools, calls and results go to it if it shows them, and calls are then made in its form, such as Qwen's
+///   `<tool_call>`. Other models are told of tools in our own words, and answer a result without another call, for they would
+///   repeat the call forever. An answer has several calls, 8 at most, where the template writes several apart from each other and
+///   [`parallel_tool_calls`](crate::Settings::parallel_tool_calls) is not off.
+/// - Instructions stand in the first message if it has no role for them.
+/// - A mark such as `<|im_end|>` is one only where the template writes it: in a message, a tool or a result it is text.
+///
+/// # Thinking
+///
+/// Models with the marks `<think>` and `</think>` think if [`thinking`](crate::Settings::thinking) says how much: `minimal`
+/// is 128 tokens, `low` 256, `medium` 512, `high` 2048. A thought that is longer is ended. By default they do not, for a
+/// thought takes minutes; a model whose template always begins one thinks in 512 tokens, unless it is told `off`. Thoughts are
+/// [`Thinking`](crate::Thinking) parts, and go back to the model as its template has them.
 ///
 /// # What it takes
 ///
-/// The model is loaded by the first request, in one to two seconds, and shared by all models of the same file until the
-/// process ends; it then takes about 350 MB, and up to 200 MB more while it remembers a long conversation. Requests are
+/// The model is loaded by the first request, the small one in a second, and shared by all models of the same file until the
+/// process ends. The small one then takes about 250 MB, and 46 kB more for each token that it remembers. Requests are
 /// answered one after the other by a thread of its own, and no async thread is ever blocked; dropping a request stops
-/// it before the next token. It reads about 90 tokens a second and writes about 45, on one core. It remembers the
-/// instructions and the conversation that it read last, so that the next turn is read from where it left off. A prompt
-/// and its answer may have 4096 tokens together.
+/// it before the next token, or within 128 tokens of its prompt. It reads about 100 tokens a second and writes about 50, on
+/// one core. It remembers what it read last, and reads the next prompt from where that differs: a turn, not the conversation.
+/// A prompt and its answer may have as many tokens together as the file says, 32,768 at most.
 ///
 /// It reads attachments of text (`text/*` and JSON, in UTF-8) as part of the prompt; any other is an error of kind
 /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest).
@@ -86,11 +123,12 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// # Settings
 ///
 /// The likeliest token is chosen unless a temperature is set; in plain text, words just written count as less likely.
-/// `max_tokens` is 512 unless set. `stop` is heeded in plain text, not in JSON. Strings, arrays and integers without a
-/// bound in their schema get one, so that they end: 200 characters, 8 items and 32 bits. Keywords that the grammar does
-/// not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by which values depend on
-/// others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are. A number's digits and the depth of a recursive type have no
-/// bound but `max_tokens`.
+/// `max_tokens` is 512 unless set, its thought not counted. `stop` is heeded in plain text, not in JSON. Strings, arrays and
+/// integers without a bound in their schema get one, so that they end: 200 characters, 8 items and 32 bits. Keywords that the
+/// grammar does not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by which values
+/// depend on others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are. A number's digits
+/// and the depth of a recursive type have no bound but `max_tokens`. The penalties, tiers and extra fields of other providers
+/// are passed over.
 ///
 /// # Environment
 ///

@@ -176,9 +176,9 @@ with_weights! {
     }
 
     async fn a_prompt_that_is_too_long_is_refused_with_figures() {
-        let error = say(&"word ".repeat(5000), &Settings::default()).await.expect_err("it does not fit");
+        let error = say(&"word ".repeat(9000), &Settings::default()).await.expect_err("it does not fit");
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-        assert!(error.to_string().contains("and the model can read 4096"), "{error}");
+        assert!(error.to_string().contains("and the model can read 8192"), "{error}");
     }
 
     async fn cancelling_stops_between_tokens() {

@@ -1,134 +1,161 @@
-//! A conversation in the words of `ChatML`.
+//! A conversation in the words of a chat template.
+
+mod said;
 
 use std::fmt::Write as _;
 
+use serde_json::{Value, json};
+
+pub(super) use self::said::{Said, said};
+use super::dialect::Dialect;
 use super::fault;
 use super::schema;
-use super::vocabulary::Vocabulary;
-use crate::attachment::Attachment;
+use super::template::{Chat, Template};
+use super::vocabulary::{Marks, Vocabulary};
 use crate::error::ProviderError;
-use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
-use crate::model::{Request, ToolSpec};
+use crate::message::{ToolCall, ToolResult};
+use crate::model::{OutputSchema, ToolSpec};
 
-/// What stands in for missing instructions, much as in the model's training.
-const INSTRUCTIONS: &str = "You are a helpful AI assistant named SmolLM.";
+/// What stands in for missing instructions where there is something to add to them.
+const INSTRUCTIONS: &str = "You are a helpful AI assistant.";
 
-/// One message: who says what.
-#[derive(Debug, PartialEq)]
-pub(super) struct Turn {
-    role: &'static str,
-    text: String,
-}
+/// The characters of which one that nobody wrote keeps what was said from being read as a mark: they mean nothing.
+const WEDGES: std::ops::RangeInclusive<char> = '\u{10_0000}'..='\u{10_FFFD}';
 
-impl Turn {
-    fn new(role: &'static str, text: impl Into<String>) -> Self {
-        Self { role, text: text.into() }
-    }
-
-    /// Appends the message's tokens to `prompt`.
-    fn encode(&self, vocabulary: &Vocabulary, prompt: &mut Vec<u32>) -> Result<(), ProviderError> {
-        prompt.push(vocabulary.start());
-        prompt.extend(vocabulary.encode(&format!("{}\n{}", self.role, self.text))?);
-        prompt.push(vocabulary.end());
-        prompt.extend(vocabulary.encode("\n")?);
-        Ok(())
-    }
-}
-
-/// A prompt's tokens; the first `instructions` of them are the same for all conversations of one worker.
+/// What is to be written down.
 #[derive(Debug)]
-pub(super) struct Prompt {
-    pub(super) tokens: Vec<u32>,
-    pub(super) instructions: usize,
+pub(super) struct Conversation<'a> {
+    pub(super) instructions: Option<&'a str>,
+    pub(super) said: &'a [Said],
+    /// The tools that may be called.
+    pub(super) tools: &'a [ToolSpec],
+    pub(super) output: Option<&'a OutputSchema>,
+    /// Whether the model is to think, where the template lets one choose.
+    pub(super) thinking: bool,
 }
 
-/// Returns the tokens of `turns`, and of the beginning of an answer.
-pub(super) fn encode(turns: &[Turn], vocabulary: &Vocabulary) -> Result<Prompt, ProviderError> {
-    let mut tokens = Vec::new();
-    let mut instructions = 0;
-    for (place, turn) in turns.iter().enumerate() {
-        turn.encode(vocabulary, &mut tokens)?;
-        if place == 0 {
-            instructions = tokens.len();
-        }
+impl Conversation<'_> {
+    /// Returns the tokens of the conversation, and of the beginning of an answer.
+    ///
+    /// Only what the template writes is read as a mark: who writes `<|im_end|>` in a message ends nothing.
+    pub(super) fn encode(
+        &self,
+        template: &Template,
+        dialect: &Dialect,
+        vocabulary: &Vocabulary,
+    ) -> Result<Vec<u32>, ProviderError> {
+        let (messages, tools) = if dialect.calls.is_some() { self.natively() } else { self.in_our_words() };
+        let messages = with_instructions(self.instructions(dialect), messages, dialect);
+        let wedge = wedge(messages.iter().chain(&tools))?;
+        let guarded = |values: Vec<Value>| -> Vec<Value> {
+            values.into_iter().map(|value| guarded(value, vocabulary.marks(), wedge)).collect()
+        };
+        let (messages, tools) = (guarded(messages), guarded(tools));
+        let thinking = dialect.thinking.then_some(self.thinking);
+        let text = template.render(Chat { messages: &messages, tools: &tools, thinking, answering: true })?;
+        let pieces = vocabulary.marks().split(&text);
+        vocabulary.prompt(&pieces, wedge)
     }
-    tokens.push(vocabulary.start());
-    tokens.extend(vocabulary.encode("assistant\n")?);
-    Ok(Prompt { tokens, instructions })
-}
 
-/// Returns the request as turns; `tools` are those that may be called.
-///
-/// # Errors
-///
-/// Returns an error if a file is attached that is no text.
-pub(super) fn turns(request: &Request<'_>, tools: &[&ToolSpec]) -> Result<Vec<Turn>, ProviderError> {
-    let mut turns = vec![Turn::new("system", instructions(request, tools))];
-    for message in request.messages {
-        match message {
-            Message::User { parts } => turns.push(Turn::new("user", user_text(parts)?)),
-            Message::Assistant { parts } => turns.push(Turn::new("assistant", assistant_text(parts))),
-            Message::Tool { results } => {
-                for result in results {
-                    turns.push(result_turn(result)?);
+    /// Returns the instructions with what is to be said of tools and of the answer's shape: none if there is nothing.
+    fn instructions(&self, dialect: &Dialect) -> Option<String> {
+        let mut added = String::new();
+        if dialect.calls.is_none() && !self.tools.is_empty() {
+            added.push_str("\n\nTools:");
+            for tool in self.tools {
+                let arguments = schema::sketch(&tool.parameters);
+                let _ = write!(added, "\n{}: {} Arguments: {arguments}", tool.name, tool.description);
+            }
+            added.push_str("\nTo use a tool, answer with one JSON object and nothing else:\n");
+            added.push_str(r#"{"tool": <name>, "arguments": <arguments>}"#);
+        }
+        if let Some(output) = self.output {
+            let _ = write!(added, "\n\nAnswer with JSON: {}", schema::sketch(&output.schema));
+        }
+        let given = self.instructions.or((!added.is_empty()).then_some(INSTRUCTIONS))?;
+        Some(given.to_owned() + &added)
+    }
+
+    /// Returns messages and tools as templates know them that know tools.
+    fn natively(&self) -> (Vec<Value>, Vec<Value>) {
+        let messages = self.said.iter().map(|said| match said {
+            Said::User(text) => json!({"role": "user", "content": text}),
+            Said::Model { thought, text, calls } => native_answer(thought, text, calls),
+            Said::Result(result) => json!({
+                "role": "tool", "name": result.name, "tool_call_id": result.call_id, "content": native_result(result),
+            }),
+        });
+        (messages.collect(), self.tools.iter().map(native_tool).collect())
+    }
+
+    /// Returns messages as any template knows them; the tools are told of in the instructions.
+    fn in_our_words(&self) -> (Vec<Value>, Vec<Value>) {
+        let mut messages: Vec<(&str, String)> = Vec::new();
+        for said in self.said {
+            let (role, text) = match said {
+                Said::User(text) => ("user", text.clone()),
+                Said::Model { text, calls, .. } => {
+                    let calls = calls.iter().map(call_text);
+                    let texts: Vec<_> = (!text.is_empty()).then(|| text.clone()).into_iter().chain(calls).collect();
+                    ("assistant", texts.join("\n"))
                 }
+                Said::Result(result) => ("user", result_text(result)),
+            };
+            // Many templates refuse two messages of one role in a row.
+            match messages.last_mut().filter(|(last, _)| *last == role) {
+                Some((_, last)) => {
+                    last.push('\n');
+                    last.push_str(&text);
+                }
+                None => messages.push((role, text)),
             }
         }
+        (messages.into_iter().map(|(role, text)| json!({"role": role, "content": text})).collect(), Vec::new())
     }
-    Ok(turns)
 }
 
-/// Returns the instructions with what is to be said of tools and of the answer's shape.
-fn instructions(request: &Request<'_>, tools: &[&ToolSpec]) -> String {
-    let mut text = request.instructions.unwrap_or(INSTRUCTIONS).to_owned();
-    if !tools.is_empty() {
-        text.push_str("\n\nTools:");
-        for tool in tools {
-            let arguments = schema::sketch(&tool.parameters);
-            let _ = write!(text, "\n{}: {} Arguments: {arguments}", tool.name, tool.description);
-        }
-        text.push_str("\nTo use a tool, answer with one JSON object and nothing else:\n");
-        text.push_str(r#"{"tool": <name>, "arguments": <arguments>}"#);
+/// Returns `messages` after `instructions`, which stand in the first message if the template has no role for them.
+fn with_instructions(instructions: Option<String>, mut messages: Vec<Value>, dialect: &Dialect) -> Vec<Value> {
+    let Some(instructions) = instructions else { return messages };
+    let asked = messages.first_mut().filter(|first| first["role"] == "user");
+    if !dialect.instructions
+        && let Some(Value::String(text)) = asked.and_then(|first| first.get_mut("content"))
+    {
+        *text = format!("{instructions}\n\n{text}");
+        return messages;
     }
-    if let Some(output) = request.output {
-        let _ = write!(text, "\n\nAnswer with JSON: {}", schema::sketch(&output.schema));
-    }
-    text
+    let role = if dialect.instructions { "system" } else { "user" };
+    messages.insert(0, json!({"role": role, "content": instructions}));
+    messages
 }
 
-/// Returns the parts of a user's message, each on a line of its own.
-fn user_text(parts: &[UserPart]) -> Result<String, ProviderError> {
-    let texts = parts.iter().map(|part| match part {
-        UserPart::Text { text } => Ok(text.clone()),
-        UserPart::Attachment(attachment) => file_text(attachment),
-    });
-    Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
-}
-
-/// Returns a file as text, which is all that the model reads.
-fn file_text(attachment: &Attachment) -> Result<String, ProviderError> {
-    if !attachment.is_text() {
-        let file = attachment.described();
-        let text = format!("the embedded model reads only text, not {file}; attach text or ask another model");
-        return Err(fault::invalid(text));
+fn native_answer(thought: &str, text: &str, calls: &[ToolCall]) -> Value {
+    let mut message = json!({"role": "assistant", "content": text});
+    if !thought.is_empty() {
+        message["reasoning_content"] = thought.into();
     }
-    attachment.inlined().map_err(fault::invalid)
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.iter().map(native_call).collect();
+    }
+    message
 }
 
-/// Returns what the model said, as it would say it again: its calls as JSON, its thoughts not at all.
-fn assistant_text(parts: &[ResponsePart]) -> String {
-    let texts: Vec<String> = parts
-        .iter()
-        .filter_map(|part| match part {
-            ResponsePart::Text { text } => Some(text.clone()),
-            ResponsePart::ToolCall(call) => Some(call_text(call)),
-            ResponsePart::Thinking(_)
-            | ResponsePart::ServerSideTool(_)
-            | ResponsePart::Attachment(_)
-            | ResponsePart::Opaque(_) => None,
-        })
-        .collect();
-    texts.join("\n")
+/// Returns a call; arguments that are no JSON stand as the text that they are.
+fn native_call(call: &ToolCall) -> Value {
+    let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.clone().into());
+    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+}
+
+fn native_result(result: &ToolResult) -> String {
+    if result.is_error { format!("Error: {}", result.content) } else { result.content.clone() }
+}
+
+fn native_tool(tool: &ToolSpec) -> Value {
+    let parameters = &*tool.parameters;
+    json!({
+        "type": "function",
+        "function": {"name": &*tool.name, "description": &*tool.description, "parameters": parameters},
+    })
 }
 
 /// Returns a call as the grammar has it.
@@ -136,93 +163,45 @@ fn call_text(call: &ToolCall) -> String {
     format!(r#"{{"tool": "{}", "arguments": {}}}"#, call.name, call.arguments)
 }
 
-/// Returns a tool's result; the model knows no role for it but the user's.
-fn result_turn(result: &ToolResult) -> Result<Turn, ProviderError> {
+/// Returns a tool's result for a model that knows no role for it but the user's.
+fn result_text(result: &ToolResult) -> String {
     let label = if result.is_error { "Error" } else { "Result" };
-    let mut text = format!("{label} of {}: {}", result.name, result.content);
-    for attachment in &result.attachments {
-        text.push('\n');
-        text.push_str(&file_text(attachment)?);
-    }
-    Ok(Turn::new("user", text))
+    format!("{label} of {}: {}", result.name, result.content)
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+/// Returns a character that stands nowhere in `values`.
+fn wedge<'a>(values: impl Iterator<Item = &'a Value>) -> Result<char, ProviderError> {
+    let mut texts = Vec::new();
+    values.for_each(|value| collect_texts(value, &mut texts));
+    let taken: std::collections::BTreeSet<char> =
+        texts.iter().flat_map(|text| text.chars()).filter(|letter| WEDGES.contains(letter)).collect();
+    let mut free = WEDGES.filter(|letter| !taken.contains(letter));
+    free.next().ok_or_else(|| fault::invalid("the conversation has every character for private use; leave one out"))
+}
 
-    use serde_json::json;
-
-    use super::{Turn, turns};
-    use crate::attachment::Attachment;
-    use crate::error::ErrorKind;
-    use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
-    use crate::model::{Request, ToolSpec};
-    use crate::settings::Settings;
-
-    #[test]
-    fn a_call_and_its_result_are_told_in_the_words_of_the_grammar() {
-        let call = ToolCall::new("1", "add", r#"{"a":1}"#);
-        let result = ToolResult::new(&call, "3");
-        let messages = [
-            Message::user("Add."),
-            Message::Assistant { parts: vec![ResponsePart::ToolCall(call)] },
-            Message::Tool { results: vec![result] },
-        ];
-        let settings = Settings::default();
-        let turns =
-            turns(&Request::new(&messages, &settings).instructions(Some("Be brief.")), &[]).expect("all is text");
-        let expected = [
-            Turn::new("system", "Be brief."),
-            Turn::new("user", "Add."),
-            Turn::new("assistant", r#"{"tool": "add", "arguments": {"a":1}}"#),
-            Turn::new("user", "Result of add: 3"),
-        ];
-        assert_eq!(turns, expected);
-    }
-
-    #[test]
-    fn a_tool_takes_one_line() {
-        let tool = ToolSpec {
-            name: "add".into(),
-            description: "Adds two numbers.".into(),
-            parameters: Arc::new(json!({"type": "object", "properties": {"a": {"type": "integer"}}})),
-        };
-        let settings = Settings::default();
-        let turns = turns(&Request::new(&[], &settings), &[&tool]).expect("all is text");
-        assert!(turns[0].text.contains("\nadd: Adds two numbers. Arguments: {\"a\": integer}\n"), "{}", turns[0].text);
-    }
-
-    #[test]
-    fn a_file_of_text_stands_among_the_text() {
-        let note = Attachment::new("text/plain", "Milk.").named("list.txt");
-        let call = ToolCall::new("1", "read", "{}");
-        let result = ToolResult::new(&call, "done").with_attachments([Attachment::new("application/json", "[1]")]);
-        let messages = [
-            Message::User { parts: vec![UserPart::Text { text: "Sum up.".into() }, UserPart::Attachment(note)] },
-            Message::Tool { results: vec![result] },
-        ];
-        let settings = Settings::default();
-        let turns = turns(&Request::new(&messages, &settings), &[]).expect("all is text");
-        let expected = [
-            Turn::new("user", "Sum up.\nFile `list.txt`:\nMilk."),
-            Turn::new("user", "Result of read: done\nFile of type `application/json`:\n[1]"),
-        ];
-        assert_eq!(turns[1..], expected);
-    }
-
-    #[test]
-    fn a_file_of_another_type_is_refused_by_name() {
-        let image = Attachment::new("image/png", "secret").named("a.png");
-        let call = ToolCall::new("1", "draw", "{}");
-        let result = ToolResult::new(&call, "done").with_attachments([image.clone()]);
-        let settings = Settings::default();
-        for message in
-            [Message::User { parts: vec![UserPart::Attachment(image)] }, Message::Tool { results: vec![result] }]
-        {
-            let error = turns(&Request::new(&[message], &settings), &[]).expect_err("it is no text");
-            assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-            assert!(error.to_string().contains("`a.png` of type `image/png`; attach text"), "{error}");
+fn collect_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                texts.push(key);
+                collect_texts(value, texts);
+            }
         }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// Returns `value` with no mark in any of its texts.
+fn guarded(value: Value, marks: &Marks, wedge: char) -> Value {
+    match value {
+        Value::String(text) => marks.break_up(&text, wedge).into(),
+        Value::Array(items) => items.into_iter().map(|item| guarded(item, marks, wedge)).collect(),
+        Value::Object(fields) => {
+            let field = |(key, value): (String, Value)| (marks.break_up(&key, wedge), guarded(value, marks, wedge));
+            Value::Object(fields.into_iter().map(field).collect())
+        }
+        other => other,
     }
 }

@@ -1,162 +1,215 @@
-//! The model at work: what it has read, and what it expects to come next.
+//! The model at work: what it knows, and what it has read.
 
 use std::path::Path;
 
-use candle_core::{Device, Tensor};
-use candle_transformers::models::quantized_llama::{MAX_SEQ_LEN, ModelWeights};
-
-use super::chat::Prompt;
+use super::decoder::Decoder;
+use super::dialect::Dialect;
 use super::fault;
-use super::gguf;
+use super::gguf::Gguf;
 use super::grammar::Grammars;
+use super::template::Template;
+use super::thought::Thoughts;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
-
-/// How many tokens a prompt and its answer may have together: candle's limit.
-pub(super) const CONTEXT: usize = MAX_SEQ_LEN;
 
 /// How many tokens are read at once: more would take memory with the square of them, and none of it can be cancelled.
 const BATCH: usize = 128;
 
 /// A loaded model.
 pub(super) struct Engine {
-    weights: ModelWeights,
+    pub(super) reader: Reader,
     pub(super) vocabulary: Vocabulary,
+    pub(super) template: Template,
+    pub(super) dialect: Dialect,
+    pub(super) thoughts: Option<Thoughts>,
     pub(super) grammars: Grammars,
-    instructions: Option<Reading>,
-    conversation: Option<Reading>,
 }
 
 impl Engine {
     /// Loads the model of the file `path`.
     pub(super) fn load(path: &Path) -> Result<Self, ProviderError> {
-        let (weights, vocabulary) = gguf::read(path)?;
-        let grammars = Grammars::new(&vocabulary)?;
-        Ok(Self { weights, vocabulary, grammars, instructions: None, conversation: None })
-    }
-
-    /// Returns the model having read as much of `prompt` as it still remembers, its instructions at least.
-    pub(super) fn recall(&mut self, prompt: &Prompt, wanted: impl Fn() -> bool) -> Result<Reading, ProviderError> {
-        let begun = [&self.conversation, &self.instructions].into_iter().flatten();
-        // The last token is read anew even if it is known: what follows it is not remembered.
-        let known = begun.filter(|reading| reading.begins(&prompt.tokens) && reading.read() < prompt.tokens.len());
-        let mut reading = known.max_by_key(|reading| reading.read()).cloned().unwrap_or_else(|| self.unread());
-        reading.remembered = reading.read();
-        if reading.read() < prompt.instructions {
-            reading.feed(&prompt.tokens[reading.read()..prompt.instructions], wanted)?;
-            self.instructions = Some(reading.clone());
-        }
-        Ok(reading)
-    }
-
-    /// Remembers a conversation, for the next request may continue it.
-    pub(super) fn remember(&mut self, reading: Reading) {
-        self.conversation = Some(reading);
-    }
-
-    fn unread(&self) -> Reading {
-        Reading { weights: self.weights.clone(), tokens: Vec::new(), remembered: 0 }
+        let unreadable = |source: candle_core::Error| {
+            let said = source.to_string();
+            let said = said.lines().next().unwrap_or_default();
+            let text = format!("`{}` is not a model file that can be read; fetch it anew: {said}", path.display());
+            fault::configuration(text).with_source(source)
+        };
+        let mut file = Gguf::open(path).map_err(unreadable)?;
+        let vocabulary = Vocabulary::read(&file)?;
+        let template = Template::new(file.text("tokenizer.chat_template"), &vocabulary)?;
+        let dialect = Dialect::of(&template)?;
+        let decoder = Decoder::read(&mut file, vocabulary.pieces().len()).map_err(unreadable)?;
+        Ok(Self {
+            reader: Reader { decoder, tokens: Vec::new() },
+            grammars: Grammars::new(&vocabulary)?,
+            thoughts: Thoughts::of(&vocabulary),
+            vocabulary,
+            template,
+            dialect,
+        })
     }
 }
 
-/// A model that has read some tokens; a clone of it shares all that it knows.
-#[derive(Clone)]
-pub(super) struct Reading {
-    weights: ModelWeights,
+/// A model's weights, and the conversation that they read last.
+pub(super) struct Reader {
+    decoder: Decoder,
     tokens: Vec<u32>,
-    remembered: usize,
 }
 
-impl Reading {
-    /// Returns how many tokens it has read.
-    pub(super) fn read(&self) -> usize {
+impl Reader {
+    /// Returns how many tokens a prompt and its answer may have together.
+    pub(super) fn context(&self) -> usize {
+        self.decoder.context()
+    }
+
+    /// Forgets all that is not the beginning of `prompt`; returns how many of its tokens need not be read again.
+    pub(super) fn recall(&mut self, prompt: &[u32]) -> usize {
+        let same = self.tokens.iter().zip(prompt).take_while(|(known, token)| known == token).count();
+        // The last token is read anew even if it is known: what follows it is not remembered.
+        self.tokens.truncate(same.min(prompt.len().saturating_sub(1)));
         self.tokens.len()
     }
 
-    /// Returns how many of them it had read for an earlier request.
-    pub(super) fn remembered(&self) -> usize {
-        self.remembered
-    }
-
-    /// Whether what it has read is the beginning of `tokens`.
-    fn begins(&self, tokens: &[u32]) -> bool {
-        tokens.starts_with(&self.tokens)
-    }
-
     /// Reads `tokens`, at least one; returns the likelihood (logits) of each token to come next.
-    pub(super) fn feed(&mut self, tokens: &[u32], wanted: impl Fn() -> bool) -> Result<Tensor, ProviderError> {
+    ///
+    /// What was read before nobody wanted it any more is remembered.
+    pub(super) fn feed(&mut self, tokens: &[u32], wanted: impl Fn() -> bool) -> Result<Vec<f32>, ProviderError> {
         let mut last = None;
         for batch in tokens.chunks(BATCH) {
             if !wanted() {
                 return Err(fault::cancelled());
             }
-            last = Some(self.forward(batch).map_err(fault::arithmetic)?);
+            match self.decoder.forward(batch, self.tokens.len()) {
+                Ok(logits) => last = Some(logits),
+                Err(source) => {
+                    self.tokens.clear();
+                    return Err(fault::arithmetic(source));
+                }
+            }
+            self.tokens.extend_from_slice(batch);
         }
         last.ok_or_else(|| fault::broken("nothing to read"))
-    }
-
-    fn forward(&mut self, batch: &[u32]) -> candle_core::Result<Tensor> {
-        let input = Tensor::new(batch, &Device::Cpu)?.unsqueeze(0)?;
-        let logits = self.weights.forward(&input, self.tokens.len())?;
-        self.tokens.extend_from_slice(batch);
-        logits.squeeze(0)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use candle_core::Tensor;
+    use std::cell::Cell;
 
-    use super::Engine;
-    use crate::local::chat::Prompt;
-    use crate::local::weights;
+    use proptest::prelude::*;
 
-    fn engine() -> Engine {
-        Engine::load(&weights::find(weights::DEFAULT).expect("the weights are there")).expect("the file is sound")
+    use super::{BATCH, Engine};
+    use crate::error::ErrorKind;
+    use crate::local::tiny::{Tiny, Value, Written, bytes};
+
+    fn tiny(family: &str) -> Tiny {
+        Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &["<think>"]))
     }
 
-    fn prompt(engine: &Engine, instructions: &str, question: &str) -> Prompt {
-        let encode = |text| engine.vocabulary.encode(text).expect("any text can be encoded");
-        let tokens = encode(instructions);
-        Prompt { instructions: tokens.len(), tokens: [tokens, encode(question)].concat() }
+    fn load(tiny: &Tiny) -> Engine {
+        Engine::load(&tiny.write().0).expect("the file is sound")
     }
 
-    /// Reads `prompt`; returns how much of it was remembered, and what comes next.
-    fn read(engine: &mut Engine, prompt: &Prompt) -> (usize, Vec<f32>) {
-        let mut reading = engine.recall(prompt, || true).expect("the model can be computed");
-        let logits = reading.feed(&prompt.tokens[reading.read()..], || true).and_then(|logits| values(&logits));
-        let remembered = reading.remembered();
-        engine.remember(reading);
-        (remembered, logits.expect("the model can be computed"))
+    /// Reads what of `prompt` is not remembered, in pieces of `size`; returns how much was, and what comes next.
+    fn read(engine: &mut Engine, prompt: &[u32], size: usize) -> (usize, Vec<f32>) {
+        let remembered = engine.reader.recall(prompt);
+        let mut logits = Vec::new();
+        for piece in prompt[remembered..].chunks(size) {
+            logits = engine.reader.feed(piece, || true).expect("the model can be computed");
+        }
+        (remembered, logits)
     }
 
-    fn values(logits: &Tensor) -> Result<Vec<f32>, crate::ProviderError> {
-        logits.to_vec1().map_err(super::fault::arithmetic)
-    }
-
-    #[test]
-    #[ignore = "needs the weights: sh llm-do-providers/fetch-local-model.sh"]
-    fn what_was_read_is_remembered_and_changes_nothing() {
-        let mut engine = engine();
-        let first = prompt(&engine, "You are brief.", " How old is Ann?");
-        let longer = prompt(&engine, "You are brief.", " How old is Ann? She is 30.");
-        let other = prompt(&engine, "You are brief.", " Where is Tom?");
-        assert_eq!(read(&mut engine, &first).0, 0);
-        let (remembered, continued) = read(&mut engine, &longer);
-        assert_eq!(remembered, first.tokens.len(), "the conversation goes on");
-        assert_eq!(read(&mut engine, &other).0, other.instructions, "only the instructions are the same");
-        let (fresh, anew) = read(&mut self::engine(), &longer);
-        assert_eq!(fresh, 0);
-        let difference = continued.iter().zip(&anew).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        assert!(difference < 0.5, "the logits differ by {difference}");
+    fn difference(one: &[f32], other: &[f32]) -> f32 {
+        one.iter().zip(other).map(|(one, other)| (one - other).abs()).fold(0.0, f32::max)
     }
 
     #[test]
-    #[ignore = "needs the weights: sh llm-do-providers/fetch-local-model.sh"]
-    fn an_unwanted_prompt_is_not_read_to_its_end() {
-        let mut engine = engine();
-        let long = prompt(&engine, "You are brief.", &" word".repeat(1000));
-        let error = engine.recall(&long, || false).err().expect("no one wants it");
-        assert_eq!(error.kind(), crate::ErrorKind::Cancelled);
+    fn how_a_prompt_is_cut_up_and_what_was_read_before_changes_nothing() {
+        for family in ["llama", "qwen2", "qwen3"] {
+            let prompt: Vec<u32> = (3..250).chain(100..230).collect();
+            let (_, whole) = read(&mut load(&tiny(family)), &prompt, prompt.len());
+            let mut engine = load(&tiny(family));
+            let other: Vec<u32> = prompt.iter().take(200).chain(&[7; 150]).copied().collect();
+            assert_eq!(read(&mut engine, &other, 13).0, 0);
+            let (remembered, pieces) = read(&mut engine, &prompt, 1);
+            assert_eq!(remembered, 200, "{family}: what is the same is not read again");
+            assert!(difference(&whole, &pieces) < 1e-4, "{family}: {}", difference(&whole, &pieces));
+            assert_eq!(read(&mut engine, &prompt, 9).0, prompt.len() - 1, "{family}: only the last token is read");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_nobody_wants_is_not_read_to_its_end_and_what_was_read_is_remembered() {
+        let mut engine = load(&tiny("llama"));
+        let prompt = vec![9; 5 * BATCH];
+        let asked = Cell::new(0);
+        let wanted = || {
+            asked.set(asked.get() + 1);
+            asked.get() <= 2
+        };
+        let error = engine.reader.feed(&prompt, wanted).expect_err("nobody wants it");
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert_eq!(engine.reader.recall(&prompt), 2 * BATCH);
+    }
+
+    /// The six likeliest tokens after the prompt below, as llama.cpp has them for the same files: its server in the package
+    /// `xllamacpp` 2026.10.11549, asked for `n_probs`.
+    #[test]
+    fn what_comes_next_is_what_llama_cpp_says() {
+        let scaled = tiny("llama")
+            .with("llama.rope.scaling.type", Value::Text("linear".into()))
+            .with("llama.rope.scaling.factor", Value::Number(4.0));
+        let divided = tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0, 1.5, 2.0, 8.0]);
+        let expected = [
+            (tiny("llama"), [(149, -4.280_5), (217, -4.383_6), (132, -4.455_3), (176, -4.484_5), (135, -4.501_1)]),
+            (tiny("qwen2"), [(140, -4.322_6), (162, -4.346_6), (244, -4.380_9), (173, -4.488_0), (205, -4.511_3)]),
+            (tiny("qwen3"), [(217, -4.224_2), (176, -4.409_8), (102, -4.413_9), (149, -4.473_1), (132, -4.494_1)]),
+            (divided, [(149, -4.307_8), (217, -4.334_1), (176, -4.451_2), (132, -4.480_5), (135, -4.485_7)]),
+            (scaled, [(149, -4.258_9), (132, -4.327_1), (217, -4.341_1), (135, -4.444_5), (176, -4.478_0)]),
+        ];
+        let prompt: Vec<u32> = (3..40).chain(60..90).collect();
+        for (tiny, expected) in expected {
+            let (_, logits) = read(&mut load(&tiny), &prompt, prompt.len());
+            let total = logits.iter().map(|logit| logit.exp()).sum::<f32>().ln();
+            let mut chances: Vec<_> = (0..).zip(&logits).map(|(token, logit)| (token, logit - total)).collect();
+            chances.sort_by(|one, other| other.1.total_cmp(&one.1));
+            for ((token, chance), (wanted, told)) in chances.into_iter().zip(expected) {
+                assert_eq!(token, wanted);
+                assert!((chance - told).abs() < 5e-4, "{token}: {chance}, not {told}");
+            }
+        }
+    }
+
+    #[test]
+    fn divisors_of_the_paces_are_heeded() {
+        let prompt: Vec<u32> = (3..60).collect();
+        let logits = |tiny: &Tiny| read(&mut load(tiny), &prompt, 99).1;
+        let plain = logits(&tiny("llama"));
+        let ones = logits(&tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0; 4]));
+        let divided = logits(&tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0, 1.0, 2.0, 8.0]));
+        assert!(difference(&plain, &ones) < 1e-6);
+        assert!(difference(&plain, &divided) > 1e-4);
+        let stretched = tiny("llama")
+            .with("llama.rope.scaling.type", Value::Text("linear".into()))
+            .with("llama.rope.scaling.factor", Value::Number(4.0));
+        assert!(difference(&plain, &logits(&stretched)) > 1e-4);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        /// No panic, no gigabytes: an error, or a model.
+        #[test]
+        fn any_file_is_a_model_or_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), kept in any::<Option<prop::sample::Index>>()) {
+            let (mut bytes, header) = tiny("qwen2").bytes();
+            for (place, byte) in changes {
+                bytes[place.index(header)] = byte;
+            }
+            if let Some(kept) = kept {
+                bytes.truncate(kept.index(bytes.len()));
+            }
+            let _ = Engine::load(&Written::new(&bytes).0);
+        }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use candle_core::{Device, Tensor};
 use llguidance::api::TopLevelGrammar;
 use llguidance::earley::SlicedBiasComputer;
 use llguidance::{Matcher, ParserFactory};
@@ -10,39 +9,80 @@ use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 use toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 
+use super::dialect::CallForm;
 use super::fault;
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Piece, Vocabulary};
 use crate::error::ProviderError;
+
+/// How many calls an answer may have: a small model seldom stops by itself.
+const CALLS: usize = 8;
 
 /// What an answer may look like.
 #[derive(Debug)]
-pub(super) enum Grammar {
-    /// Any text.
-    Text,
-    /// JSON of a schema.
-    Json(Value),
-    /// A text that does not begin like an object.
-    Prose,
-    /// JSON of a schema, or prose.
-    JsonOrProse(Value),
+pub(super) struct Grammar {
+    /// Calls: JSON of a schema, in that form.
+    pub(super) calls: Option<(Value, CallForm)>,
+    /// What it may be that is no call.
+    pub(super) rest: Rest,
 }
 
-/// The rule for a text that does not begin like an object.
-const PROSE: &str = r"PROSE: /[^{\s](.|\n)*/";
+/// What an answer may be that is no call.
+#[derive(Debug)]
+pub(super) enum Rest {
+    /// Any text.
+    Anything,
+    /// A text that does not begin like a call.
+    Prose,
+    /// JSON of a schema.
+    Json(Value),
+    /// No answer.
+    Nothing,
+}
 
 impl Grammar {
-    /// Returns the grammar in the terms of the library; `None` if anything goes.
-    fn compile(&self) -> Option<TopLevelGrammar> {
-        match self {
-            Self::Text => None,
-            Self::Json(schema) => Some(TopLevelGrammar::from_json_schema(with_options(schema))),
-            Self::Prose => Some(TopLevelGrammar::from_lark(format!("start: PROSE\n{PROSE}\n"))),
-            Self::JsonOrProse(schema) => {
-                let json = with_options(schema);
-                Some(TopLevelGrammar::from_lark(format!("start: json | PROSE\njson: %json {json}\n{PROSE}\n")))
-            }
-        }
+    /// Whether an answer that begins with `first` is a call, not prose.
+    pub(super) fn begins_call(&self, first: char) -> bool {
+        let before = self.calls.as_ref().and_then(|(_, form)| form.before.chars().next());
+        first == '{' || first.is_whitespace() || Some(first) == before
     }
+
+    /// Returns the grammar in the terms of the library; `None` if anything goes.
+    fn compile(&self, vocabulary: &Vocabulary) -> Option<TopLevelGrammar> {
+        let call = self.calls.as_ref().map(|(schema, form)| {
+            let (before, after) = (literal(&form.before, vocabulary), literal(&form.after, vocabulary));
+            let more = form.between.as_ref().map(|text| literal(text, vocabulary));
+            let more = more.map(|between| format!(" ({between} one){{0,{}}}", CALLS - 1)).unwrap_or_default();
+            format!("call: one{more}\none: {before} json {after}\njson: %json {}\n", with_options(schema))
+        });
+        let rest = match &self.rest {
+            Rest::Anything => return None,
+            Rest::Prose => Some(format!("rest: PROSE\n{}\n", self.prose(vocabulary))),
+            Rest::Json(schema) => Some(format!("rest: %json {}\n", with_options(schema))),
+            Rest::Nothing => None,
+        };
+        let names = [call.as_ref().map(|_| "call"), rest.as_ref().map(|_| "rest")];
+        let start = names.into_iter().flatten().collect::<Vec<_>>().join(" | ");
+        let rules = [call, rest].into_iter().flatten().collect::<String>();
+        Some(TopLevelGrammar::from_lark(format!("start: {start}\n{rules}")))
+    }
+
+    /// Returns the rule for a text that does not begin like a call.
+    fn prose(&self, vocabulary: &Vocabulary) -> String {
+        let space = if vocabulary.is_spaced() { " ?" } else { "" };
+        let before = self.calls.as_ref().and_then(|(_, form)| form.before.chars().next());
+        let before = before.map(|first| format!("\\u{{{:x}}}", u32::from(first))).unwrap_or_default();
+        format!(r"PROSE: /{space}[^{{\s{before}](.|\n)*/")
+    }
+}
+
+/// Returns `text` in the terms of the library: marks by their numbers, the rest as it is.
+fn literal(text: &str, vocabulary: &Vocabulary) -> String {
+    let pieces = vocabulary.marks().split(text);
+    let items = pieces.iter().map(|piece| match piece {
+        Piece::Mark(token) => format!("<[{token}]>"),
+        Piece::Text(text) => Value::from(*text).to_string(),
+    });
+    items.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns `schema` with the spaces that the model was trained on, and none to run away in; what the grammar does
@@ -72,9 +112,13 @@ impl Grammars {
         Ok(Self(factory))
     }
 
-    /// Returns the constraint that `grammar` is; `None` if anything goes.
-    pub(super) fn constraint(&self, grammar: &Grammar) -> Result<Option<Constraint>, ProviderError> {
-        let Some(grammar) = grammar.compile() else { return Ok(None) };
+    /// Returns the constraint that `grammar` is for the tokens of `vocabulary`; `None` if anything goes.
+    pub(super) fn constraint(
+        &self,
+        grammar: &Grammar,
+        vocabulary: &Vocabulary,
+    ) -> Result<Option<Constraint>, ProviderError> {
+        let Some(grammar) = grammar.compile(vocabulary) else { return Ok(None) };
         let matcher = Matcher::new(self.0.create_parser(grammar));
         match matcher.get_error() {
             None => Ok(Some(Constraint(matcher))),
@@ -97,16 +141,17 @@ impl Constraint {
         self.0.get_error().map_or_else(|| Ok(self.0.is_stopped()), |error| Err(unfollowed(&error)))
     }
 
-    /// Returns `logits` with no chance for any token that may not come next.
-    pub(super) fn filter(&mut self, logits: &Tensor) -> Result<Tensor, ProviderError> {
+    /// Leaves no chance in `logits` to any token that may not come next; a text may end with any of the tokens that do.
+    pub(super) fn filter(&mut self, logits: &mut [f32], vocabulary: &Vocabulary) -> Result<(), ProviderError> {
         let allowed = self.0.compute_mask().map_err(unfollowed)?;
-        let mut values = logits.to_vec1::<f32>().map_err(fault::arithmetic)?;
-        for (token, value) in (0..).zip(&mut values) {
-            if !allowed.is_allowed(token) {
+        let may_end = allowed.is_allowed(vocabulary.end());
+        for (token, value) in (0..).zip(logits) {
+            let ends = may_end && vocabulary.ends().contains(&token);
+            if !ends && !allowed.is_allowed(token) {
                 *value = f32::NEG_INFINITY;
             }
         }
-        Tensor::new(values, &Device::Cpu).map_err(fault::arithmetic)
+        Ok(())
     }
 
     /// Takes the token that was chosen.

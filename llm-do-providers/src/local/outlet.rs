@@ -36,4 +36,11 @@ impl Outlet {
             self.send(Ok(StreamEvent::Text(text)));
         }
     }
+
+    /// Sends more of a thought, if there is any.
+    pub(super) fn send_thought(&self, text: Option<String>) {
+        if let Some(text) = text {
+            self.send(Ok(StreamEvent::Thinking(text)));
+        }
+    }
 }

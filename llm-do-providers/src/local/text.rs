@@ -3,6 +3,8 @@
 /// Text that comes in bytes and goes out in whole characters, up to a stop text.
 pub(super) struct Text<'a> {
     stops: &'a [String],
+    /// Whether a space at the beginning is no part of the text.
+    spaced: bool,
     bytes: Vec<u8>,
     whole: String,
     sent: usize,
@@ -11,12 +13,19 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     /// Returns an empty text that ends before any of `stops`.
     pub(super) fn new(stops: &'a [String]) -> Self {
-        Self { stops, bytes: Vec::new(), whole: String::new(), sent: 0 }
+        Self { stops, spaced: false, bytes: Vec::new(), whole: String::new(), sent: 0 }
+    }
+
+    /// Says whether a space at the beginning is no part of the text. Default: it is.
+    pub(super) fn spaced(self, spaced: bool) -> Self {
+        Self { spaced, ..self }
     }
 
     /// Adds bytes, which may end within a character; returns whether the text has come to a stop text.
     pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
-        self.bytes.extend_from_slice(bytes);
+        let space = if self.spaced { bytes.strip_prefix(b" ") } else { None };
+        self.spaced &= bytes.is_empty();
+        self.bytes.extend_from_slice(space.unwrap_or(bytes));
         let start = self.whole.len();
         self.take_whole_characters();
         self.cut_at_stop(start)
@@ -99,6 +108,15 @@ mod tests {
         assert_eq!(text.fresh().as_deref(), Some("a"));
         text.push(&[0xAC]);
         assert_eq!(text.fresh().as_deref(), Some("€"));
+    }
+
+    #[test]
+    fn a_space_before_the_first_word_is_left_out_if_it_is_no_part_of_the_text() {
+        let mut text = Text::new(&[]).spaced(true);
+        text.push(b"");
+        text.push(b" one");
+        text.push(b" two");
+        assert_eq!(text.finish().0, "one two");
     }
 
     #[test]

@@ -1,33 +1,23 @@
 //! The loop that writes an answer, token by token.
 
-use std::hash::{BuildHasher, RandomState};
-
-use candle_transformers::generation::LogitsProcessor;
-use candle_transformers::utils::apply_repeat_penalty;
-
-use super::chat;
-use super::engine::{CONTEXT, Engine, Reading};
+use super::engine::{Engine, Reader};
 use super::fault;
 use super::grammar::Constraint;
 use super::outlet::Outlet;
-use super::task::Task;
+use super::sampler::{Sampler, avoid_repetition};
+use super::task::{Plan, Task};
 use super::text::Text;
+use super::thought::{Thoughts, budget};
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
-use crate::message::{FinishReason, ResponsePart};
+use crate::message::{FinishReason, ResponsePart, Thinking};
 use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::settings::Settings;
 use crate::usage::Usage;
 
-/// How many tokens an answer may have where the settings do not say.
+/// How many tokens an answer may have where the settings do not say, its thought not counted.
 const ROOM: usize = 512;
-
-/// How much less likely a token of prose is that was written a moment ago: small models go in circles otherwise.
-const REPETITION: f32 = 1.1;
-
-/// How many tokens that moment has.
-const MOMENT: usize = 64;
 
 /// Answers `task` as `model`; the answer's pieces go to `outlet`.
 pub(super) fn answer(
@@ -36,72 +26,106 @@ pub(super) fn answer(
     model: &str,
     outlet: &Outlet,
 ) -> Result<Response, ProviderError> {
-    let prompt = chat::encode(&task.turns, &engine.vocabulary)?;
-    let room = room(prompt.tokens.len(), &task.settings)?;
-    let constraint = engine.grammars.constraint(&task.grammar)?;
-    let reading = engine.recall(&prompt, || outlet.is_wanted())?;
-    let remembered = reading.remembered();
-    let unread = prompt.tokens[reading.read()..].to_vec();
-    let text = Text::new(task.stops());
-    let sampler = sampler(&task.settings);
-    let vocabulary = &engine.vocabulary;
-    let mut writer =
-        Writer { vocabulary, task, outlet, constraint, reading, unread, sampler, text, written: Vec::new(), room };
-    let finish = writer.write()?;
-    let Writer { reading, text, written, .. } = writer;
-    engine.remember(reading);
+    let Engine { reader, vocabulary, template, dialect, thoughts, grammars } = engine;
+    let (plan, thoughts) = (task.plan(dialect), *thoughts);
+    let mut prompt = plan.conversation.encode(template, dialect, vocabulary)?;
+    let thinking = match thoughts {
+        Some(thoughts) => thoughts.open(&mut prompt, vocabulary, task.settings.thinking)?,
+        None => None,
+    };
+    let room = room(prompt.len(), reader.context(), thinking.unwrap_or(0), &task.settings)?;
+    let constraint = grammars.constraint(&plan.grammar, vocabulary)?;
+    let remembered = reader.recall(&prompt);
+    let text = Text::new(plan.stops()).spaced(vocabulary.is_spaced());
+    let mut writer = Writer {
+        reader,
+        vocabulary,
+        thoughts,
+        plan: &plan,
+        outlet,
+        constraint,
+        unread: prompt[remembered..].to_vec(),
+        sampler: Sampler::new(&task.settings),
+        thought: String::new(),
+        thinking: 0,
+        text,
+        written: Vec::new(),
+        room,
+    };
+    let finish = writer.write(thinking)?;
+    let Writer { text, thought, thinking, written, .. } = writer;
     let usage = Usage {
         cached_tokens: remembered as u64,
-        ..Usage::of_request(prompt.tokens.len() as u64, written.len() as u64)
+        reasoning_tokens: thinking as u64,
+        ..Usage::of_request(prompt.len() as u64, written.len() as u64)
     };
-    Ok(response(task, outlet, model, text, finish, usage))
+    Ok(response(&plan, outlet, model, thought, text, finish, usage))
 }
 
-/// Returns how many tokens the answer to a prompt of `length` tokens may have.
-fn room(length: usize, settings: &Settings) -> Result<usize, ProviderError> {
-    let left = CONTEXT.checked_sub(length).filter(|left| *left > 0).ok_or_else(|| {
+/// Returns how many tokens the answer to a prompt of `length` tokens may have, with a thought of so many.
+fn room(length: usize, context: usize, thought: usize, settings: &Settings) -> Result<usize, ProviderError> {
+    let left = context.checked_sub(length).filter(|left| *left > 0).ok_or_else(|| {
         let text =
-            format!("the prompt has {length} tokens, and the model can read {CONTEXT}; shorten the conversation");
+            format!("the prompt has {length} tokens, and the model can read {context}; shorten the conversation");
         fault::invalid(text)
     })?;
-    let wanted = settings.max_tokens.map_or(ROOM, |most| usize::try_from(most).unwrap_or(CONTEXT));
+    let usual = ROOM.saturating_add(thought);
+    let wanted = settings.max_tokens.map_or(usual, |most| usize::try_from(most).unwrap_or(context));
     Ok(wanted.min(left))
 }
 
-fn sampler(settings: &Settings) -> LogitsProcessor {
-    let seed = settings.seed.unwrap_or_else(|| RandomState::new().hash_one(()));
-    LogitsProcessor::new(seed, settings.temperature, settings.top_p)
-}
-
 /// Turns the finished text into the answer, and sends what of it was not shown yet.
-fn response(task: &Task, outlet: &Outlet, model: &str, text: Text<'_>, finish: FinishReason, usage: Usage) -> Response {
+fn response(
+    plan: &Plan<'_>,
+    outlet: &Outlet,
+    model: &str,
+    thought: String,
+    text: Text<'_>,
+    finish: FinishReason,
+    usage: Usage,
+) -> Response {
     let (text, rest) = text.finish();
-    if let Some(call) = task.call(&text).filter(|_| finish == FinishReason::Stop) {
-        let (name, arguments) = (call.name.as_str().into(), call.arguments.clone());
-        outlet.send(Ok(StreamEvent::ToolCall { index: 0, name, arguments }));
-        return Response::new(model, vec![ResponsePart::ToolCall(call)], usage);
+    let mut parts = Vec::new();
+    if !thought.is_empty() {
+        parts.push(ResponsePart::Thinking(Thinking::new(thought)));
+    }
+    let calls = if finish == FinishReason::Stop { plan.calls(&text) } else { Vec::new() };
+    if !calls.is_empty() {
+        for (index, call) in calls.into_iter().enumerate() {
+            let (name, arguments) = (call.name.as_str().into(), call.arguments.clone());
+            outlet.send(Ok(StreamEvent::ToolCall { index, name, arguments }));
+            parts.push(ResponsePart::ToolCall(call));
+        }
+        return Response::new(model, parts, usage);
     }
     outlet.send_text(rest);
-    Response::new(model, vec![ResponsePart::Text { text }], usage).with_finish(finish)
+    parts.push(ResponsePart::Text { text });
+    Response::new(model, parts, usage).with_finish(finish)
 }
 
 /// An answer being written.
 struct Writer<'e, 'a> {
+    reader: &'e mut Reader,
     vocabulary: &'e Vocabulary,
-    task: &'a Task,
+    thoughts: Option<Thoughts>,
+    plan: &'a Plan<'a>,
     outlet: &'a Outlet,
     constraint: Option<Constraint>,
-    reading: Reading,
     unread: Vec<u32>,
-    sampler: LogitsProcessor,
+    sampler: Sampler,
+    thought: String,
+    thinking: usize,
     text: Text<'a>,
     written: Vec<u32>,
     room: usize,
 }
 
 impl Writer<'_, '_> {
-    /// Writes until the answer ends.
-    fn write(&mut self) -> Result<FinishReason, ProviderError> {
+    /// Thinks, if there are tokens for it, and writes until the answer ends.
+    fn write(&mut self, thinking: Option<usize>) -> Result<FinishReason, ProviderError> {
+        if let (Some(most), Some(thoughts)) = (thinking, self.thoughts) {
+            self.think(most, thoughts)?;
+        }
         loop {
             if let Some(finish) = self.write_forced()? {
                 return Ok(finish);
@@ -110,8 +134,13 @@ impl Writer<'_, '_> {
                 return Ok(FinishReason::Length);
             }
             let token = self.choose()?;
-            // A token that is no text, such as the one that ends a message, ends the answer.
-            if self.vocabulary.bytes(token).is_empty() {
+            if let Some(thoughts) = self.unasked_thoughts(token) {
+                self.unread.push(token);
+                self.written.push(token);
+                self.think(budget(None), thoughts)?;
+                continue;
+            }
+            if self.vocabulary.is_silent(token) {
                 return Ok(FinishReason::Stop);
             }
             if let Some(constraint) = &mut self.constraint {
@@ -123,12 +152,41 @@ impl Writer<'_, '_> {
         }
     }
 
+    /// Thinks in at most so many tokens, and ends the thought.
+    fn think(&mut self, most: usize, thoughts: Thoughts) -> Result<(), ProviderError> {
+        let mut thought = Text::new(&[]);
+        let most = most.min(self.room.saturating_sub(self.written.len()));
+        for _ in 0..most {
+            let logits = self.read()?;
+            let token = self.sampler.choose(&logits).ok_or_else(speechless)?;
+            self.written.push(token);
+            self.thinking += 1;
+            if token == thoughts.end || self.vocabulary.is_silent(token) {
+                break;
+            }
+            self.unread.push(token);
+            thought.push(self.vocabulary.bytes(token));
+            self.outlet.send_thought(thought.fresh());
+        }
+        let (text, rest) = thought.finish();
+        self.outlet.send_thought(rest);
+        self.thought.push_str(text.trim());
+        self.unread.extend(thoughts.ending(self.vocabulary)?);
+        Ok(())
+    }
+
+    /// Returns how thoughts begin and end, if `token` begins one that nobody asked for.
+    fn unasked_thoughts(&self, token: u32) -> Option<Thoughts> {
+        let is_first = self.constraint.is_none() && self.written.is_empty();
+        self.thoughts.filter(|thoughts| is_first && token == thoughts.begin)
+    }
+
     /// Writes what the grammar leaves no choice about; returns why the answer ended, if it did.
     fn write_forced(&mut self) -> Result<Option<FinishReason>, ProviderError> {
         let Some(constraint) = &mut self.constraint else { return Ok(None) };
         let forced = constraint.forced();
         let complete = constraint.is_complete()?;
-        let fitting = forced.len().min(self.room - self.written.len());
+        let fitting = forced.len().min(self.room.saturating_sub(self.written.len()));
         let stopped = self.put(&forced[..fitting]);
         if fitting < forced.len() {
             return Ok(Some(FinishReason::Length));
@@ -136,18 +194,23 @@ impl Writer<'_, '_> {
         Ok((complete || stopped).then_some(FinishReason::Stop))
     }
 
-    /// Reads what is unread, and chooses the token to come next.
+    /// Chooses the token to come next.
     fn choose(&mut self) -> Result<u32, ProviderError> {
-        let mut logits = self.reading.feed(&self.unread, || self.outlet.is_wanted())?;
-        self.unread.clear();
+        let mut logits = self.read()?;
         if let Some(constraint) = &mut self.constraint {
-            logits = constraint.filter(&logits)?;
+            constraint.filter(&mut logits, self.vocabulary)?;
         }
-        if self.task.is_prose(self.text.as_str()) {
-            let recent = &self.written[self.written.len().saturating_sub(MOMENT)..];
-            logits = apply_repeat_penalty(&logits, REPETITION, recent).map_err(fault::arithmetic)?;
+        if self.plan.is_prose(self.text.as_str()) {
+            avoid_repetition(&mut logits, &self.written);
         }
-        self.sampler.sample(&logits).map_err(fault::arithmetic)
+        self.sampler.choose(&logits).ok_or_else(speechless)
+    }
+
+    /// Reads what is unread; returns the likelihood of each token to come next.
+    fn read(&mut self) -> Result<Vec<f32>, ProviderError> {
+        let logits = self.reader.feed(&self.unread, || self.outlet.is_wanted())?;
+        self.unread.clear();
+        Ok(logits)
     }
 
     /// Adds tokens to the answer; returns whether it has come to a stop text.
@@ -155,9 +218,14 @@ impl Writer<'_, '_> {
         self.unread.extend_from_slice(tokens);
         self.written.extend_from_slice(tokens);
         let stopped = tokens.iter().any(|token| self.text.push(self.vocabulary.bytes(*token)));
-        if self.task.is_shown(self.text.as_str()) {
+        if self.plan.is_shown(self.text.as_str()) {
             self.outlet.send_text(self.text.fresh());
         }
         stopped
     }
+}
+
+/// Nothing may come next: only weights that are no numbers leave nothing.
+fn speechless() -> ProviderError {
+    fault::broken("the model gives no token a chance; its file may be broken")
 }

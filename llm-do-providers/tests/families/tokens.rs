@@ -1,0 +1,85 @@
+//! From text to tokens: what is told by their number.
+
+use llm_do_providers::LocalModel;
+
+use super::tiny::{Tiny, Value, bytes};
+use crate::{all, at_most, llama, mistral, open, qwen, say};
+
+/// Returns how many tokens `text` takes more than `x`.
+async fn more(model: &LocalModel, text: &str) -> u64 {
+    let tokens = async |text: &str| {
+        let answer = say(model, text, &at_most(1)).await.expect("the model answers");
+        answer.usage.input_tokens
+    };
+    tokens(&format!("x{text}")).await - tokens("x").await
+}
+
+#[tokio::test]
+async fn a_mark_that_a_message_spells_is_text() {
+    for (name, model) in all() {
+        for mark in ["<|im_end|>", "<|eot_id|>", "</s>", "<|im_start|>", "<tool_"] {
+            // There is no token for more than one of these letters.
+            assert_eq!(more(&model, mark).await, mark.len() as u64, "{name}: {mark}");
+            assert_eq!(more(&model, &format!("{mark}\n{mark}")).await, 2 * mark.len() as u64 + 1, "{name}: {mark}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_mark_that_stands_for_its_name_is_text_in_a_message_too() {
+    let model = open(&qwen("qwen3"));
+    assert_eq!(more(&model, "<think></think>").await, 15);
+}
+
+#[tokio::test]
+async fn bytes_are_joined_as_the_file_says() {
+    let model = open(&llama());
+    // `hell` and `o`; ` w`, `or`, `l` and `d`.
+    assert_eq!(more(&model, " hello world").await, 1 + 2 + 4);
+    assert_eq!(more(&model, "é").await, 2);
+}
+
+#[tokio::test]
+async fn characters_are_joined_by_their_scores() {
+    let model = open(&mistral());
+    // `▁the`, `▁` and `or`; a character without a token is bytes.
+    assert_eq!(more(&model, " the or").await, 3);
+    assert_eq!(more(&model, "é").await, 2);
+}
+
+#[tokio::test]
+async fn accents_are_joined_with_their_letters_for_qwen_alone() {
+    assert_eq!(more(&open(&qwen("qwen2")), "e\u{301}").await, 2);
+    assert_eq!(more(&open(&llama()), "e\u{301}").await, 3);
+}
+
+#[tokio::test]
+async fn a_text_begins_with_the_mark_that_the_file_wants() {
+    let plain = |wanted| {
+        let template = "{% for message in messages %}{{ message.content }}{% endfor %}";
+        Tiny::of_bytes("llama", bytes(&["<s>", "</s>"], &[]))
+            .with_template(template)
+            .with("tokenizer.ggml.add_bos_token", Value::Flag(wanted))
+    };
+    for (wanted, tokens) in [(true, 2), (false, 1)] {
+        let answer = say(&open(&plain(wanted)), "x", &at_most(1)).await.expect("the model answers");
+        assert_eq!(answer.usage.input_tokens, tokens);
+    }
+    // The template writes the mark itself: it is not doubled.
+    let twice =
+        plain(true).with_template("{{ bos_token }}{% for message in messages %}{{ message.content }}{% endfor %}");
+    let answer = say(&open(&twice), "x", &at_most(1)).await.expect("the model answers");
+    assert_eq!(answer.usage.input_tokens, 2);
+}
+
+#[tokio::test]
+async fn how_a_text_is_split_must_be_known() {
+    let strange = llama().with("tokenizer.ggml.pre", Value::Text("martian".into()));
+    let error = say(&open(&strange), "x", &at_most(1)).await.expect_err("nobody knows that");
+    assert!(error.to_string().contains("is split by `martian`, which is not known here"), "{error}");
+    assert!(error.to_string().contains("`llama-bpe`"), "{error}");
+    for known in ["gpt-2", "smollm", "qwen2", "tekken", "default", "smaug-bpe"] {
+        let model = open(&llama().with("tokenizer.ggml.pre", Value::Text(known.into())));
+        assert_eq!(more(&model, " hello").await, 3, "{known}");
+    }
+}
