@@ -9,7 +9,7 @@
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
 //! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
-//! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
+//! | `test:ANY`: `TestModel`; `FunctionModel`, `ScriptedModel`, `ReplayModel` | `testing` | none |
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
@@ -70,7 +70,7 @@ pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
-pub use self::testing::{FunctionModel, ReplayModel, TestModel, forbid_requests};
+pub use self::testing::{AskedRequest, FunctionModel, ReplayModel, ScriptedModel, TestModel, forbid_requests};
 pub use self::usage::Usage;
 
 #[doc(hidden)]
