@@ -237,10 +237,13 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | `output` | The model gives it |
 /// |---|---|
-/// | `auto` | As `native` if the model can, and as `tool` otherwise |
+/// | `auto` | As `native` if the model can, else as `tool` if it calls tools, else as `prompted` |
 /// | `native` | By the provider's structured output; with a model that has none, the call fails before it is asked |
-/// | `tool` | As arguments of the tool `final_result` |
-/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence of Markdown around it is taken off |
+/// | `tool` | As arguments of the tool `final_result`; with a model that calls no tools, the call fails before it is asked |
+/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence or words around the one object are left out |
+///
+/// What the model can do is in the `profile` of its `Model`. An answer that holds no such output is asked for again, with what
+/// is wrong with it, within `retries`.
 ///
 /// An output of plain text needs none of this: `native` and `prompted` are then refused when the registry is built, and
 /// `tool` lets the model give the text through the tool, apart from what else it says.

@@ -16,14 +16,17 @@ use crate::usage::Limits;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// By the provider's structured output if the model has it, else through the output tool.
+    /// By the provider's structured output if the model has it, else through the output tool if the model calls tools, else
+    /// as [`Prompted`](Self::Prompted).
     #[default]
     Auto,
     /// By the provider's structured output; a model without it fails the call before it is asked.
     Native,
-    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it.
+    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it. A
+    /// model that calls no tools fails the call before it is asked.
     Tool,
-    /// As JSON in the answer's text: the schema is in the instructions.
+    /// As JSON in the answer's text: the schema is in the instructions. Of an answer with a fence or words around it, the one
+    /// JSON object is read; of several the one that follows the schema.
     Prompted,
 }
 

@@ -112,6 +112,14 @@ impl Plane {
             CallError::UnfitModel { worker, model, message }
         };
         let profile = model.profile();
+        if !profile.tools
+            && let Some(tool) = tools.first()
+        {
+            return Err(unfit(format!(
+                "it calls no tools, such as `{}`; choose another model, or declare none",
+                tool.name
+            )));
+        }
         if let Some(lacking) = plan.server_side_tools.iter().find(|tool| !profile.runs(tool)) {
             return Err(unfit(format!(
                 "its provider has no `{lacking}` for it; choose another model, or leave it out"
