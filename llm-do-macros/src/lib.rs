@@ -228,8 +228,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Server-side tools
 ///
-/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them while it
-/// answers: no approval is asked for, and no event tells of them. `web_search(max_uses = 3, allowed_domains = [".."],
+/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them on its servers, while it
+/// answers. So no call of them is asked about, whatever the policy says, none is held to limits on tool calls, and no guard
+/// sees one before it ran: who lets a worker have one approves of all that its model does with it. Events tell of each that it
+/// began and ended, and what a provider counts is in the usage; files that were made come with the worker's result, see
+/// below. `web_search(max_uses = 3, allowed_domains = [".."],
 /// blocked_domains = [".."])` limits the search; a provider that cannot keep to a limit refuses the request. A call of a
 /// worker whose model lacks one of its tools fails before anything is asked.
 ///

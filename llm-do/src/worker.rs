@@ -2,6 +2,7 @@
 
 mod guarded;
 mod output;
+mod server_side;
 mod turn;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 pub(crate) use self::output::Output;
+use self::server_side::Uses;
 pub(crate) use self::turn::Limits;
 use self::turn::{Called, Step, Turns};
 use crate::context::{CallContext, Way};
@@ -225,7 +227,15 @@ impl WorkerRun {
     }
 
     /// Reports the pieces of an answer and returns the whole.
-    async fn collect(&self, mut stream: ResponseStream) -> Result<Response, ProviderError> {
+    async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
+        let mut uses = Uses::default();
+        let answer = self.pieces(stream, &mut uses).await;
+        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer broke off");
+        uses.settle(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+        answer
+    }
+
+    async fn pieces(&self, mut stream: ResponseStream, uses: &mut Uses) -> Result<Response, ProviderError> {
         while let Some(event) = stream.next().await {
             let delta = match event? {
                 StreamEvent::Done(response) => return Ok(response),
@@ -236,6 +246,15 @@ impl WorkerRun {
                 StreamEvent::Text(text) => Delta::Text(text),
                 StreamEvent::Thinking(text) => Delta::Thinking(text),
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
+                StreamEvent::ServerSideTool { name, input } => {
+                    let kind = uses.begin(name, input);
+                    self.ctx.emit(|| kind);
+                    continue;
+                }
+                StreamEvent::ServerSideToolDone { name, input, error } => {
+                    uses.end(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+                    continue;
+                }
                 _ => continue,
             };
             self.ctx.emit(|| EventKind::ModelDelta { delta });

@@ -162,6 +162,7 @@ impl Answer {
         let block = Block::new(block, self.calls);
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
+        ready.extend(self.blocks.iter().rev().find_map(|before| before.block.done(&block)));
         self.blocks.push(Growing { index, block, is_whole: false });
     }
 

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::testing::{FunctionModel, ScriptedModel, TestModel};
 use llm_do::{
-    ApprovalMode, ErrorKind, Message, Model, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ToolCall,
-    TracingSink, Usage, async_trait,
+    ApprovalMode, ErrorKind, Message, Model, Profile, ProviderError, Request, Response, ResponsePart, RuntimeBuilder,
+    ServerSideTool, ServerSideToolUse, ToolCall, TracingSink, Usage, async_trait, json,
 };
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -28,6 +28,10 @@ fn keep(secret: String) -> String {
 /// Keep secrets.
 #[worker(toolsets = [keep])]
 async fn keeper(input: String) -> String;
+
+/// Search.
+#[worker(server_side_tools = [web_search])]
+async fn search(input: String) -> String;
 
 /// Fails.
 #[tool(effect = read_only, inline)]
@@ -191,6 +195,36 @@ async fn spans_are_in_one_another_as_calls_are() {
     assert!(is_in("invoke_agent summarise", "chat model"), "{nested:?}");
     assert!(is_in("invoke_agent summarise", "execute_tool write_twelve"), "{nested:?}");
     assert!(trace.spans().values().all(|span| span.handles == 0), "{:?}", trace.spans());
+}
+
+#[tokio::test]
+async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
+    for with_content in [false, true] {
+        let trace = Trace::default();
+        let _guard = tracing::subscriber::set_default(trace.clone());
+        let used = ServerSideToolUse::new("web_search", json!({ "query": "swordfish" }), Value::Null);
+        let parts = [
+            ResponsePart::ServerSideTool(used.with_error(Some("swordfish is sold out".into()))),
+            ResponsePart::Text { text: "none".into() },
+        ];
+        let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+        let model = ScriptedModel::new().answer(parts).profile(profile);
+        let sink = TracingSink::new().content(with_content);
+        let runtime = Runtime::builder().force_model(model).sink(sink).build().unwrap();
+        runtime.run(search { input: "q".into() }).await.unwrap();
+        assert!(
+            trace.nested().contains(&("chat model".into(), "execute_tool web_search".into())),
+            "{:?}",
+            trace.nested()
+        );
+        let span = trace.span("execute_tool web_search");
+        assert_eq!(
+            ["gen_ai.tool.name", "gen_ai.tool.type", "error.type"].map(|field| &*span.fields[field]),
+            ["web_search", "extension", "server_side_tool_failed"]
+        );
+        assert_eq!(span.handles, 0);
+        assert_eq!(format!("{span:?}").contains("swordfish"), with_content, "{span:?}");
+    }
 }
 
 #[tokio::test]

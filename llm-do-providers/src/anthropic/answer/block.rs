@@ -111,6 +111,13 @@ impl Block {
         Some(StreamEvent::ServerSideTool { name: Arc::clone(name), input: input.value()? })
     }
 
+    /// What is shown of a use as its result comes.
+    pub(super) fn done(&self, result: &Self) -> Option<StreamEvent> {
+        let (Self::Use { name, input, kept }, Self::Raw(block)) = (self, result) else { return None };
+        (result.answers()? == id(kept)).then_some(())?;
+        Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
+    }
+
     /// Takes in more of it, and returns what of that is shown.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
@@ -158,6 +165,14 @@ impl Block {
         }
     }
 
+    /// The id of the use whose result it is, and why that failed.
+    fn failed(&self) -> Option<(String, String)> {
+        match self {
+            Self::Raw(block) => Some((self.answers()?.to_owned(), failure(block)?)),
+            _ => None,
+        }
+    }
+
     /// The id of the use that a result belongs to.
     fn answers(&self) -> Option<&str> {
         match self {
@@ -179,6 +194,7 @@ impl Input {
 /// Returns the parts of an answer: a result directly behind its use is one part with it, and elsewhere keeps its place.
 pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
+    let failed: Vec<_> = blocks.iter().filter_map(Block::failed).collect();
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         match block {
@@ -190,9 +206,10 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Thinking { text, kept } => parts.extend(thinking(text, kept)),
             Block::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
             Block::Use { name, input, kept } => {
-                let id = kept.get("id").and_then(Value::as_str).unwrap_or_default();
+                let id = id(&kept);
                 let result = blocks.next_if(|next| next.answers() == Some(id));
-                parts.push(server_side(&name, &input, kept, result));
+                let error = failed.iter().find(|(of, _)| of == id).map(|(_, error)| error.clone());
+                parts.push(server_side(&name, &input, kept, result, error));
             }
             Block::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
                 parts.push(ResponsePart::Thinking(Thinking::new("").with_provider_data(data(block))));
@@ -219,15 +236,32 @@ fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
     ResponsePart::ToolCall(if kept.is_empty() { call } else { call.with_provider_data(data(kept)) })
 }
 
-fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
+fn server_side(
+    name: &str,
+    input: &Input,
+    kept: RawBlock,
+    result: Option<Block>,
+    error: Option<String>,
+) -> ResponsePart {
     let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
     let mut output = Value::Null;
     if let Some(Block::Raw(mut result)) = result {
         output = result.shift_remove("content").unwrap_or_default();
         data.insert("result".to_owned(), Value::Object(result));
     }
-    let used = ServerSideToolUse::new(name, input.value().unwrap_or_default(), output);
+    let used = ServerSideToolUse::new(name, input.value().unwrap_or_default(), output).with_error(error);
     ResponsePart::ServerSideTool(used.with_provider_data(self::data(data)))
+}
+
+fn id(kept: &RawBlock) -> &str {
+    kept.get("id").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Why a use failed, as its result says: the tool's fault, or that of the code it ran.
+fn failure(result: &RawBlock) -> Option<String> {
+    let content = result.get("content")?;
+    let code = content["return_code"].as_i64().filter(|code| *code != 0);
+    content["error_code"].as_str().map(str::to_owned).or(code.map(|code| format!("return code {code}")))
 }
 
 fn opaque(data: Value) -> ResponsePart {

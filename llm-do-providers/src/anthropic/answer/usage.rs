@@ -13,6 +13,7 @@ pub(super) struct Figures {
     cache_read: u64,
     output: u64,
     thinking: u64,
+    server_side: u64,
 }
 
 impl Figures {
@@ -23,6 +24,9 @@ impl Figures {
         set(&mut self.cache_write, tokens.cache_creation_input_tokens.as_ref());
         set(&mut self.cache_read, tokens.cache_read_input_tokens.as_ref());
         set(&mut self.output, tokens.output_tokens.as_ref());
+        if let Some(Value::Object(requests)) = tokens.server_tool_use {
+            self.server_side = requests.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
+        }
         set(&mut self.thinking, tokens.output_tokens_details.and_then(|details| details.thinking_tokens).as_ref());
     }
 
@@ -33,6 +37,7 @@ impl Figures {
             cached_tokens: self.cache_read,
             cache_write_tokens: self.cache_write,
             reasoning_tokens: self.thinking,
+            server_side_tools: self.server_side,
             ..Usage::of_request(input, self.output)
         }
     }

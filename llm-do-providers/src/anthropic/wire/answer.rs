@@ -60,6 +60,8 @@ pub(in crate::anthropic) struct Tokens {
     pub(in crate::anthropic) cache_read_input_tokens: Option<Value>,
     pub(in crate::anthropic) output_tokens: Option<Value>,
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
+    /// How many requests each server-side tool made, by names such as `web_search_requests`.
+    pub(in crate::anthropic) server_tool_use: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
