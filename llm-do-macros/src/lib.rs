@@ -187,7 +187,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Registers a signature as a worker: a tool that a model implements.
 ///
 /// The signature is an `async fn`. The model is given the arguments and returns the output, which its type's schema
-/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `Result` of one. Its doc comment
+/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `ToolReturn`, which is a text with the
+/// files that the model made, or a `Result` of one of these. Its doc comment
 /// is what callers' models read, and is required. Other functions call a worker as they call a tool; it is no function,
 /// so there is nothing else to call.
 ///
@@ -250,6 +251,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// An output of plain text needs none of this: `native` and `prompted` are then refused when the registry is built, and
 /// `tool` lets the model give the text through the tool, apart from what else it says.
+///
+/// Files that the model makes, such as images, go with the output, those of all its answers in the call, but for answers that
+/// a guard refused. A model that called the worker is shown them; code gets them from a worker that returns a `ToolReturn`,
+/// whose answer needs no text then, and of any root call by `Start::with_files`. What is said of a file in JSON events is its
+/// media type and its size; histories and journals keep it whole.
 ///
 /// # Worker files
 ///

@@ -4,6 +4,7 @@ mod answer;
 mod approve;
 mod args;
 mod check;
+mod files;
 mod harden;
 mod input;
 mod person;

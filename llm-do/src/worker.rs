@@ -87,7 +87,7 @@ impl Asked {
 
 impl WorkerRun {
     /// Runs the turns from `prompt` to the output, after what was said before.
-    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<Value, CallError> {
+    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         if let Some(output) = self.output.tool() {
@@ -105,7 +105,10 @@ impl WorkerRun {
                     talk.turns.called(results);
                     talk.turns.heard(&run.ctx.frame().heard.take());
                 }
-                Step::Done(value) => return Ok(value.clone()),
+                Step::Done(value) => {
+                    let attachments = talk.turns.files().to_vec();
+                    return Ok(ToolReturn { attachments, ..value.clone().into() });
+                }
                 Step::Failed(message) => {
                     return Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: message.to_owned() });
                 }

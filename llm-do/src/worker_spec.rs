@@ -5,9 +5,7 @@ use std::time::Duration;
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
-use crate::argument::check;
 use crate::error::Fault;
-use crate::schema;
 use crate::tool::WorkerOutput;
 use crate::toolset::OUTPUT_TOOL;
 use crate::usage::Limits;
@@ -159,10 +157,11 @@ impl WorkerSpec {
         self
     }
 
-    /// Gives its result as a `T`. Default: plain text.
+    /// Gives its result as a `T`: whatever has a schema, or a [`ToolReturn`](crate::ToolReturn), a text with the files that
+    /// the model made. Default: plain text.
     pub fn output<T: WorkerOutput>(mut self) -> Self {
-        self.output_schema = Some(schema::of::<T>());
-        self.check = check::<T>;
+        self.output_schema = Some(T::schema());
+        self.check = T::check;
         self
     }
 

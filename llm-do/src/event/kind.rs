@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
+use super::parts;
 use crate::usage::RunUsage;
 
 /// What happened.
@@ -170,7 +171,8 @@ pub enum EventKind {
     ModelResponse {
         /// The model, as the provider names it.
         model: String,
-        /// The answer.
+        /// The answer. A sink sees its files whole; in JSON they are their media types and sizes, as `bytes`.
+        #[serde(serialize_with = "parts::serialize")]
         parts: Vec<ResponsePart>,
         /// What it used.
         usage: Usage,

@@ -88,10 +88,13 @@ impl Output {
         }
     }
 
-    /// Reads an answer without tool calls.
-    pub(crate) fn read_text(&self, text: &str) -> Result<Value, Fault> {
+    /// Reads an answer without tool calls; of one that is no more than files the value is null, where the type takes that.
+    pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
         match &self.way {
-            Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".into()),
+            Way::Text if text.trim().is_empty() => {
+                let files = has_files.then(|| (self.check)(Value::Null).ok()).flatten();
+                files.ok_or_else(|| "the answer was empty; answer in plain text".into())
+            }
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
             Way::Prompted(_) => self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?),

@@ -83,6 +83,7 @@ fn word(part: &ResponsePart, verbosity: Verbosity) -> Option<String> {
         ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
         ResponsePart::Text { text } => Some(format!("{text:?}")),
         ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
+        ResponsePart::Attachment(file) => Some(format!("{} of {} bytes", file.media_type(), file.data().len())),
         _ => None,
     }
 }
