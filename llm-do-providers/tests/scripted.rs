@@ -102,5 +102,7 @@ async fn a_stream_gives_the_same_answer_in_pieces_and_counts_as_a_request() {
     assert_eq!(events, expected);
     assert_eq!((model.requests().len(), model.requests()[0].last_text().as_str()), (1, "hi"));
     assert_eq!(Model::profile(&model), Profile::NATIVE_OUTPUT);
+    assert_eq!(model.clone().named("a").name(), "scripted:a");
+    assert_eq!(model.clone().named("openai:gpt-5-mini").name(), "openai:gpt-5-mini");
     model.assert_over();
 }

@@ -84,10 +84,12 @@ impl ScriptedModel {
         Self::default()
     }
 
-    /// Calls the model `scripted:NAME`. Default: `scripted:model`.
+    /// Calls the model `scripted:NAME`, or as another provider's, if the name has one: `openai:gpt-5-mini`, for tests of what
+    /// depends on that, such as prices. Default: `scripted:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
-        Self { name: format!("scripted:{name}"), ..self }
+        let name = if name.contains(':') { name.to_owned() } else { format!("{PROVIDER}:{name}") };
+        Self { name, ..self }
     }
 
     /// Says what the model can do. Default: [`Profile::NONE`].

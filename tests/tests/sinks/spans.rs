@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, ScriptedModel, TestModel};
 use llm_do::{
-    ApprovalMode, ErrorKind, Message, Model, Profile, ProviderError, Request, Response, ResponsePart, RuntimeBuilder,
-    ServerSideTool, ServerSideToolUse, ToolCall, TracingSink, Usage, async_trait, json,
+    ApprovalMode, ErrorKind, Profile, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ServerSideTool,
+    ServerSideToolUse, ToolCall, TracingSink, Usage, json,
 };
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -146,38 +146,19 @@ fn traced(sink: TracingSink) -> RuntimeBuilder {
     Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll).sink(sink)
 }
 
-/// A model of a provider that the conventions have a name for.
-#[derive(Debug)]
-struct Mistral(FunctionModel);
-
-#[async_trait]
-impl Model for Mistral {
-    fn name(&self) -> &'static str {
-        "mistral:asked"
-    }
-
-    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        self.0.request(request).await
-    }
-}
-
 /// Returns a model that calls `keep`, then says it is done.
-fn calls_keep() -> FunctionModel {
-    FunctionModel::new(|request: Request<'_>| {
-        let part = match request.messages.last() {
-            Some(Message::User { .. }) => {
-                ResponsePart::ToolCall(ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#))
-            }
-            _ => ResponsePart::Text { text: "swordfish is kept".into() },
-        };
-        Ok(Response::new("served", vec![part], Usage::of_request(7, 3)))
+fn calls_keep() -> ScriptedModel {
+    let call = ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#);
+    let answers = [ResponsePart::ToolCall(call), ResponsePart::Text { text: "swordfish is kept".into() }];
+    answers.into_iter().fold(ScriptedModel::new(), |script, part| {
+        script.respond(Response::new("served", vec![part], Usage::of_request(7, 3)))
     })
 }
 
 async fn keep_swordfish(sink: TracingSink) -> Trace {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
-    let runtime = Runtime::builder().force_model(Mistral(calls_keep())).sink(sink).build().unwrap();
+    let runtime = Runtime::builder().force_model(calls_keep().named("mistral:asked")).sink(sink).build().unwrap();
     runtime.run(keeper { input: "swordfish".into() }).await.unwrap();
     trace
 }
