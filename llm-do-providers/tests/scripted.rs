@@ -1,7 +1,5 @@
 //! The model that follows a script.
 
-#![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
-
 use futures_util::TryStreamExt;
 use llm_do_providers::{
     ErrorKind, FinishReason, Message, Model, OutputSchema, Profile, ProviderError, Request, Response, ResponsePart,

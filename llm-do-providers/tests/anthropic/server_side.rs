@@ -75,7 +75,7 @@ async fn uses_are_shown_with_what_they_found() {
     assert_eq!((uses[1].0, &uses[1].2["error_code"]), ("web_fetch", &json!("url_not_accessible")));
     assert_eq!((uses[2].0, &uses[2].2["stdout"]), ("bash_code_execution", &json!("3\n")));
     let errors = response.parts.iter().filter_map(|part| match part {
-        ResponsePart::ServerSideTool(used) => Some(used.error.as_deref()),
+        ResponsePart::ServerSideTool(one) => Some(one.error.as_deref()),
         _ => None,
     });
     assert_eq!(errors.collect::<Vec<_>>(), [None, Some("url_not_accessible"), None]);
