@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::block::Block;
+pub(super) use self::block::tell_failures;
 use self::usage::Figures;
 use super::PROVIDER;
 use super::wire::{Answered, Delta, Event, RawBlock};

@@ -165,20 +165,10 @@ impl Block {
         }
     }
 
-    /// The id of the use whose result it is, and why that failed.
-    fn failed(&self) -> Option<(String, String)> {
-        match self {
-            Self::Raw(block) => Some((self.answers()?.to_owned(), failure(block)?)),
-            _ => None,
-        }
-    }
-
     /// The id of the use that a result belongs to.
     fn answers(&self) -> Option<&str> {
         match self {
-            Self::Raw(block) if block.get("type")?.as_str()?.ends_with("_tool_result") => {
-                block.get("tool_use_id")?.as_str()
-            }
+            Self::Raw(block) => answered(block),
             _ => None,
         }
     }
@@ -194,7 +184,6 @@ impl Input {
 /// Returns the parts of an answer: a result directly behind its use is one part with it, and elsewhere keeps its place.
 pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
-    let failed: Vec<_> = blocks.iter().filter_map(Block::failed).collect();
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         match block {
@@ -208,8 +197,7 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Use { name, input, kept } => {
                 let id = id(&kept);
                 let result = blocks.next_if(|next| next.answers() == Some(id));
-                let error = failed.iter().find(|(of, _)| of == id).map(|(_, error)| error.clone());
-                parts.push(server_side(&name, &input, kept, result, error));
+                parts.push(server_side(&name, &input, kept, result));
             }
             Block::Raw(block) if block.get("type").is_some_and(|word| word == "redacted_thinking") => {
                 parts.push(ResponsePart::Thinking(Thinking::new("").with_provider_data(data(block))));
@@ -218,7 +206,33 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Unknown => {}
         }
     }
+    tell_failures(&mut parts);
     parts
+}
+
+/// Says of each use whether it failed, where its result is a part of its own.
+pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
+    let failed: Vec<_> = parts.iter().filter_map(failed).collect();
+    for part in parts {
+        let ResponsePart::ServerSideTool(used) = part else { continue };
+        let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
+        let id = data.and_then(|data| data["use"]["id"].as_str());
+        if let Some((_, error)) = failed.iter().find(|(of, _)| Some(of.as_str()) == id) {
+            used.error = Some(error.clone());
+        }
+    }
+}
+
+fn failed(part: &ResponsePart) -> Option<(String, String)> {
+    let ResponsePart::Opaque(data) = part else { return None };
+    let block = data.of(PROVIDER)?.as_object()?;
+    Some((answered(block)?.to_owned(), failure(block)?))
+}
+
+/// The id of the use whose result a block is.
+fn answered(block: &RawBlock) -> Option<&str> {
+    let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
+    block.get("tool_use_id").filter(|_| is_result)?.as_str()
 }
 
 /// A thought without its signature, which was cut off, cannot go back.
@@ -236,16 +250,11 @@ fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
     ResponsePart::ToolCall(if kept.is_empty() { call } else { call.with_provider_data(data(kept)) })
 }
 
-fn server_side(
-    name: &str,
-    input: &Input,
-    kept: RawBlock,
-    result: Option<Block>,
-    error: Option<String>,
-) -> ResponsePart {
+fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
     let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
-    let mut output = Value::Null;
+    let (mut output, mut error) = (Value::Null, None);
     if let Some(Block::Raw(mut result)) = result {
+        error = failure(&result);
         output = result.shift_remove("content").unwrap_or_default();
         data.insert("result".to_owned(), Value::Object(result));
     }
