@@ -193,7 +193,7 @@ impl AnthropicModel {
         builder.build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

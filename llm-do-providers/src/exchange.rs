@@ -1,6 +1,8 @@
 //! One exchange with a server: tries, the pieces of a streamed answer, and what may go wrong with them.
 
 mod fault;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod pieces;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -111,6 +113,12 @@ where
         let call = Call::new(endpoint.provider, body.into(), settings)?;
         let (endpoint, tries) = (Arc::clone(endpoint), Tries::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0 })
+    }
+
+    /// Returns the body to be sent, and the answer before anything came.
+    #[cfg(fuzzing)]
+    pub(crate) fn begun(&self) -> (&[u8], G) {
+        (self.call.body(), (self.begin)())
     }
 
     /// Waits for the whole answer.

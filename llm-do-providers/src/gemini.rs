@@ -168,7 +168,7 @@ impl GeminiModel {
         builder.build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,

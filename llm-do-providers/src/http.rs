@@ -1,5 +1,6 @@
 //! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
 
+mod arriving;
 mod call;
 mod events;
 mod fault;
@@ -15,15 +16,16 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::stream;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
+use self::arriving::Arriving;
 pub(crate) use self::call::Call;
-pub(crate) use self::events::{Chunks, Events};
+pub(crate) use self::events::Events;
 pub(crate) use self::patience::{Patience, patience_setters};
+#[cfg(fuzzing)]
+pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
 use self::said::Said;
 use crate::error::{ErrorKind, ProviderError};
@@ -37,8 +39,6 @@ const REFUSAL: Duration = Duration::from_secs(5);
 const REFUSAL_SIZE: usize = 64 << 10;
 /// The longest answer read whole, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
-/// The longest streamed answer, in bytes: each token costs some hundred bytes there.
-const STREAM_SIZE: usize = 256 << 20;
 
 /// Whether only this machine may be asked.
 #[cfg(feature = "testing")]
@@ -145,8 +145,8 @@ impl Endpoint {
         let idle = call.timeout.unwrap_or(self.idle);
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout", None)))?;
-        let reading = Reading { provider: self.provider, idle, origin: self.origin(), answer, size: 0 };
-        Ok(Events::new(self.provider, reading.chunks()))
+        let arriving = Arriving::new(self.provider, self.origin(), idle, answer);
+        Ok(Events::new(self.provider, Box::pin(arriving)))
     }
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
@@ -212,36 +212,6 @@ impl Endpoint {
             format!("the connection to {origin} broke before an answer came; try again")
         };
         ProviderError::new(self.provider, ErrorKind::Transport, text).with_source(error.without_url())
-    }
-}
-
-/// A streamed answer and how it is read.
-struct Reading {
-    provider: &'static str,
-    idle: Duration,
-    origin: String,
-    answer: Response,
-    size: usize,
-}
-
-impl Reading {
-    fn chunks(self) -> Chunks {
-        Box::pin(stream::try_unfold(self, |mut reading| async move {
-            Ok(reading.next().await?.map(|chunk| (chunk, reading)))
-        }))
-    }
-
-    async fn next(&mut self) -> Result<Option<Bytes>, ProviderError> {
-        let status = self.answer.status().as_u16();
-        let chunk = match timeout(self.idle, self.answer.chunk()).await {
-            Ok(chunk) => chunk.map_err(|error| fault::broken(self.provider, &self.origin, status, error))?,
-            Err(_) => return Err(fault::late(self.provider, &self.origin, self.idle, "idle timeout", Some(status))),
-        };
-        self.size += chunk.as_ref().map_or(0, Bytes::len);
-        if self.size > STREAM_SIZE {
-            return Err(fault::too_large(self.provider, status, STREAM_SIZE));
-        }
-        Ok(chunk)
     }
 }
 

@@ -19,10 +19,15 @@ mod error;
 #[cfg(feature = "http")]
 mod exchange;
 mod fallback;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "gemini")]
 mod gemini;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod lenient;
 mod limited;
 #[cfg(feature = "local")]
 mod local;

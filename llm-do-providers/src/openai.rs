@@ -121,7 +121,7 @@ impl OpenAiModel {
         builder.build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

@@ -99,7 +99,7 @@ impl OpenAiResponsesModel {
         OpenAiResponsesBuilder::from_variables(model, |name| env::var(name).ok())?.build()
     }
 
-    fn exchange(
+    pub(crate) fn exchange(
         &self,
         request: &Request<'_>,
         stream: bool,

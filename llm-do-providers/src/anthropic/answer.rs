@@ -19,7 +19,7 @@ use crate::response::Response;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     model: Option<String>,
@@ -63,12 +63,12 @@ impl Answer {
         match &*event.kind {
             "message_start" => {
                 if let Some(answered) = event.message {
-                    self.begin(answered);
+                    self.begin(*answered);
                 }
             }
             "content_block_start" => {
                 if let Some(block) = event.content_block {
-                    self.start(event.index, block, ready);
+                    self.start(event.index, *block, ready);
                 }
             }
             "content_block_delta" => {
@@ -197,8 +197,8 @@ impl Answer {
     }
 
     /// Keeps what is no block, under a type of our own.
-    fn note(&mut self, r#type: &str, value: Option<Value>) {
-        let Some(Value::Object(mut note)) = value else { return };
+    fn note(&mut self, r#type: &str, value: Option<Box<Value>>) {
+        let Some(Value::Object(mut note)) = value.map(|value| *value) else { return };
         note.insert("type".to_owned(), json!(r#type));
         self.notes.retain(|known| known["type"] != r#type);
         self.notes.push(Value::Object(note));

@@ -10,13 +10,14 @@ use super::convert::{self, Ended};
 use super::wire::{BlobPiece, Call, Candidate, Chunk, Kind, Own, Piece, Tokens};
 use super::{PROVIDER, uses};
 use crate::attachment::Attachment;
+use crate::lenient::Word;
 use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The length of the history, for the ids of calls that the server gives none.
@@ -43,8 +44,11 @@ impl Answer {
     }
 
     /// Takes in one piece and adds what it brought to `events`.
-    pub(super) fn take(&mut self, chunk: Chunk, events: &mut VecDeque<StreamEvent>) {
-        self.model = mem::take(&mut self.model).or(chunk.model_version.filter(|model| !model.is_empty()));
+    pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
+        let model = chunk.model_version.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
+        if let (None, Some(model)) = (&self.model, model) {
+            self.model = Some(model.to_owned());
+        }
         if let Some(tokens) = chunk.usage_metadata {
             self.tokens.update(tokens);
         }
@@ -127,17 +131,17 @@ impl Answer {
         self.parts.push(ResponsePart::ServerSideTool(used));
     }
 
-    fn choose(&mut self, candidate: Candidate, events: &mut VecDeque<StreamEvent>) {
+    fn choose(&mut self, candidate: Candidate<'_>, events: &mut VecDeque<StreamEvent>) {
         for piece in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
             self.grow(piece, events);
         }
         if let Some(notes) = candidate.url_context_metadata {
-            self.notes(notes, events, "web_fetch", uses::urls, |answer| &mut answer.fetched);
+            self.notes(*notes, events, "web_fetch", uses::urls, |answer| &mut answer.fetched);
         }
         if let Some(notes) = candidate.grounding_metadata {
-            self.notes(notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
+            self.notes(*notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
         }
-        self.ended = candidate.finish_reason.as_deref().and_then(convert::ended).or(self.ended);
+        self.ended = candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::ended).or(self.ended);
     }
 
     /// Takes notes of Google's tools, which may come in pieces; the first that says what a tool was asked is an event.

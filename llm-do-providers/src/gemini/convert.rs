@@ -144,19 +144,14 @@ pub(super) fn ended(word: &str) -> Option<Ended> {
 
 /// Returns the usage of one request.
 pub(super) fn usage(tokens: &Tokens) -> Usage {
-    let read = count(tokens.prompt_token_count.as_ref());
-    let thought = count(tokens.thoughts_token_count.as_ref());
+    let read = tokens.prompt_token_count.count();
+    let thought = tokens.thoughts_token_count.count();
     Usage {
-        cached_tokens: count(tokens.cached_content_token_count.as_ref()),
+        cached_tokens: tokens.cached_content_token_count.count(),
         reasoning_tokens: thought,
         ..Usage::of_request(
-            read.saturating_add(count(tokens.tool_use_prompt_token_count.as_ref())),
-            count(tokens.candidates_token_count.as_ref()).saturating_add(thought),
+            read.saturating_add(tokens.tool_use_prompt_token_count.count()),
+            tokens.candidates_token_count.count().saturating_add(thought),
         )
     }
-}
-
-/// A figure that is absent, or is none, counts as not reported.
-fn count(figure: Option<&Value>) -> u64 {
-    figure.and_then(Value::as_u64).unwrap_or_default()
 }

@@ -9,14 +9,15 @@ use super::answer::Answer;
 use super::convert::Ended;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{Growing, reported, unread};
+use crate::exchange::{Growing, odd, reported, unread};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
 impl Growing for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        absorb(self, server, body, &mut VecDeque::new())
+        let text = str::from_utf8(body).map_err(|_| odd(server, "the answer is not UTF-8"))?;
+        absorb(self, server, text, &mut VecDeque::new())
     }
 
     fn absorb(
@@ -25,7 +26,7 @@ impl Growing for Answer {
         data: &str,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
-        absorb(self, server, data.as_bytes(), ready)?;
+        absorb(self, server, data, ready)?;
         // Only the end of the body ends it.
         Ok(true)
     }
@@ -51,21 +52,22 @@ impl Growing for Answer {
 fn absorb(
     answer: &mut Answer,
     server: &Endpoint,
-    json: &[u8],
+    json: &str,
     ready: &mut VecDeque<StreamEvent>,
 ) -> Result<(), ProviderError> {
-    let is_list = json.trim_ascii_start().starts_with(b"[");
-    let chunks = if is_list { serde_json::from_slice(json) } else { serde_json::from_slice(json).map(|one| vec![one]) };
-    for chunk in chunks.map_err(|error| unread(server, &error))? {
-        take(answer, server, chunk, ready)?;
+    let is_list = json.trim_ascii_start().starts_with('[');
+    if !is_list {
+        let chunk = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+        return take(answer, server, chunk, ready);
     }
-    Ok(())
+    let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+    chunks.into_iter().try_for_each(|chunk| take(answer, server, chunk, ready))
 }
 
 fn take(
     answer: &mut Answer,
     server: &Endpoint,
-    mut chunk: Chunk,
+    mut chunk: Chunk<'_>,
     ready: &mut VecDeque<StreamEvent>,
 ) -> Result<(), ProviderError> {
     if let Some(error) = &chunk.error {

@@ -1,13 +1,13 @@
 //! Server-sent events, from pieces of a body.
 
 use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use futures_core::Stream;
-use futures_util::{StreamExt, TryStreamExt};
-use sse_stream::{Error, SseByteStream};
-
+use futures_util::StreamExt;
 use serde_json::Value;
+use sse_stream::{Error, SseByteStream};
 
 use super::stray::Tail;
 use crate::error::{ErrorKind, ProviderError};
@@ -18,17 +18,34 @@ pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>>
 /// The server-sent events of an answer.
 pub(crate) struct Events {
     provider: &'static str,
-    blocks: SseByteStream<Chunks>,
+    blocks: SseByteStream<Kept>,
     tail: Tail,
+}
+
+/// The pieces, whose end is kept.
+struct Kept {
+    chunks: Chunks,
+    tail: Tail,
+}
+
+impl Stream for Kept {
+    type Item = Result<Bytes, ProviderError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.chunks.poll_next_unpin(context);
+        if let Poll::Ready(Some(Ok(chunk))) = &next {
+            self.tail.push(chunk);
+        }
+        next
+    }
 }
 
 impl Events {
     /// Returns the events in `chunks`.
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
         let tail = Tail::default();
-        let kept = tail.clone();
-        let chunks: Chunks = Box::pin(chunks.inspect_ok(move |chunk| kept.push(chunk)));
-        Self { provider, blocks: SseByteStream::new(chunks), tail }
+        let kept = Kept { chunks, tail: tail.clone() };
+        Self { provider, blocks: SseByteStream::new(kept), tail }
     }
 
     /// Returns the error object that stands behind the last event and is none, if one does.

@@ -1,43 +1,44 @@
 //! What stands at the end of a streamed body and is no event: servers report a failure so that comes once they stream.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
 use serde_json::Value;
 
-/// How much of the end of a body is kept, in bytes, beside one piece.
+/// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 8 << 10;
 
-/// The last pieces of a body; clones are of the same.
+/// The end of a body, from the last event on; clones are of the same. It is a copy, as a piece would hold all that was
+/// read with it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Kept>>);
-
-#[derive(Debug, Default)]
-struct Kept {
-    pieces: VecDeque<Bytes>,
-    /// How long they are together.
-    size: usize,
-}
+pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
 
 impl Tail {
-    /// Takes the next piece, and lets go of those that are too far from the end.
-    pub(super) fn push(&self, piece: &Bytes) {
+    /// Takes the next piece.
+    pub(super) fn push(&self, piece: &[u8]) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.size += piece.len();
-        kept.pieces.push_back(piece.clone());
-        while let Some(first) = kept.pieces.front().map(Bytes::len).filter(|first| kept.size - first >= KEPT) {
-            kept.pieces.pop_front();
-            kept.size -= first;
+        if ends_in_data(piece) {
+            return kept.clear();
         }
+        if kept.len() + piece.len() > 2 * KEPT {
+            let begin = kept.len().saturating_sub(KEPT);
+            kept.drain(..begin);
+        }
+        let begin = piece.len().saturating_sub(KEPT);
+        kept.extend_from_slice(&piece[begin..]);
     }
 
     /// Returns the error object that stands behind the last event, if one does.
     pub(super) fn error(&self) -> Option<Value> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = kept.pieces.iter().map(|piece| &piece[..]).collect::<Vec<_>>().concat();
-        error_in(&String::from_utf8_lossy(&bytes))
+        error_in(&String::from_utf8_lossy(&kept))
     }
+}
+
+/// Whether nothing stands behind the last event, as with most pieces: their last line is whole, and data.
+fn ends_in_data(piece: &[u8]) -> bool {
+    let lines = piece.trim_ascii_end();
+    let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+    piece[lines.len()..].contains(&b'\n') && lines[last..].starts_with(b"data:")
 }
 
 fn error_in(text: &str) -> Option<Value> {
@@ -57,7 +58,6 @@ fn error_in(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use serde_json::json;
 
     use super::{KEPT, Tail, error_in};
@@ -89,14 +89,25 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_behind_the_last_event_is_found_however_it_is_cut() {
+        let body = b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n";
+        for cut in 0..body.len() {
+            let tail = Tail::default();
+            tail.push(&body[..cut]);
+            tail.push(&body[cut..]);
+            assert_eq!(tail.error(), Some(json!("data: ")), "{cut}");
+        }
+    }
+
+    #[test]
     fn only_the_end_of_a_long_body_is_kept() {
         let tail = Tail::default();
-        for _ in 0..1000 {
-            tail.push(&Bytes::from_static(&[b' '; 100]));
+        for length in [100; 1000].into_iter().chain([3 * KEPT]) {
+            tail.push(&vec![b' '; length]);
+            assert!(tail.0.lock().unwrap().len() <= 2 * KEPT);
         }
-        assert!(tail.0.lock().unwrap().size < KEPT + 200);
-        tail.push(&Bytes::from_static(b"\n{\"error\""));
-        tail.push(&Bytes::from_static(b": 1}"));
+        tail.push(b"\n{\"error\"");
+        tail.push(b": 1}");
         assert_eq!(tail.error(), Some(json!(1)));
     }
 }

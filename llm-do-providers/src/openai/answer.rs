@@ -6,7 +6,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::convert;
-use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Word};
+use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
+use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart, Thinking, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -14,7 +15,7 @@ use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The length of the history, for the ids of calls that the server gives none.
@@ -54,7 +55,7 @@ impl Answer {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
         if let Some(tokens) = chunk.usage {
-            self.usage = Some(convert::usage(tokens));
+            self.usage = Some(convert::usage(*tokens));
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
             self.begun = true;
@@ -110,7 +111,7 @@ impl Answer {
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
             self.grow(delta, events);
         }
         let finish = choice.finish_reason.as_ref().map(Word::as_str);
@@ -147,14 +148,14 @@ impl Answer {
     }
 
     /// Takes the older form only where the newer one is not used: servers that send both mean one call.
-    fn grow_legacy(&mut self, piece: Option<FunctionPiece>, events: &mut VecDeque<StreamEvent>) {
+    fn grow_legacy(&mut self, piece: Option<Box<FunctionPiece>>, events: &mut VecDeque<StreamEvent>) {
         let Some(piece) = piece else { return };
         match self.calls.first() {
             Some(call) if !call.legacy => return,
             Some(_) => {}
             None => self.calls.push(GrowingCall { legacy: true, ..GrowingCall::default() }),
         }
-        self.grow_call(0, None, piece, events);
+        self.grow_call(0, None, *piece, events);
     }
 
     /// The place of the call that `piece` belongs to; a new one if it begins a call.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::parts;
 use super::strict::strict;
@@ -170,16 +170,11 @@ pub(super) fn usage(tokens: Tokens) -> Usage {
     let prompt = tokens.prompt_tokens_details.unwrap_or_default();
     let completion = tokens.completion_tokens_details.unwrap_or_default();
     Usage {
-        cached_tokens: count(prompt.cached_tokens.as_ref()),
-        cache_write_tokens: count(prompt.cache_write_tokens.as_ref()),
-        reasoning_tokens: count(completion.reasoning_tokens.as_ref()),
-        ..Usage::of_request(count(tokens.prompt_tokens.as_ref()), count(tokens.completion_tokens.as_ref()))
+        cached_tokens: prompt.cached_tokens.count(),
+        cache_write_tokens: prompt.cache_write_tokens.count(),
+        reasoning_tokens: completion.reasoning_tokens.count(),
+        ..Usage::of_request(tokens.prompt_tokens.count(), tokens.completion_tokens.count())
     }
-}
-
-/// A figure that is absent, or is none, counts as not reported.
-fn count(figure: Option<&Value>) -> u64 {
-    figure.and_then(Value::as_u64).unwrap_or_default()
 }
 
 #[cfg(test)]

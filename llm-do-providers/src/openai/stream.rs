@@ -15,7 +15,8 @@ use crate::response::Response;
 
 impl Growing for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        self.take(read(server, body)?, &mut VecDeque::new());
+        let chunk = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        self.take(honest(server, chunk)?, &mut VecDeque::new());
         Ok(())
     }
 
@@ -28,7 +29,8 @@ impl Growing for Answer {
         if data.trim() == "[DONE]" {
             return Ok(false);
         }
-        self.take(read(server, data.as_bytes())?, ready);
+        let chunk = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        self.take(honest(server, chunk)?, ready);
         Ok(true)
     }
 
@@ -49,9 +51,8 @@ impl Growing for Answer {
     }
 }
 
-/// Reads an answer, or a piece of one, that may be an error in disguise.
-fn read<'a>(server: &Endpoint, json: &'a [u8]) -> Result<Chunk<'a>, ProviderError> {
-    let chunk: Chunk<'_> = serde_json::from_slice(json).map_err(|error| unread(server, &error))?;
+/// Returns an answer, or a piece of one, unless it is an error in disguise.
+fn honest<'a>(server: &Endpoint, chunk: Chunk<'a>) -> Result<Chunk<'a>, ProviderError> {
     if let Some(error) = &chunk.error {
         return Err(reported(server.provider, server.key_hint, error));
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-pub(super) use self::answer::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Tokens, Word};
+pub(super) use self::answer::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Tokens};
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]

@@ -23,7 +23,7 @@ use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(crate) struct Answer {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The calls that began, with the places of their items.

@@ -122,7 +122,7 @@ impl Block {
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
             (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
-                citations.push(citation);
+                citations.push(*citation);
                 None
             }
             (Self::Text { text, .. }, Delta { text: Some(more), .. }) if !more.is_empty() => {

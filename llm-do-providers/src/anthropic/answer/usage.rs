@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::anthropic::wire::Tokens;
+use crate::lenient::Figure;
 use crate::usage::Usage;
 
 /// The latest of each figure: later ones count what earlier ones did.
@@ -20,14 +21,14 @@ impl Figures {
     /// Takes in the figures that are there.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
-        set(&mut self.input, tokens.input_tokens.as_ref());
-        set(&mut self.cache_write, tokens.cache_creation_input_tokens.as_ref());
-        set(&mut self.cache_read, tokens.cache_read_input_tokens.as_ref());
-        set(&mut self.output, tokens.output_tokens.as_ref());
-        if let Some(Value::Object(requests)) = tokens.server_tool_use {
+        set(&mut self.input, tokens.input_tokens);
+        set(&mut self.cache_write, tokens.cache_creation_input_tokens);
+        set(&mut self.cache_read, tokens.cache_read_input_tokens);
+        set(&mut self.output, tokens.output_tokens);
+        set(&mut self.thinking, tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
+        if let Some(requests) = tokens.server_tool_use.as_deref().and_then(Value::as_object) {
             self.server_side = requests.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
         }
-        set(&mut self.thinking, tokens.output_tokens_details.and_then(|details| details.thinking_tokens).as_ref());
     }
 
     /// Returns the usage: what goes into the cache or comes from it is part of the input, unlike on the wire.
@@ -43,8 +44,8 @@ impl Figures {
     }
 }
 
-fn set(figure: &mut u64, value: Option<&Value>) {
-    if let Some(value) = value.and_then(Value::as_u64) {
+fn set(figure: &mut u64, value: Figure) {
+    if let Some(value) = value.0 {
         *figure = value;
     }
 }

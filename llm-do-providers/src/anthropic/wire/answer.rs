@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::lenient::Figure;
+
 /// A block as it came: its type decides what of it is read.
 pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 
@@ -18,20 +20,20 @@ pub(in crate::anthropic) struct Answered {
     pub(in crate::anthropic) content: Option<Vec<RawBlock>>,
     pub(in crate::anthropic) usage: Option<Tokens>,
     pub(in crate::anthropic) stop_reason: Option<String>,
-    pub(in crate::anthropic) stop_details: Option<Value>,
-    pub(in crate::anthropic) container: Option<Value>,
+    pub(in crate::anthropic) stop_details: Option<Box<Value>>,
+    pub(in crate::anthropic) container: Option<Box<Value>>,
     pub(in crate::anthropic) error: Option<Value>,
 }
 
-/// One event of a streamed answer, of any type: which of the fields are there depends on it.
+/// One event of a streamed answer, of any type: which of the fields are there depends on it. Those that few have are boxed.
 #[derive(Debug, Deserialize)]
 pub(in crate::anthropic) struct Event<'a> {
     #[serde(borrow, rename = "type", default)]
     pub(in crate::anthropic) kind: Cow<'a, str>,
     /// The number of the block that it is about.
     pub(in crate::anthropic) index: Option<u64>,
-    pub(in crate::anthropic) message: Option<Answered>,
-    pub(in crate::anthropic) content_block: Option<RawBlock>,
+    pub(in crate::anthropic) message: Option<Box<Answered>>,
+    pub(in crate::anthropic) content_block: Option<Box<RawBlock>>,
     pub(in crate::anthropic) delta: Option<Delta>,
     pub(in crate::anthropic) usage: Option<Tokens>,
     pub(in crate::anthropic) error: Option<Value>,
@@ -44,27 +46,32 @@ pub(in crate::anthropic) struct Delta {
     pub(in crate::anthropic) partial_json: Option<String>,
     pub(in crate::anthropic) thinking: Option<String>,
     pub(in crate::anthropic) signature: Option<String>,
-    pub(in crate::anthropic) citation: Option<Value>,
+    pub(in crate::anthropic) citation: Option<Box<Value>>,
     pub(in crate::anthropic) stop_reason: Option<String>,
     /// Why the model refused.
-    pub(in crate::anthropic) stop_details: Option<Value>,
+    pub(in crate::anthropic) stop_details: Option<Box<Value>>,
     /// Where its code ran.
-    pub(in crate::anthropic) container: Option<Value>,
+    pub(in crate::anthropic) container: Option<Box<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::anthropic) struct Tokens {
-    pub(in crate::anthropic) input_tokens: Option<Value>,
-    pub(in crate::anthropic) cache_creation_input_tokens: Option<Value>,
-    pub(in crate::anthropic) cache_read_input_tokens: Option<Value>,
-    pub(in crate::anthropic) output_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::anthropic) input_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::anthropic) cache_creation_input_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::anthropic) cache_read_input_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::anthropic) output_tokens: Figure,
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
     /// How many requests each server-side tool made, by names such as `web_search_requests`.
-    pub(in crate::anthropic) server_tool_use: Option<Value>,
+    pub(in crate::anthropic) server_tool_use: Option<Box<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::anthropic) struct OutputDetails {
-    pub(in crate::anthropic) thinking_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::anthropic) thinking_tokens: Figure,
 }

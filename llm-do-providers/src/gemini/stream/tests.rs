@@ -1,7 +1,8 @@
 //! A stream of the Gemini API, cut into pieces.
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::message::{ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use serde_json::json;
@@ -9,19 +10,7 @@ use serde_json::json;
 /// Our own, by <https://ai.google.dev/api/generate-content#v1beta.GenerateContentResponse> and
 /// <https://ai.google.dev/gemini-api/docs/thought-signatures>: a thought, a text in characters of several bytes, code that
 /// was run, two calls of which the first is signed, and a signature with an empty text.
-const STREAM: &str = "\u{feff}: hello\n\n\
-    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hm\",\"thought\":true}],\"role\":\"model\"},\"index\":0}],\r\n\
-    data: \"modelVersion\":\"gemini-3-flash\",\"usageMetadata\":{\"promptTokenCount\":7,\"cachedContentTokenCount\":3}}\r\n\r\n\
-    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Grüße, \"}],\"role\":\"model\"}}]}\n\n\
-    data:{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"世界 🦀\"}]}}]}\n\n\
-    event: message\ndata: {\"candidates\":[{\"content\":{\"parts\":[\
-    {\"executableCode\":{\"language\":\"PYTHON\",\"code\":\"print(1)\"},\"thoughtSignature\":\"QQ==\"},\
-    {\"codeExecutionResult\":{\"outcome\":\"OUTCOME_OK\",\"output\":\"1\\n\"}}]}}]}\n\n\
-    data: {\"candidates\":[{\"content\":{\"parts\":[\
-    {\"functionCall\":{\"id\":\"f1\",\"name\":\"add\",\"args\":{\"a\": 1.0}},\"thoughtSignature\":\"Qg==\"},\
-    {\"functionCall\":{\"name\":\"add\",\"args\":{\"a\":2}}}]}}]}\n\n\
-    data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\",\"thoughtSignature\":\"Qw==\"}]},\"finishReason\":\"STOP\"}],\
-    \"usageMetadata\":{\"promptTokenCount\":7,\"candidatesTokenCount\":5,\"thoughtsTokenCount\":2,\"totalTokenCount\":14}}\n\n";
+const STREAM: &str = include_str!("../../../tests/streams/gemini.sse");
 
 fn answer() -> Answer {
     Answer::new("m".into(), 1)

@@ -4,25 +4,29 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Piece;
+use crate::lenient::{Figure, Word};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::gemini) struct Chunk {
-    pub(in crate::gemini) candidates: Option<Vec<Candidate>>,
+pub(in crate::gemini) struct Chunk<'a> {
+    pub(in crate::gemini) candidates: Option<Vec<Candidate<'a>>>,
     pub(in crate::gemini) prompt_feedback: Option<PromptFeedback>,
     pub(in crate::gemini) usage_metadata: Option<Tokens>,
-    pub(in crate::gemini) model_version: Option<String>,
+    #[serde(borrow)]
+    pub(in crate::gemini) model_version: Option<Word<'a>>,
     pub(in crate::gemini) error: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::gemini) struct Candidate {
+pub(in crate::gemini) struct Candidate<'a> {
     pub(in crate::gemini) index: Option<i64>,
     pub(in crate::gemini) content: Option<Parts>,
-    pub(in crate::gemini) finish_reason: Option<String>,
-    pub(in crate::gemini) grounding_metadata: Option<Map<String, Value>>,
-    pub(in crate::gemini) url_context_metadata: Option<Map<String, Value>>,
+    #[serde(borrow)]
+    pub(in crate::gemini) finish_reason: Option<Word<'a>>,
+    /// Boxed, as most pieces have none, and each is moved several times.
+    pub(in crate::gemini) grounding_metadata: Option<Box<Map<String, Value>>>,
+    pub(in crate::gemini) url_context_metadata: Option<Box<Map<String, Value>>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -37,25 +41,35 @@ pub(in crate::gemini) struct PromptFeedback {
 }
 
 /// What was used up to now: a piece may leave out what an earlier one said.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::gemini) struct Tokens {
-    pub(in crate::gemini) prompt_token_count: Option<Value>,
-    pub(in crate::gemini) cached_content_token_count: Option<Value>,
-    pub(in crate::gemini) candidates_token_count: Option<Value>,
-    pub(in crate::gemini) thoughts_token_count: Option<Value>,
-    pub(in crate::gemini) tool_use_prompt_token_count: Option<Value>,
+    #[serde(default)]
+    pub(in crate::gemini) prompt_token_count: Figure,
+    #[serde(default)]
+    pub(in crate::gemini) cached_content_token_count: Figure,
+    #[serde(default)]
+    pub(in crate::gemini) candidates_token_count: Figure,
+    #[serde(default)]
+    pub(in crate::gemini) thoughts_token_count: Figure,
+    #[serde(default)]
+    pub(in crate::gemini) tool_use_prompt_token_count: Figure,
 }
 
 impl Tokens {
     /// Takes the newer figures, where there are any.
     pub(in crate::gemini) fn update(&mut self, newer: Self) {
-        self.prompt_token_count = newer.prompt_token_count.or(self.prompt_token_count.take());
-        self.cached_content_token_count = newer.cached_content_token_count.or(self.cached_content_token_count.take());
-        self.candidates_token_count = newer.candidates_token_count.or(self.candidates_token_count.take());
-        self.thoughts_token_count = newer.thoughts_token_count.or(self.thoughts_token_count.take());
-        self.tool_use_prompt_token_count =
-            newer.tool_use_prompt_token_count.or(self.tool_use_prompt_token_count.take());
+        update(&mut self.prompt_token_count, newer.prompt_token_count);
+        update(&mut self.cached_content_token_count, newer.cached_content_token_count);
+        update(&mut self.candidates_token_count, newer.candidates_token_count);
+        update(&mut self.thoughts_token_count, newer.thoughts_token_count);
+        update(&mut self.tool_use_prompt_token_count, newer.tool_use_prompt_token_count);
+    }
+}
+
+fn update(figure: &mut Figure, newer: Figure) {
+    if newer.0.is_some() {
+        *figure = newer;
     }
 }

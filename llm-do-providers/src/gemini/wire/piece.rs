@@ -105,25 +105,26 @@ impl<'de> Visitor<'de> for PieceVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Piece, A::Error> {
         let (mut text, mut call, mut media) = (None, None, None);
-        let mut piece = Piece { kind: Kind::Unknown(Map::new()), thought: false, signature: None };
-        let mut others = Map::new();
+        let (mut thought, mut signature) = (false, None);
+        let mut others: Option<Map<String, Value>> = None;
         while let Some(field) = fields.next_key()? {
             match field {
                 Field::Text => text = fields.next_value::<Option<String>>()?,
-                Field::Thought => piece.thought = fields.next_value::<Option<bool>>()?.unwrap_or_default(),
-                Field::ThoughtSignature => piece.signature = fields.next_value()?,
+                Field::Thought => thought = fields.next_value::<Option<bool>>()?.unwrap_or_default(),
+                Field::ThoughtSignature => signature = fields.next_value()?,
                 Field::FunctionCall => call = fields.next_value::<Option<Call>>()?,
                 Field::InlineData => media = fields.next_value::<Option<Blob>>()?,
-                Field::Other(name) => _ = others.insert(name, fields.next_value()?),
+                Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
         }
-        piece.kind = match (call, media, text) {
+        let has_own = |others: &Map<String, Value>| Own::ALL.iter().any(|own| others.contains_key(own.name()));
+        let kind = match (call, media, text) {
             (Some(call), _, _) => Kind::Call(call),
             (_, Some(media), _) => Kind::Media(media),
-            (_, _, Some(text)) if !Own::ALL.iter().any(|own| others.contains_key(own.name())) => Kind::Text(text),
-            _ => own(others),
+            (_, _, Some(text)) if !others.as_ref().is_some_and(has_own) => Kind::Text(text),
+            _ => own(others.unwrap_or_default()),
         };
-        Ok(piece)
+        Ok(Piece { kind, thought, signature })
     }
 }
 

@@ -1,18 +1,12 @@
 //! A stream of chat completions, cut into pieces.
 
 use super::Answer;
-use crate::exchange::tests::{any_split, read_at_once};
+use crate::exchange::pieces::read_at_once;
+use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
 
 /// Line ends of all kinds, a comment, characters of several bytes, and data in two lines.
-const STREAM: &str = "\u{feff}: hello\n\n\
-    data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Grüße, 世界 🦀\"}}]}\r\n\r\n\
-    event: message\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\",\r\n\
-    data: \"function\":{\"name\":\"add\",\"arguments\":\"{\\\"a\\\"\"}}]}}]}\r\n\r\n\
-    data:{\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"arguments\":\":1}\"}}]}}]}\n\n\
-    data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n\
-    data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1,\"completion_tokens\":2}}\n\n\
-    data: [DONE]\n\n";
+const STREAM: &str = include_str!("../../../tests/streams/chat.sse");
 
 #[test]
 fn the_stream_has_four_events() {

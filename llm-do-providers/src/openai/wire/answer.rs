@@ -1,30 +1,32 @@
 //! Answers, which take whatever servers really send.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only.
+use crate::lenient::{Figure, Word};
+
+/// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
+/// each is moved several times.
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Chunk<'a> {
     #[serde(borrow)]
     pub(in crate::openai) object: Option<Word<'a>>,
     pub(in crate::openai) model: Option<Word<'a>>,
     pub(in crate::openai) choices: Option<Vec<Choice<'a>>>,
-    pub(in crate::openai) usage: Option<Tokens>,
-    pub(in crate::openai) error: Option<Value>,
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
-    pub(in crate::openai) code: Option<Value>,
+    pub(in crate::openai) code: Option<Box<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) index: Option<i64>,
     pub(in crate::openai) delta: Option<Delta>,
-    pub(in crate::openai) message: Option<Delta>,
+    pub(in crate::openai) message: Option<Box<Delta>>,
     #[serde(borrow)]
     pub(in crate::openai) finish_reason: Option<Word<'a>>,
 }
@@ -37,7 +39,7 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) reasoning: Option<String>,
     pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
     /// The older form of one tool call; some servers send it beside the newer one.
-    pub(in crate::openai) function_call: Option<FunctionPiece>,
+    pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
 }
 
 /// A text, whatever its shape: some servers send a list of parts.
@@ -61,55 +63,26 @@ pub(in crate::openai) struct FunctionPiece {
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct Tokens {
-    pub(in crate::openai) prompt_tokens: Option<Value>,
-    pub(in crate::openai) completion_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::openai) prompt_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::openai) completion_tokens: Figure,
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct PromptDetails {
-    pub(in crate::openai) cached_tokens: Option<Value>,
-    pub(in crate::openai) cache_write_tokens: Option<Value>,
+    #[serde(default)]
+    pub(in crate::openai) cached_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::openai) cache_write_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct CompletionDetails {
-    pub(in crate::openai) reasoning_tokens: Option<Value>,
-}
-
-/// A word that is looked at and dropped, and so borrowed; serde would copy a `Cow` in an `Option`.
-#[derive(Debug)]
-pub(in crate::openai) struct Word<'a>(Cow<'a, str>);
-
-impl Word<'_> {
-    pub(in crate::openai) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(WordVisitor)
-    }
-}
-
-struct WordVisitor;
-
-impl<'de> Visitor<'de> for WordVisitor {
-    type Value = Word<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Word(text.into()))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Word(text.to_owned().into()))
-    }
+    #[serde(default)]
+    pub(in crate::openai) reasoning_tokens: Figure,
 }
 
 impl<'de> Deserialize<'de> for Text {

@@ -1,16 +1,11 @@
 //! What a run costs beside its model: CPU time of a worker's six turns, five of them calls of a tool, against the same
-//! exchanges written by hand.
-//!
-//! The server is a process of its own, so that the time of a client is the client's alone; it answers from memory, over
-//! connections that are kept. Each measurement is a fresh process too, warmed up first. Rounds of all ways alternate, and
-//! medians are shown: in times of the same by hand, which streams and leaves the async threads where ours does, and of the
-//! plainest by hand, which does neither.
+//! exchanges written by hand: in times of the same by hand, which streams and leaves the async threads where ours does, and
+//! of the plainest by hand, which does neither.
 
+mod answers;
 mod by_hand;
 mod client;
-mod compare;
 mod ours;
-mod server;
 #[cfg(test)]
 mod tests;
 
@@ -18,10 +13,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tokio::net::TcpListener;
-use tokio::runtime::Builder;
+use cost::compare;
+use cost::load::Load;
 
-use self::client::{Load, Way};
+use self::client::Way;
+
+/// The most that a run of ours may take, in times of one by hand.
+const MOST: f64 = 2.0;
 
 #[derive(Debug, Parser)]
 #[command(about = "What a run costs beside its model, against the same exchanges written by hand")]
@@ -52,19 +50,11 @@ enum Part {
 fn main() -> io::Result<ExitCode> {
     let Arguments { part, load, rounds } = Arguments::parse();
     match part {
-        None => compare::compare(&load, rounds),
-        Some(Part::Serve) => serve().map(|()| ExitCode::SUCCESS),
+        None => compare::compare::<Way>(&load, rounds, MOST),
+        Some(Part::Serve) => compare::serve(answers::answer).map(|()| ExitCode::SUCCESS),
         Some(Part::Measure { way, base_url, load }) => {
             writeln!(io::stdout(), "{}", client::measure(way, &base_url, &load))?;
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-fn serve() -> io::Result<()> {
-    Builder::new_current_thread().enable_all().build()?.block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        writeln!(io::stdout(), "http://{}/v1", listener.local_addr()?)?;
-        server::serve(listener, None).await
-    })
 }

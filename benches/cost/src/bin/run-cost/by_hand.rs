@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect};
 use serde::{Deserialize, Serialize};
@@ -41,7 +40,7 @@ impl Session {
         });
         let function = json!({ "name": "add", "description": "Add two numbers.", "parameters": parameters });
         let tools = vec![json!({ "type": "function", "function": function })];
-        let url = Url::parse(&format!("{base_url}/chat/completions")).expect("the address of a server");
+        let url = Url::parse(&format!("{base_url}/v1/chat/completions")).expect("the address of a server");
         Arc::new(Self { client, url, streaming, off_thread, tools })
     }
 
@@ -88,7 +87,7 @@ impl Session {
     }
 }
 
-fn whole(body: &Bytes) -> Message {
+fn whole(body: &[u8]) -> Message {
     let mut answer: Answer = serde_json::from_slice(body).expect("chat completions");
     assert!(answer.usage.prompt_tokens > 0 && answer.usage.completion_tokens > 0);
     answer.choices.remove(0).message

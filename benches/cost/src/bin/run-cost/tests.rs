@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use cost::http::{self, Seen};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use crate::answers::answer;
 use crate::client::{Session, Way};
-use crate::server;
 
 /// Returns the bodies of the requests that one run makes.
 async fn sent(way: Way) -> Vec<Value> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let seen = server::Seen::default();
-    let serving = tokio::spawn(server::serve(listener, Some(Arc::clone(&seen))));
+    let base_url = format!("http://{}", listener.local_addr().unwrap());
+    let seen = Seen::default();
+    let serving = tokio::spawn(http::serve(listener, answer, Some(Arc::clone(&seen))));
     Session::new(way, &base_url).run().await;
     serving.abort();
     let bodies: Vec<Vec<u8>> = std::mem::take(&mut *seen.lock().unwrap());

@@ -66,7 +66,8 @@ pub(crate) enum Place {
 
 /// A session that asks the server at `base_url`.
 pub(crate) fn session(base_url: &str, streaming: bool) -> Runtime {
-    let model = OpenAiModel::builder("bench").base_url(base_url).build().expect("the address of a server");
+    let model =
+        OpenAiModel::builder("bench").base_url(format!("{base_url}/v1")).build().expect("the address of a server");
     RuntimeBuilder::default().force_model(model).streaming(streaming).build().expect("a registry without faults")
 }
 

@@ -1,0 +1,185 @@
+//! The ways: each wire, streamed and whole, by hand and by llm-do.
+
+use std::hint::black_box;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use cost::compare;
+use cost::figures::Figures;
+use cost::load::{self, Load};
+use futures_util::StreamExt as _;
+use llm_do::{
+    AnthropicModel, ApiKey, GeminiModel, Message, Model, OpenAiModel, OpenAiResponsesModel, Request, Response,
+    Settings, StreamEvent, ToolSpec,
+};
+
+use crate::answers::{ANSWER_TOKENS, PROMPT_TOKENS, streamed_text, whole_text};
+use crate::by_hand;
+use crate::question::{INSTRUCTIONS, MAX_TOKENS, MODEL, messages, specs};
+
+/// A provider's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wire {
+    Chat,
+    Responses,
+    Anthropic,
+    Gemini,
+}
+
+impl Wire {
+    pub(crate) const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Gemini];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+        }
+    }
+
+    /// What only the paths of its requests hold.
+    pub(crate) fn path(self) -> &'static str {
+        match self {
+            Self::Chat => "/v1/chat/completions",
+            Self::Responses => "/v1/responses",
+            Self::Anthropic => "/v1/messages",
+            Self::Gemini => "/v1beta/models/",
+        }
+    }
+}
+
+/// One exchange, on one side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    pub(crate) wire: Wire,
+    pub(crate) is_streamed: bool,
+    pub(crate) is_ours: bool,
+}
+
+impl compare::Way for Way {
+    fn all() -> Vec<Self> {
+        let mut all = Vec::new();
+        for is_streamed in [true, false] {
+            for wire in Wire::ALL {
+                all.extend([false, true].map(|is_ours| Self { wire, is_streamed, is_ours }));
+            }
+        }
+        all
+    }
+
+    fn name(self) -> String {
+        let shape = if self.is_streamed { "streamed" } else { "whole" };
+        let side = if self.is_ours { "ours" } else { "by-hand" };
+        format!("{}-{shape}-{side}", self.wire.name())
+    }
+
+    fn opponent(self) -> Self {
+        Self { is_ours: false, ..self }
+    }
+}
+
+impl FromStr for Way {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut all = <Self as compare::Way>::all().into_iter();
+        all.find(|way| compare::Way::name(*way) == name).ok_or_else(|| format!("there is no way `{name}`"))
+    }
+}
+
+/// One side of an exchange, ready to be made.
+#[derive(Clone, Debug)]
+pub(crate) enum Session {
+    ByHand(Arc<by_hand::Session>),
+    Ours(Arc<Ours>),
+}
+
+impl Session {
+    /// Returns a session that asks the server at `base_url`.
+    pub(crate) fn new(way: Way, base_url: &str) -> Self {
+        match way.is_ours {
+            true => Self::Ours(Arc::new(Ours::new(way, base_url))),
+            false => Self::ByHand(Arc::new(by_hand::Session::new(way, base_url))),
+        }
+    }
+
+    /// Makes one exchange; returns the text, and how many tokens were asked and answered.
+    pub(crate) async fn exchange(&self) -> (String, u64, u64) {
+        match self {
+            Self::ByHand(session) => session.exchange().await,
+            Self::Ours(session) => session.exchange().await,
+        }
+    }
+}
+
+/// A model of llm-do, and what it is asked.
+#[derive(Debug)]
+pub(crate) struct Ours {
+    model: Arc<dyn Model>,
+    messages: Vec<Message>,
+    tools: Vec<ToolSpec>,
+    settings: Settings,
+    is_streamed: bool,
+}
+
+impl Ours {
+    fn new(way: Way, base_url: &str) -> Self {
+        let settings = Settings::new().max_tokens(MAX_TOKENS);
+        let (model, is_streamed) = (model(way.wire, base_url), way.is_streamed);
+        Self { model, messages: messages(), tools: specs(), settings, is_streamed }
+    }
+
+    async fn exchange(&self) -> (String, u64, u64) {
+        let request = Request::new(&self.messages, &self.settings).instructions(Some(INSTRUCTIONS)).tools(&self.tools);
+        let response = match self.is_streamed {
+            true => self.streamed(request).await,
+            false => self.model.request(request).await.expect("an answer"),
+        };
+        (response.text(), response.usage.input_tokens, response.usage.output_tokens)
+    }
+
+    async fn streamed(&self, request: Request<'_>) -> Response {
+        let mut stream = self.model.stream(request).await.expect("a stream");
+        while let Some(event) = stream.next().await {
+            match event.expect("an event") {
+                StreamEvent::Done(response) => return response,
+                event => drop(black_box(event)),
+            }
+        }
+        unreachable!("a stream ends with the answer")
+    }
+}
+
+fn model(wire: Wire, base_url: &str) -> Arc<dyn Model> {
+    let url = format!("{base_url}/v1");
+    let key = || ApiKey::new("key").expect("a key");
+    match wire {
+        Wire::Chat => Arc::new(OpenAiModel::builder(MODEL).base_url(url).api_key(key()).build().expect("a model")),
+        Wire::Responses => {
+            Arc::new(OpenAiResponsesModel::builder(MODEL).base_url(url).api_key(key()).build().expect("a model"))
+        }
+        Wire::Anthropic => {
+            Arc::new(AnthropicModel::builder(MODEL).base_url(base_url).api_key(key()).build().expect("a model"))
+        }
+        Wire::Gemini => {
+            Arc::new(GeminiModel::builder(MODEL).base_url(base_url).api_key(key()).build().expect("a model"))
+        }
+    }
+}
+
+/// Returns what an exchange takes.
+pub(crate) fn measure(way: Way, base_url: &str, load: &Load) -> Figures {
+    let (text, usual) = if way.is_streamed { (streamed_text(), 400) } else { (whole_text(), 20_000) };
+    let text: Arc<str> = text.into();
+    load::measure(load, usual, || {
+        let session = Session::new(way, base_url);
+        move || {
+            let (session, text) = (session.clone(), Arc::clone(&text));
+            async move {
+                let (answer, asked, answered) = session.exchange().await;
+                assert!(answer == *text && (asked, answered) == (PROMPT_TOKENS, ANSWER_TOKENS), "another answer");
+            }
+        }
+    })
+}

@@ -1,0 +1,58 @@
+//! Reading a stream whose pieces are all there, for what must hold however it is cut.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::{FutureExt, stream};
+
+use super::{Growing, Reading};
+use crate::error::ProviderError;
+use crate::http::{Endpoint, Events};
+use crate::model::StreamEvent;
+
+/// What a stream brought, up to its end or an error.
+pub(crate) type Read = (Vec<StreamEvent>, Option<ProviderError>);
+
+/// Reads an answer that comes in `pieces`.
+pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
+    let endpoint = Endpoint::new("test", "its protocol", "http://localhost", "").expect("a URL");
+    let events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
+    let mut reading = Reading { endpoint: Arc::new(endpoint), events, answer: Some(answer) };
+    let mut ready = VecDeque::new();
+    let error = loop {
+        match reading.step(&mut ready).now_or_never().expect("all pieces are there, so that nothing waits") {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) => break Some(error),
+        }
+    };
+    let answer = reading.answer.take();
+    let error = match (error, answer) {
+        (Some(error), Some(answer)) => Some(error.with_arrived(answer.arrived())),
+        (error, answer) => {
+            ready.extend(answer.map(|answer| StreamEvent::Done(answer.complete())));
+            error
+        }
+    };
+    (ready.into(), error)
+}
+
+/// Reads an answer that comes in one piece.
+pub(crate) fn read_at_once<G: Growing>(answer: G, bytes: &[u8]) -> Read {
+    read(answer, vec![Bytes::copy_from_slice(bytes)])
+}
+
+/// Reads an answer of which each byte is a piece.
+pub(crate) fn read_by_bytes<G: Growing>(answer: G, bytes: &[u8]) -> Read {
+    read(answer, bytes.chunks(1).map(Bytes::copy_from_slice).collect())
+}
+
+/// Whether a stream came to one end: its answer, which is last, or an error.
+pub(crate) fn is_ended((events, error): &Read) -> bool {
+    let done = events.iter().position(|event| matches!(event, StreamEvent::Done(_)));
+    match done {
+        Some(place) => place + 1 == events.len() && error.is_none(),
+        None => error.as_ref().is_some_and(|error| error.arrived().is_some()),
+    }
+}

@@ -1,0 +1,144 @@
+//! What must hold of any bytes that a server sends; there only for the targets in `fuzz`.
+//!
+//! Nothing panics; a stream ends once, in an answer or an error; it is the same however it is cut; an answer survives being
+//! saved; and what can be read can be sent back.
+
+#![expect(clippy::missing_panics_doc, reason = "to panic is how a target tells what it found")]
+
+use std::sync::LazyLock;
+
+use bytes::Bytes;
+use futures_util::{FutureExt, stream};
+use serde::de::IgnoredAny;
+
+use crate::anthropic::AnthropicModel;
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::pieces::{is_ended, read_at_once, read_by_bytes};
+use crate::exchange::{Exchange, Growing};
+use crate::gemini::GeminiModel;
+use crate::http::{Endpoint, Events, refused};
+use crate::message::{Message, ToolResult};
+use crate::model::{Request, StreamEvent};
+use crate::openai::OpenAiModel;
+use crate::response::Response;
+use crate::responses::OpenAiResponsesModel;
+use crate::secret::ApiKey;
+use crate::settings::Settings;
+
+const SERVER: &str = "http://localhost";
+
+/// A stream of server-sent events, cut anywhere.
+pub fn events(bytes: &[u8]) {
+    let whole = all_events(vec![Bytes::copy_from_slice(bytes)]);
+    assert_eq!(all_events(bytes.chunks(1).map(Bytes::copy_from_slice).collect()), whole);
+}
+
+/// The body of a refusal, whose first two bytes are its status.
+pub fn refusal(bytes: &[u8]) {
+    let Some((status, body)) = bytes.split_first_chunk() else { return };
+    let status = 400 + u16::from_le_bytes(*status) % 200;
+    let error = refused("test", "the key", status, body);
+    assert_eq!(error.status(), Some(status));
+    assert!(!matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Timeout), "{error}");
+}
+
+/// An answer by Chat Completions, streamed or whole.
+pub fn chat(bytes: &[u8]) {
+    static MODEL: LazyLock<OpenAiModel> =
+        LazyLock::new(|| OpenAiModel::builder("m").base_url(SERVER).build().expect("a model"));
+    hold(|request| MODEL.exchange(request, true), bytes);
+}
+
+/// An answer by Responses, streamed or whole.
+pub fn responses(bytes: &[u8]) {
+    static MODEL: LazyLock<OpenAiResponsesModel> =
+        LazyLock::new(|| OpenAiResponsesModel::builder("m").base_url(SERVER).build().expect("a model"));
+    hold(|request| MODEL.exchange(request, true), bytes);
+}
+
+/// An answer by Anthropic Messages, streamed or whole.
+pub fn anthropic(bytes: &[u8]) {
+    static MODEL: LazyLock<AnthropicModel> = LazyLock::new(|| {
+        AnthropicModel::builder("claude-sonnet-4-5").base_url(SERVER).api_key(key()).build().expect("a model")
+    });
+    hold(|request| MODEL.exchange(request, true), bytes);
+}
+
+/// An answer by Gemini, streamed or whole.
+pub fn gemini(bytes: &[u8]) {
+    static MODEL: LazyLock<GeminiModel> = LazyLock::new(|| {
+        GeminiModel::builder("gemini-3-flash").base_url(SERVER).api_key(key()).build().expect("a model")
+    });
+    hold(|request| MODEL.exchange(MODEL.streamed(), request), bytes);
+}
+
+fn key() -> ApiKey {
+    ApiKey::new("key").expect("a key")
+}
+
+fn all_events(pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
+    let mut events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
+    let mut all = Vec::new();
+    loop {
+        match events.next().now_or_never().expect("all pieces are there, so that nothing waits") {
+            Ok(Some(data)) => all.push(data),
+            Ok(None) => return (all, None),
+            Err(error) => return (all, Some(error.to_string())),
+        }
+    }
+}
+
+/// Holds the answers of `bytes` to requests that `asking` makes.
+fn hold<F, G>(asking: impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, bytes: &[u8])
+where
+    F: Fn() -> G + Send + 'static,
+    G: Growing,
+{
+    let (messages, settings) = ([Message::user("hello")], Settings::default());
+    let exchange = asking(&Request::new(&messages, &settings)).expect("a request");
+    let begin = || exchange.begun().1;
+    let streamed = read_at_once(begin(), bytes);
+    assert!(is_ended(&streamed), "{streamed:?}");
+    let split = read_by_bytes(begin(), bytes);
+    assert_eq!(split.0, streamed.0);
+    assert_eq!(split.1.map(|error| error.to_string()), streamed.1.as_ref().map(ToString::to_string));
+
+    let arrived = streamed.1.as_ref().and_then(ProviderError::arrived).cloned();
+    let done = streamed.0.into_iter().filter_map(|event| match event {
+        StreamEvent::Done(response) => Some(response),
+        _ => None,
+    });
+    for response in done.chain(arrived).chain(whole(begin(), bytes)) {
+        assert_eq!(saved(&response), response);
+        answer_it(&asking, response);
+    }
+}
+
+/// The answer that `bytes` are at once, if they are one.
+fn whole<G: Growing>(mut answer: G, bytes: &[u8]) -> Option<Response> {
+    let endpoint = Endpoint::new("test", "its protocol", SERVER, "").expect("a URL");
+    answer.absorb_whole(&endpoint, bytes).ok()?;
+    answer.fault().is_none().then(|| answer.complete())
+}
+
+fn saved(response: &Response) -> Response {
+    let json = serde_json::to_string(response).expect("what can be saved");
+    serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}"))
+}
+
+/// Sends `response` back in a conversation that goes on.
+fn answer_it<F, G>(asking: &impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, response: Response)
+where
+    F: Fn() -> G + Send + 'static,
+    G: Growing,
+{
+    let results: Vec<_> = response.tool_calls().map(|call| ToolResult::new(call, "done")).collect();
+    let next = if results.is_empty() { Message::user("and then?") } else { Message::Tool { results } };
+    let messages = [Message::user("hello"), Message::Assistant { parts: response.parts }, next];
+    let settings = Settings::default();
+    // What cannot be sent, such as a file of an unknown kind, is an error and no request.
+    if let Ok(exchange) = asking(&Request::new(&messages, &settings)) {
+        let body = exchange.begun().0;
+        serde_json::from_slice::<IgnoredAny>(body).expect("a body of JSON");
+    }
+}

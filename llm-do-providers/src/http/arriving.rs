@@ -1,0 +1,86 @@
+//! The body of a streamed answer, as it arrives.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::Body as _;
+use reqwest::{Body, Response};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::fault;
+use crate::error::ProviderError;
+
+/// The longest streamed answer, in bytes: each token costs some hundred bytes there.
+const MOST: usize = 256 << 20;
+
+/// The pieces of a body; one that does not come in time is an error.
+pub(super) struct Arriving {
+    provider: &'static str,
+    origin: String,
+    status: u16,
+    body: Body,
+    /// How many bytes came.
+    size: usize,
+    idle: Duration,
+    /// Since when the next piece is waited for, if it is.
+    waiting: Option<Instant>,
+    /// Ends when a piece may be late: it is not set anew for each, since to set a timer costs more than to read a piece.
+    late: Pin<Box<Sleep>>,
+}
+
+impl Arriving {
+    pub(super) fn new(provider: &'static str, origin: String, idle: Duration, answer: Response) -> Self {
+        let (status, body) = (answer.status().as_u16(), answer.into());
+        Self { provider, origin, status, body, size: 0, idle, waiting: None, late: Box::pin(sleep(idle)) }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
+        self.waiting = None;
+        self.size += piece.len();
+        if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
+    }
+
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
+        let end = *self.waiting.get_or_insert_with(Instant::now) + self.idle;
+        while self.late.as_mut().poll(context).is_ready() {
+            if self.late.deadline() >= end {
+                return Poll::Ready(fault::late(
+                    self.provider,
+                    &self.origin,
+                    self.idle,
+                    "idle timeout",
+                    Some(self.status),
+                ));
+            }
+            self.late.as_mut().reset(end);
+        }
+        Poll::Pending
+    }
+}
+
+impl Stream for Arriving {
+    type Item = Result<Bytes, ProviderError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+                return self.poll_late(context).map(|error| Some(Err(error)));
+            };
+            match frame {
+                // What is no data is a trailer, which no provider sends.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(piece) => return Poll::Ready(Some(self.take(piece))),
+                    Err(_) => {}
+                },
+                Some(Err(error)) => {
+                    let error = fault::broken(self.provider, &self.origin, self.status, error);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}

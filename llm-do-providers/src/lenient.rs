@@ -1,0 +1,122 @@
+//! Values of answers, read leniently: servers leave them out, and some send another kind.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// A count; none if what stands there is no count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Figure(pub(crate) Option<u64>);
+
+impl Figure {
+    /// Returns the count; 0 if it was not reported.
+    pub(crate) fn count(self) -> u64 {
+        self.0.unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for Figure {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FigureVisitor)
+    }
+}
+
+struct FigureVisitor;
+
+impl<'de> Visitor<'de> for FigureVisitor {
+    type Value = Figure;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a count")
+    }
+
+    fn visit_u64<E>(self, count: u64) -> Result<Figure, E> {
+        Ok(Figure(Some(count)))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Figure, E> {
+        Ok(Figure(u64::try_from(number).ok()))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Figure, E> {
+        Ok(Figure(None))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Figure, A::Error> {
+        while items.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Figure(None))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Figure, A::Error> {
+        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Figure(None))
+    }
+}
+
+/// A word that is looked at and dropped, and so borrowed; serde would copy a `Cow` in an `Option`.
+#[derive(Debug)]
+pub(crate) struct Word<'a>(Cow<'a, str>);
+
+impl Word<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(WordVisitor)
+    }
+}
+
+struct WordVisitor;
+
+impl<'de> Visitor<'de> for WordVisitor {
+    type Value = Word<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Word(text.into()))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Word(text.to_owned().into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Figure, Word};
+
+    #[test]
+    fn what_is_no_count_is_none() {
+        for json in ["null", "-1", "1.5", "true", "\"7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e3"] {
+            assert_eq!(serde_json::from_str::<Figure>(json).unwrap(), Figure(None), "{json}");
+        }
+        assert_eq!(serde_json::from_str::<Figure>("7").unwrap(), Figure(Some(7)));
+    }
+
+    #[test]
+    fn a_word_is_copied_only_if_it_is_escaped() {
+        let words: [Word<'_>; 2] = serde_json::from_str(r#"["plain", "es\"caped"]"#).unwrap();
+        assert!(matches!(&words[0], Word(std::borrow::Cow::Borrowed("plain"))));
+        assert_eq!(words[1].as_str(), "es\"caped");
+    }
+}
