@@ -21,19 +21,21 @@ use self::answer::Answer;
 pub use self::builder::AnthropicBuilder;
 use self::family::Family;
 use crate::catalog::ModelProvider;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::Endpoint;
+use crate::http::{Access, Endpoint, Home};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
-use crate::secret::ApiKey;
 
 const PROVIDER: &str = "anthropic";
 const PROTOCOL: &str = "the Messages API";
-const HOME: &str = "https://api.anthropic.com";
-const HOME_HOST: &str = "api.anthropic.com";
-const BASE_URL: &str = "ANTHROPIC_BASE_URL";
-const API_KEY: &str = "ANTHROPIC_API_KEY";
+const HOME: Home = Home {
+    provider: PROVIDER,
+    base_url: "https://api.anthropic.com",
+    locked: Some("api.anthropic.com"),
+    url_variable: "ANTHROPIC_BASE_URL",
+    key_variables: &["ANTHROPIC_API_KEY"],
+};
 
 inventory::submit! {
     ModelProvider::new(PROVIDER, |model| Ok(Arc::new(AnthropicModel::from_env(model)?)))
@@ -165,7 +167,7 @@ pub struct AnthropicModel {
 impl AnthropicModel {
     /// Sets up the model that the server calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::new(model.into())
+        AnthropicBuilder::new(model.into(), Access::at(&HOME))
     }
 
     /// Returns the model that the server calls `model`, at `ANTHROPIC_BASE_URL` with the key in `ANTHROPIC_API_KEY`.
@@ -174,23 +176,14 @@ impl AnthropicModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, or if the base URL is
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the base URL is
     /// not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
         Self::from_variables(model, |name| env::var(name).ok())
     }
 
     fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let mut builder = Self::builder(model);
-        if let Some(url) = set(BASE_URL) {
-            builder = builder.base_url(url);
-        }
-        if let Some(key) = set(API_KEY) {
-            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{API_KEY}`: {fault}")))?;
-            builder = builder.api_key(key);
-        }
-        builder.build()
+        AnthropicBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
     pub(crate) fn exchange(
@@ -222,10 +215,6 @@ impl Model for AnthropicModel {
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&request, true)?.stream())
     }
-}
-
-fn configuration(text: &str) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
 }
 
 #[cfg(test)]

@@ -6,13 +6,22 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::Model;
 
 /// The prefixes of this crate's providers, and the features that have them.
-const FEATURES: [(&str, &str); 5] = [
+const FEATURES: [(&str, &str); 12] = [
     ("anthropic", "anthropic"),
+    ("deepseek", "openai"),
     ("gemini", "gemini"),
+    ("groq", "openai"),
+    ("llama-cpp", "openai"),
     ("local", "local"),
+    ("mistral", "openai"),
+    ("ollama", "openai"),
     ("openai", "openai"),
     ("openai-responses", "openai"),
+    ("openrouter", "openai"),
+    ("vllm", "openai"),
 ];
+/// How alike a prefix has to be to the one that is meant, from 0 to 1.
+const ALIKE: f64 = 0.85;
 
 /// A provider of models, found by the prefix of `prefix:model`; submitted through `inventory`.
 #[derive(Clone, Copy, Debug)]
@@ -83,10 +92,21 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
     }
 }
 
-/// Says how to have a provider of this crate that is not linked.
+/// Says how to have a provider of this crate that is not linked, or which one may be meant.
 fn missing(prefix: &str) -> String {
-    let known = FEATURES.into_iter().find(|(known, _)| *known == prefix);
-    known.map_or_else(String::new, |(_, feature)| format!(": turn on the feature `{feature}`"))
+    if let Some((_, feature)) = FEATURES.into_iter().find(|(known, _)| *known == prefix) {
+        return format!(": turn on the feature `{feature}`");
+    }
+    meant(prefix).map_or_else(String::new, |meant| format!(": did you mean `{meant}`?"))
+}
+
+/// Returns the prefix that is most like a misspelt one, linked or not.
+fn meant(prefix: &str) -> Option<&'static str> {
+    let linked = inventory::iter::<ModelProvider>.into_iter().map(|provider| provider.prefix);
+    let known = linked.chain(FEATURES.into_iter().map(|(known, _)| known));
+    let written = prefix.to_ascii_lowercase();
+    let alike = known.map(|known| (strsim::jaro_winkler(&written, known), known)).filter(|(alike, _)| *alike >= ALIKE);
+    alike.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known)
 }
 
 /// The linked prefixes, for an error's text.
@@ -108,6 +128,27 @@ mod tests {
     fn a_provider_that_is_left_out_is_told_by_its_feature_and_no_other_is() {
         assert_eq!(missing("openai"), ": turn on the feature `openai`");
         assert_eq!(missing("openai-responses"), ": turn on the feature `openai`");
+        assert_eq!(missing("ollama"), ": turn on the feature `openai`");
         assert_eq!(missing("lab"), "");
+    }
+
+    #[test]
+    fn a_misspelt_provider_is_told_by_its_prefix() {
+        for (written, meant) in [
+            ("grok", "groq"),
+            ("olama", "ollama"),
+            ("llamacpp", "llama-cpp"),
+            ("llama.cpp", "llama-cpp"),
+            ("open-router", "openrouter"),
+            ("Mistral", "mistral"),
+            ("openai_responses", "openai-responses"),
+            ("deepsek", "deepseek"),
+            ("vlm", "vllm"),
+        ] {
+            assert_eq!(missing(written), format!(": did you mean `{meant}`?"));
+        }
+        for written in ["azure", "bedrock", "google", "together", "x", ""] {
+            assert_eq!(missing(written), "", "{written}");
+        }
     }
 }

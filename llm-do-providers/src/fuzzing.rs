@@ -19,7 +19,7 @@ use crate::gemini::GeminiModel;
 use crate::http::{Endpoint, Events, refused};
 use crate::message::{Message, ToolResult};
 use crate::model::{Request, StreamEvent};
-use crate::openai::OpenAiModel;
+use crate::openai::{OpenAiModel, Server};
 use crate::response::Response;
 use crate::responses::OpenAiResponsesModel;
 use crate::secret::ApiKey;
@@ -42,11 +42,17 @@ pub fn refusal(bytes: &[u8]) {
     assert!(!matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Timeout), "{error}");
 }
 
-/// An answer by Chat Completions, streamed or whole.
+/// An answer by Chat Completions, streamed or whole: of servers that differ in what they say of thoughts.
 pub fn chat(bytes: &[u8]) {
-    static MODEL: LazyLock<OpenAiModel> =
-        LazyLock::new(|| OpenAiModel::builder("m").base_url(SERVER).build().expect("a model"));
-    hold(|request| MODEL.exchange(request, true), bytes);
+    static MODELS: LazyLock<[OpenAiModel; 3]> = LazyLock::new(|| {
+        let elsewhere = OpenAiModel::builder("m").base_url(SERVER);
+        let servers = [Server::OpenRouter, Server::Mistral].map(|server| OpenAiModel::at(server, "m").api_key(key()));
+        let [first, second] = servers;
+        [elsewhere, first, second].map(|builder| builder.build().expect("a model"))
+    });
+    for model in &*MODELS {
+        hold(|request| model.exchange(request, true), bytes);
+    }
 }
 
 /// An answer by Responses, streamed or whole.
@@ -69,7 +75,7 @@ pub fn gemini(bytes: &[u8]) {
     static MODEL: LazyLock<GeminiModel> = LazyLock::new(|| {
         GeminiModel::builder("gemini-3-flash").base_url(SERVER).api_key(key()).build().expect("a model")
     });
-    hold(|request| MODEL.exchange(MODEL.streamed(), request), bytes);
+    hold(|request| MODEL.exchange(&MODEL.streamed, request), bytes);
 }
 
 fn key() -> ApiKey {

@@ -26,19 +26,20 @@ use self::known::Known;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
-use crate::http::Endpoint;
+use crate::http::{Access, Endpoint, Home};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
-use crate::secret::ApiKey;
 
 const PROVIDER: &str = "gemini";
 const PROTOCOL: &str = "the Gemini API";
-const HOME: &str = "https://generativelanguage.googleapis.com/v1beta";
-const HOME_HOST: &str = "generativelanguage.googleapis.com";
-const BASE_URL: &str = "GEMINI_BASE_URL";
-const API_KEY: &str = "GEMINI_API_KEY";
-/// Where Google's own clients look as well.
-const OTHER_API_KEY: &str = "GOOGLE_API_KEY";
+const HOME: Home = Home {
+    provider: PROVIDER,
+    base_url: "https://generativelanguage.googleapis.com/v1beta",
+    locked: Some("generativelanguage.googleapis.com"),
+    url_variable: "GEMINI_BASE_URL",
+    // Google's own clients look at both.
+    key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+};
 
 inventory::submit! {
     ModelProvider::new(PROVIDER, |model| Ok(Arc::new(GeminiModel::from_env(model)?)))
@@ -129,7 +130,7 @@ pub struct GeminiModel {
     model: Arc<str>,
     /// Where whole answers come from, and streamed ones.
     whole: Arc<Endpoint>,
-    streamed: Arc<Endpoint>,
+    pub(crate) streamed: Arc<Endpoint>,
     family: Family,
     schemas: Arc<Known>,
     profile: Profile,
@@ -139,7 +140,7 @@ pub struct GeminiModel {
 impl GeminiModel {
     /// Sets up the model that Google calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> GeminiBuilder {
-        GeminiBuilder::new(model.into())
+        GeminiBuilder::new(model.into(), Access::at(&HOME))
     }
 
     /// Returns the model that Google calls `model`, with the key in `GEMINI_API_KEY`, or else in `GOOGLE_API_KEY`.
@@ -155,17 +156,7 @@ impl GeminiModel {
     }
 
     fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let mut builder = Self::builder(model);
-        if let Some(url) = set(BASE_URL) {
-            builder = builder.base_url(url);
-        }
-        let key = [API_KEY, OTHER_API_KEY].into_iter().find_map(|name| Some((name, set(name)?)));
-        if let Some((name, key)) = key {
-            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{name}`: {fault}")))?;
-            builder = builder.api_key(key);
-        }
-        builder.build()
+        GeminiBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
     pub(crate) fn exchange(

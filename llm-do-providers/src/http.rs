@@ -1,5 +1,6 @@
 //! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
 
+mod access;
 mod arriving;
 mod call;
 mod events;
@@ -20,10 +21,11 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Client, Method, Request, Response, Url, redirect};
 use tokio::time::timeout;
 
+pub(crate) use self::access::{Access, Home, access_setters};
 use self::arriving::Arriving;
 pub(crate) use self::call::Call;
 pub(crate) use self::events::Events;
-pub(crate) use self::patience::{Patience, patience_setters};
+pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
@@ -62,7 +64,7 @@ pub(crate) struct Endpoint {
     /// How long an unstreamed answer may take from connecting to its last byte.
     pub(crate) whole: Duration,
     /// Where the key comes from, for errors.
-    pub(crate) key_hint: &'static str,
+    pub(crate) key_hint: String,
     url: Url,
     /// What each request carries.
     headers: HeaderMap,
@@ -83,7 +85,7 @@ impl Endpoint {
         })?;
         let Patience { idle, whole, .. } = Patience::default();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        Ok(Self { provider, protocol, idle, whole, key_hint: "the key", url, headers })
+        Ok(Self { provider, protocol, idle, whole, key_hint: "the key".to_owned(), url, headers })
     }
 
     /// Sends `key` along, as a bearer token.
@@ -192,7 +194,7 @@ impl Endpoint {
         let said = Said::of(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        said.add_to(refusal::refused(self.provider, self.key_hint, status, &body))
+        said.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
     }
 
     /// Scheme, host and port: what of the URL is no secret.

@@ -7,6 +7,7 @@
 //! | --- | --- | --- |
 //! | `anthropic:MODEL`: `AnthropicModel`, for Claude and any server that speaks the Messages API | `anthropic` | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` |
 //! | `openai:MODEL`: `OpenAiModel`, for any server that speaks chat completions | `openai` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+//! | `deepseek:`, `groq:`, `llama-cpp:`, `mistral:`, `ollama:`, `openrouter:` and `vllm:MODEL`: the same, at a `Server` that is known by name | `openai` | each its own, such as `GROQ_API_KEY`, `GROQ_BASE_URL` |
 //! | `openai-responses:MODEL`: `OpenAiResponsesModel`, for what OpenAI's models can do there alone | `openai` | the same |
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `test:ANY`: `TestModel`; `FunctionModel`, `ScriptedModel`, `ReplayModel` | `testing` | none |
@@ -66,7 +67,7 @@ pub use self::model::{
     Model, OutputSchema, Profile, Request, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
 #[cfg(feature = "openai")]
-pub use self::openai::{OpenAiBuilder, OpenAiModel};
+pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};
 pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
 pub use self::response::Response;
 #[cfg(feature = "openai")]

@@ -3,10 +3,17 @@
 mod answer;
 mod builder;
 mod convert;
+mod dialect;
+mod family;
+mod history;
 mod parts;
+mod profile;
+mod reasoning;
 mod search;
+mod server;
 mod stream;
 mod strict;
+mod thinking;
 mod wire;
 
 use std::env;
@@ -16,35 +23,53 @@ use async_trait::async_trait;
 
 use self::answer::Answer;
 pub use self::builder::OpenAiBuilder;
-use self::convert::Dialect;
-pub(crate) use self::convert::{arguments, effort};
+use self::dialect::Dialect;
+pub(crate) use self::family::Family;
+pub(crate) use self::history::arguments;
+pub(crate) use self::server::HOME;
+pub use self::server::Server;
 pub(crate) use self::strict::strict;
 pub(crate) use self::wire::{Base64, Choose, DataUrl};
 use crate::catalog::ModelProvider;
-use crate::error::{ErrorKind, ProviderError};
+use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::Endpoint;
+use crate::http::{Access, Endpoint};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
-use crate::secret::ApiKey;
 
 const PROVIDER: &str = "openai";
 const PROTOCOL: &str = "chat completions";
-pub(crate) const HOME: &str = "https://api.openai.com/v1";
-pub(crate) const HOME_HOST: &str = "api.openai.com";
-pub(crate) const BASE_URL: &str = "OPENAI_BASE_URL";
-pub(crate) const API_KEY: &str = "OPENAI_API_KEY";
 
-inventory::submit! {
-    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(OpenAiModel::from_env(model)?)))
+/// Registers each server under its prefix, which a constant expression cannot look up in the table.
+macro_rules! register {
+    ($($prefix:literal => $server:ident),+ $(,)?) => {
+        $(inventory::submit! {
+            ModelProvider::new($prefix, |model| Ok(Arc::new(OpenAiModel::from_env_at(Server::$server, model)?)))
+        })+
+
+        #[cfg(test)]
+        const REGISTERED: &[(&str, Server)] = &[$(($prefix, Server::$server)),+];
+    };
+}
+
+register! {
+    "deepseek" => DeepSeek,
+    "groq" => Groq,
+    "llama-cpp" => LlamaCpp,
+    "mistral" => Mistral,
+    "ollama" => Ollama,
+    "openai" => OpenAi,
+    "openrouter" => OpenRouter,
+    "vllm" => Vllm,
 }
 
 /// A model that is reached through the OpenAI chat completions API.
 ///
-/// Many servers speak it, local ones too; `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) says which to
-/// ask. In the catalog, it is `openai:MODEL`.
+/// Many servers speak it, each in its own way. The main ones are known by name: [`Server`] says what goes to each of them as
+/// what, and in the catalog they have prefixes of their own, such as `groq:MODEL`. Any other is asked as `openai:MODEL`, where
+/// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) says where it is.
 ///
-/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried
+/// Failures that may pass (no connection, and the statuses 408, 409, 429, 498, 500, 502, 503, 504 and 529) are tried
 /// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
 /// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
 /// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting).
@@ -85,15 +110,31 @@ pub struct OpenAiModel {
     name: String,
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
-    dialect: Dialect,
+    dialect: &'static Dialect,
     profile: Profile,
     retries: u32,
 }
 
 impl OpenAiModel {
-    /// Sets up the model that the server calls `model`; no variable of the environment is read.
+    /// Sets up the model that OpenAI, or the server at another [`base_url`](OpenAiBuilder::base_url), calls `model`; no
+    /// variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> OpenAiBuilder {
-        OpenAiBuilder::new(model.into())
+        Self::at(Server::OpenAi, model)
+    }
+
+    /// Sets up the model that `server` calls `model`; no variable of the environment is read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do_providers::{Model, OpenAiModel, Server};
+    ///
+    /// let model = OpenAiModel::at(Server::Ollama, "qwen3:8b").build()?;
+    /// assert_eq!(model.name(), "ollama:qwen3:8b");
+    /// # Ok::<_, llm_do_providers::ProviderError>(())
+    /// ```
+    pub fn at(server: Server, model: impl Into<String>) -> OpenAiBuilder {
+        OpenAiBuilder::new(server, model.into(), Access::at(&server.dialect().home))
     }
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
@@ -102,23 +143,28 @@ impl OpenAiModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, or if the base URL is
-    /// not an `http` or `https` URL.
+    /// The same as of [`from_env_at`](Self::from_env_at).
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
-        Self::from_variables(model, |name| env::var(name).ok())
+        Self::from_env_at(Server::OpenAi, model)
     }
 
-    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        let set = |name| variable(name).filter(|value| !value.is_empty());
-        let mut builder = Self::builder(model);
-        if let Some(url) = set(BASE_URL) {
-            builder = builder.base_url(url);
-        }
-        if let Some(key) = set(API_KEY) {
-            let key = ApiKey::checked(&key).map_err(|fault| configuration(&format!("`{API_KEY}`: {fault}")))?;
-            builder = builder.api_key(key);
-        }
-        builder.build()
+    /// Returns the model that `server` calls `model`, with the base URL and the key in the variables that [`Server`] names.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the
+    /// base URL is not an `http` or `https` URL.
+    pub fn from_env_at(server: Server, model: &str) -> Result<Self, ProviderError> {
+        Self::from_variables(server, model, |name| env::var(name).ok())
+    }
+
+    fn from_variables(
+        server: Server,
+        model: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ProviderError> {
+        let access = Access::from_variables(&server.dialect().home, variable)?;
+        OpenAiBuilder::new(server, model.to_owned(), access).build()
     }
 
     pub(crate) fn exchange(
@@ -126,10 +172,10 @@ impl OpenAiModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        search::check(&self.model, request.server_side_tools)?;
+        search::check(self.dialect.home.provider, &self.model, request.server_side_tools)?;
         let chat = convert::chat(&self.model, request, self.dialect, stream)?;
-        let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
-        let begin = move || Answer::new(Arc::clone(&asked), turn);
+        let (dialect, asked, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
+        let begin = move || Answer::new(dialect, Arc::clone(&asked), turn);
         Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)
     }
 }
@@ -153,19 +199,20 @@ impl Model for OpenAiModel {
     }
 }
 
-fn configuration(text: &str) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::OpenAiModel;
+    use super::dialect::Field;
+    use super::{OpenAiModel, REGISTERED, Server};
     use crate::error::{ErrorKind, ProviderError};
     use crate::model::Model;
 
-    fn with(variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
+    fn at(server: Server, variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        OpenAiModel::from_variables("gpt-5", find)
+        OpenAiModel::from_variables(server, "gpt-5", find)
+    }
+
+    fn with(variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
+        at(Server::OpenAi, variables)
     }
 
     #[test]
@@ -177,13 +224,13 @@ mod tests {
         }
         let model = with(&[("OPENAI_API_KEY", "sk-1")]).unwrap();
         assert_eq!(model.name(), "openai:gpt-5");
-        assert!(model.dialect.completion_limit);
+        assert!(model.dialect.takes(Field::MaxCompletionTokens));
     }
 
     #[test]
     fn another_server_needs_no_key() {
         let model = with(&[("OPENAI_BASE_URL", "http://127.0.0.1:8080/v1/")]).unwrap();
-        assert!(!model.dialect.completion_limit);
+        assert!(model.dialect.takes(Field::MaxTokens));
     }
 
     #[test]
@@ -213,6 +260,36 @@ mod tests {
         if let Err(error) = crate::model("openai:gpt-5") {
             assert_eq!(error.provider(), "openai");
             assert!(!error.to_string().contains("no provider"), "{error}");
+        }
+    }
+
+    #[test]
+    fn each_server_is_registered_under_its_prefix() {
+        for (prefix, server) in REGISTERED {
+            assert_eq!(server.prefix(), *prefix);
+        }
+    }
+
+    #[test]
+    fn a_missing_key_is_told_by_the_variable_of_its_server() {
+        for (server, key, url) in [
+            (Server::DeepSeek, "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
+            (Server::Groq, "GROQ_API_KEY", "GROQ_BASE_URL"),
+            (Server::Mistral, "MISTRAL_API_KEY", "MISTRAL_BASE_URL"),
+            (Server::OpenRouter, "OPENROUTER_API_KEY", "OPENROUTER_BASE_URL"),
+        ] {
+            let error = at(server, &[("OPENAI_API_KEY", "sk-1")]).unwrap_err();
+            assert_eq!((error.kind(), error.provider()), (ErrorKind::Configuration, server.prefix()));
+            assert!(error.to_string().contains(&format!("set `{key}`, or `{url}`")), "{error}");
+            assert_eq!(at(server, &[(key, "k")]).unwrap().name(), format!("{}:gpt-5", server.prefix()));
+            assert!(at(server, &[(url, "http://127.0.0.1:1")]).is_ok(), "another server needs no key");
+        }
+    }
+
+    #[test]
+    fn local_servers_need_no_key() {
+        for server in [Server::LlamaCpp, Server::Ollama, Server::Vllm] {
+            assert_eq!(at(server, &[]).unwrap().name(), format!("{}:gpt-5", server.prefix()));
         }
     }
 }

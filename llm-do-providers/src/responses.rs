@@ -18,12 +18,15 @@ pub use self::builder::OpenAiResponsesBuilder;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::Endpoint;
+use crate::http::{Access, Endpoint, Home};
 use crate::model::{Model, Profile, Request, ResponseStream};
+use crate::openai;
 use crate::response::Response;
 
 const PROVIDER: &str = "openai-responses";
 const PROTOCOL: &str = "the Responses API";
+/// OpenAI's, under the name of this protocol.
+const HOME: Home = Home { provider: PROVIDER, ..openai::HOME };
 
 inventory::submit! {
     ModelProvider::new(PROVIDER, |model| Ok(Arc::new(OpenAiResponsesModel::from_env(model)?)))
@@ -38,11 +41,12 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`; asked for with a summary, which is the thought's text |
+/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has; asked for with a summary, which is the thought's text |
 /// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content` |
 /// | output schema | `text.format`, strict where the schema has a strict form |
 /// | `max_tokens` | `max_output_tokens` |
-/// | `temperature`, `top_p`, `parallel_tool_calls`, `service_tier` | the same |
+/// | `parallel_tool_calls`, `service_tier` | the same |
+/// | `temperature`, `top_p` | the same; nothing while a model of OpenAI's [thinks](https://developers.openai.com/api/docs/guides/reasoning), which refuses them then |
 /// | `seed`, `stop`, `presence_penalty`, `frequency_penalty`, `cache_prompt` | nothing: the API has no place for them; it caches by itself |
 /// | `web_search`, with `allowed_domains` | the tool [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), which opens pages too |
 /// | `code_execution` | the tool [`code_interpreter`](https://platform.openai.com/docs/guides/tools-code-interpreter), in a container of its own |
@@ -86,7 +90,7 @@ pub struct OpenAiResponsesModel {
 impl OpenAiResponsesModel {
     /// Sets up the model that the server calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> OpenAiResponsesBuilder {
-        OpenAiResponsesBuilder::new(model.into())
+        OpenAiResponsesBuilder::new(model.into(), Access::at(&HOME))
     }
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
@@ -96,7 +100,11 @@ impl OpenAiResponsesModel {
     /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
-        OpenAiResponsesBuilder::from_variables(model, |name| env::var(name).ok())?.build()
+        Self::from_variables(model, |name| env::var(name).ok())
+    }
+
+    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
+        OpenAiResponsesBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
     }
 
     pub(crate) fn exchange(
@@ -126,5 +134,27 @@ impl Model for OpenAiResponsesModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(self.exchange(&request, true)?.stream())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OpenAiResponsesModel;
+    use crate::error::{ErrorKind, ProviderError};
+    use crate::model::Model;
+
+    fn with(variables: &[(&str, &str)]) -> Result<OpenAiResponsesModel, ProviderError> {
+        let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+        OpenAiResponsesModel::from_variables("gpt-5", find)
+    }
+
+    #[test]
+    fn a_missing_key_is_named_by_its_variable() {
+        let error = with(&[]).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Configuration);
+        assert!(error.to_string().contains("set `OPENAI_API_KEY`"), "{error}");
+        let model = with(&[("OPENAI_API_KEY", "sk-secret")]).unwrap();
+        assert_eq!(model.name(), "openai-responses:gpt-5");
+        assert!(!format!("{model:?}").contains("sk-secret"));
     }
 }

@@ -10,8 +10,8 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// Where the doubling ends.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
-/// The statuses of failures that may pass by themselves.
-const PASSING: [u16; 8] = [408, 409, 429, 500, 502, 503, 504, 529];
+/// The statuses of failures that may pass by themselves; 498 is Groq's for a tier that is full.
+const PASSING: [u16; 9] = [408, 409, 429, 498, 500, 502, 503, 504, 529];
 
 /// The tries of one request.
 #[derive(Clone, Debug)]

@@ -68,7 +68,7 @@
 //! | `cli` | the module `cli`: the command line |
 //! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
-//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `openai-responses:..` |
+//! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `testing` | the module `testing`: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
@@ -181,6 +181,6 @@ pub use llm_do_providers::{
 #[cfg(feature = "gemini")]
 pub use llm_do_providers::{GeminiBuilder, GeminiModel};
 #[cfg(feature = "openai")]
-pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel};
+pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel, Server};
 pub use serde_json::{Value, json};
 pub use tokio_util::sync::CancellationToken;

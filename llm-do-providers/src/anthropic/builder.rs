@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::family::Family;
-use super::{API_KEY, AnthropicModel, BASE_URL, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
+use super::{AnthropicModel, HOME, PROTOCOL, PROVIDER};
 use crate::error::ProviderError;
-use crate::http::{Endpoint, Patience, patience_setters};
+use crate::http::{Access, access_setters};
 use crate::model::Profile;
-use crate::secret::ApiKey;
 
 /// The version of the API: there has been no other since.
 const VERSION: &str = "2023-06-01";
@@ -17,35 +16,20 @@ const VERSION: &str = "2023-06-01";
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct AnthropicBuilder {
     model: String,
-    base_url: String,
-    api_key: Option<ApiKey>,
+    access: Access,
     betas: Vec<String>,
     profile: Option<Profile>,
-    patience: Patience,
 }
 
 impl AnthropicBuilder {
-    pub(super) fn new(model: String) -> Self {
-        Self {
-            model,
-            base_url: HOME.to_owned(),
-            api_key: None,
-            betas: Vec::new(),
-            profile: None,
-            patience: Patience::default(),
-        }
+    pub(super) fn new(model: String, access: Access) -> Self {
+        Self { model, access, betas: Vec::new(), profile: None }
     }
 
     /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
     /// `https://api.anthropic.com`.
     pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.base_url = base_url.into();
-        self
-    }
-
-    /// Sends `key` along. Default: none, which the default server does not accept.
-    pub fn api_key(mut self, key: ApiKey) -> Self {
-        self.api_key = Some(key);
+        self.access.base_url = base_url.into();
         self
     }
 
@@ -65,7 +49,7 @@ impl AnthropicBuilder {
         self
     }
 
-    patience_setters!();
+    access_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -74,25 +58,16 @@ impl AnthropicBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without
     /// a key, if the base URL is not an `http` or `https` URL, or if a beta's name cannot be sent.
     pub fn build(self) -> Result<AnthropicModel, ProviderError> {
-        let base = self.base_url.trim_end_matches('/');
+        let base = self.access.base_url.trim_end_matches('/');
         let base = base.strip_suffix("/v1").unwrap_or(base);
-        let mut endpoint = Endpoint::new(PROVIDER, PROTOCOL, base, "/v1/messages")?;
-        match &self.api_key {
-            Some(key) => endpoint.key_header("x-api-key", key),
-            None if endpoint.is_at(HOME_HOST) => {
-                return Err(configuration(&format!(
-                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
-                )));
-            }
-            None => {}
+        let mut endpoint = self.access.endpoint(&HOME, PROTOCOL, base, "/v1/messages")?;
+        if let Some(key) = &self.access.api_key {
+            endpoint.key_header("x-api-key", key);
         }
         endpoint.header("anthropic-version", VERSION)?;
         if !self.betas.is_empty() {
             endpoint.header("anthropic-beta", &self.betas.join(","))?;
         }
-        endpoint.key_hint = "`ANTHROPIC_API_KEY` or the key given in code";
-        endpoint.idle = self.patience.idle;
-        endpoint.whole = self.patience.whole;
         let family = Family::of(&self.model);
         Ok(AnthropicModel {
             name: format!("{PROVIDER}:{}", self.model),
@@ -100,7 +75,7 @@ impl AnthropicBuilder {
             endpoint: Arc::new(endpoint),
             family,
             profile: self.profile.unwrap_or(family.profile),
-            retries: self.patience.retries,
+            retries: self.access.patience.retries,
         })
     }
 }

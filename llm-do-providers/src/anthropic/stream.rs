@@ -86,9 +86,9 @@ impl Growing for Answer {
 /// Returns the error for an error object in an answer of status 200, with the status that its type has elsewhere.
 fn failed(server: &Endpoint, error: &Value) -> ProviderError {
     let status = error["type"].as_str().and_then(status);
-    let Some(status) = status else { return reported(server.provider, server.key_hint, error) };
+    let Some(status) = status else { return reported(server.provider, &server.key_hint, error) };
     let error = json!({"code": status, "type": error["type"], "message": error["message"]});
-    reported(server.provider, server.key_hint, &error)
+    reported(server.provider, &server.key_hint, &error)
 }
 
 /// By <https://platform.claude.com/docs/en/api/errors>.

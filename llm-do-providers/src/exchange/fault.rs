@@ -7,7 +7,7 @@ use crate::http::{self, Endpoint};
 
 /// The error for an error object in an answer of status 200.
 pub(crate) fn reported(server: &Endpoint, error: &Value) -> ProviderError {
-    http::reported(server.provider, server.key_hint, error)
+    http::reported(server.provider, &server.key_hint, error)
 }
 
 /// The error for an answer of status 200 that breaks the protocol.

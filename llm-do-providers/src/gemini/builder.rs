@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::family::Family;
-use super::{API_KEY, BASE_URL, GeminiModel, HOME, HOME_HOST, PROTOCOL, PROVIDER, configuration};
+use super::{GeminiModel, HOME, PROTOCOL, PROVIDER, configuration};
 use crate::error::ProviderError;
-use crate::http::{Endpoint, Patience, patience_setters};
+use crate::http::{Access, Endpoint, access_setters};
 use crate::model::Profile;
-use crate::secret::ApiKey;
 
 /// The header of the key, by <https://ai.google.dev/gemini-api/docs/api-key>.
 const KEY_HEADER: &str = "x-goog-api-key";
@@ -19,15 +18,13 @@ const VERSION: &str = "/v1beta";
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct GeminiBuilder {
     model: String,
-    base_url: String,
-    api_key: Option<ApiKey>,
+    access: Access,
     profile: Option<Profile>,
-    patience: Patience,
 }
 
 impl GeminiBuilder {
-    pub(super) fn new(model: String) -> Self {
-        Self { model, base_url: HOME.to_owned(), api_key: None, profile: None, patience: Patience::default() }
+    pub(super) fn new(model: String, access: Access) -> Self {
+        Self { model, access, profile: None }
     }
 
     /// Asks the server at `base_url`, below which `/models/MODEL:generateContent` is found.
@@ -35,13 +32,7 @@ impl GeminiBuilder {
     /// A URL that does not end in a version, such as `/v1beta`, gets that one. Default:
     /// `https://generativelanguage.googleapis.com/v1beta`.
     pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.base_url = base_url.into();
-        self
-    }
-
-    /// Sends `key` along, as `x-goog-api-key`. Default: none, which the default server does not accept.
-    pub fn api_key(mut self, key: ApiKey) -> Self {
-        self.api_key = Some(key);
+        self.access.base_url = base_url.into();
         self
     }
 
@@ -51,7 +42,7 @@ impl GeminiBuilder {
         self
     }
 
-    patience_setters!();
+    access_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -68,32 +59,23 @@ impl GeminiBuilder {
             family,
             schemas: Arc::default(),
             profile: self.profile.unwrap_or_else(|| family.profile()),
-            retries: self.patience.retries,
+            retries: self.access.patience.retries,
             model: self.model.into(),
         })
     }
 
     fn endpoint(&self, method: &str) -> Result<Endpoint, ProviderError> {
         let path = format!("{}/{}:{method}", self.version(), self.resource()?);
-        let mut endpoint = Endpoint::new(PROVIDER, PROTOCOL, &self.base_url, &path)?;
-        match &self.api_key {
-            Some(key) => endpoint.key_header(KEY_HEADER, key),
-            None if endpoint.is_at(HOME_HOST) => {
-                return Err(configuration(&format!(
-                    "no key; set `{API_KEY}`, or `{BASE_URL}` to a server without keys"
-                )));
-            }
-            None => {}
+        let mut endpoint = self.access.endpoint(&HOME, PROTOCOL, &self.access.base_url, &path)?;
+        if let Some(key) = &self.access.api_key {
+            endpoint.key_header(KEY_HEADER, key);
         }
-        endpoint.key_hint = "`GEMINI_API_KEY` or the key given in code";
-        endpoint.idle = self.patience.idle;
-        endpoint.whole = self.patience.whole;
         Ok(endpoint)
     }
 
     /// What is missing in the base URL before the name of the model.
     fn version(&self) -> &'static str {
-        let last = self.base_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let last = self.access.base_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let is_version =
             last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
         if is_version { "" } else { VERSION }

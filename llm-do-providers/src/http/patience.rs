@@ -1,4 +1,4 @@
-//! How often and how long a server is asked, and the setters of every provider's builder for it.
+//! How often and how long a server is asked.
 
 use std::time::Duration;
 
@@ -18,28 +18,3 @@ impl Default for Patience {
         Self { retries: 2, idle: Duration::from_secs(120), whole: Duration::from_secs(600) }
     }
 }
-
-/// Makes the setters of a builder that has a `patience`.
-macro_rules! patience_setters {
-    () => {
-        /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
-        pub fn retries(mut self, retries: u32) -> Self {
-            self.patience.retries = retries;
-            self
-        }
-
-        /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
-        pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
-            self.patience.idle = timeout;
-            self
-        }
-
-        /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
-        pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
-            self.patience.whole = timeout;
-            self
-        }
-    };
-}
-
-pub(crate) use patience_setters;

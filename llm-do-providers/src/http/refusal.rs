@@ -18,11 +18,12 @@ const TOO_LONG: [&str; 7] = [
 ];
 
 /// Returns the error for the refusal `status` with this body; `key` says where the key is set.
-pub(super) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
+pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     // Streams of Google's are refused by a list of one.
     let body = body.get(0).unwrap_or(&body);
-    judged(provider, key, status, &body["error"])
+    // Mistral and older versions of vLLM put the error's fields at the top.
+    judged(provider, key, status, body.get("error").unwrap_or(body))
 }
 
 /// Returns the error for an error object, or whatever stands in its place, in an answer of status 200.
@@ -57,6 +58,7 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             let text = format!("the account has no credit left{code}; check the plan and the billing");
             (ErrorKind::RateLimited, text)
         }
+        403 if is_flagged(error) => filtered(&code),
         403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
         413 => {
@@ -72,15 +74,13 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             (ErrorKind::RateLimited, text)
         }
         300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to where it does".to_owned()),
-        503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
+        498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
         408 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
         _ if is_too_long(error) => {
             let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
         }
-        _ if is_filtered(word.as_deref()) => {
-            (ErrorKind::ContentFilter, format!("the provider's filter refused the request{code}; change what it says"))
-        }
+        _ if is_filtered(word.as_deref()) => filtered(&code),
         _ => {
             let text = format!("the request was refused{code}; check what the model and the server support");
             (ErrorKind::InvalidRequest, text)
@@ -94,6 +94,10 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
         Some(wait) => refusal.with_retry_after(wait),
         None => refusal,
     }
+}
+
+fn filtered(code: &str) -> (ErrorKind, String) {
+    (ErrorKind::ContentFilter, format!("the provider's filter refused the request{code}; change what it says"))
 }
 
 fn in_brackets(code: Option<&str>) -> String {
@@ -111,8 +115,15 @@ fn is_filtered(code: Option<&str>) -> bool {
 
 fn is_too_long(error: &Value) -> bool {
     let by_code = token(error).is_some_and(|code| code.contains("context_length") || code.contains("exceed_context"));
-    let message = error["message"].as_str().unwrap_or_default().to_ascii_lowercase();
-    by_code || TOO_LONG.iter().any(|phrase| message.contains(phrase))
+    // OpenRouter passes on what the model's provider said.
+    let said = [&error["message"], &error["metadata"]["raw"]].map(|text| text.as_str().unwrap_or_default());
+    let says = |phrase: &&str| said.iter().any(|text| text.to_ascii_lowercase().contains(*phrase));
+    by_code || TOO_LONG.iter().any(says)
+}
+
+/// Whether OpenRouter says that what was said was flagged, as it does where others say that a key is refused.
+fn is_flagged(error: &Value) -> bool {
+    error["metadata"].get("flagged_input").is_some()
 }
 
 /// Google's word for a key that is none, which it refuses as an invalid argument.

@@ -1,44 +1,72 @@
 //! What stands at the end of a streamed body and is no event: servers report a failure so that comes once they stream.
 
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use bytes::Bytes;
 use serde_json::Value;
 
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 8 << 10;
 
-/// The end of a body, from the last event on; clones are of the same. It is a copy, as a piece would hold all that was
-/// read with it.
+/// The end of a body, from the last event on; clones are of the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Vec<u8>>>);
+pub(super) struct Tail(Arc<Mutex<Kept>>);
+
+#[derive(Debug)]
+struct Kept {
+    /// A copy, as a piece would hold all that was read with it.
+    bytes: Vec<u8>,
+    /// The piece behind that. It is looked at once it was read: whoever touches it first waits for the memory.
+    last: Bytes,
+    /// Whether what comes next begins a line.
+    begins_line: bool,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { bytes: Vec::new(), last: Bytes::new(), begins_line: true }
+    }
+}
 
 impl Tail {
     /// Takes the next piece.
-    pub(super) fn push(&self, piece: &[u8]) {
+    pub(super) fn push(&self, piece: &Bytes) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if ends_in_data(piece) {
-            return kept.clear();
-        }
-        if kept.len() + piece.len() > 2 * KEPT {
-            let begin = kept.len().saturating_sub(KEPT);
-            kept.drain(..begin);
-        }
-        let begin = piece.len().saturating_sub(KEPT);
-        kept.extend_from_slice(&piece[begin..]);
+        kept.add_last();
+        kept.last = piece.clone();
     }
 
     /// Returns the error object that stands behind the last event, if one does.
     pub(super) fn error(&self) -> Option<Value> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        error_in(&String::from_utf8_lossy(&kept))
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.add_last();
+        error_in(&String::from_utf8_lossy(&kept.bytes))
+    }
+}
+
+impl Kept {
+    fn add_last(&mut self) {
+        let (bytes, piece) = (&mut self.bytes, mem::take(&mut self.last));
+        let begins_line = self.begins_line;
+        self.begins_line = piece.last().map_or(begins_line, |last| *last == b'\n');
+        if ends_in_data(&piece, begins_line) {
+            return bytes.clear();
+        }
+        if bytes.len() + piece.len() > 2 * KEPT {
+            let begin = bytes.len().saturating_sub(KEPT);
+            bytes.drain(..begin);
+        }
+        let begin = piece.len().saturating_sub(KEPT);
+        bytes.extend_from_slice(&piece[begin..]);
     }
 }
 
 /// Whether nothing stands behind the last event, as with most pieces: their last line is whole, and data.
-fn ends_in_data(piece: &[u8]) -> bool {
+fn ends_in_data(piece: &[u8], begins_line: bool) -> bool {
     let lines = piece.trim_ascii_end();
-    let last = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
-    piece[lines.len()..].contains(&b'\n') && lines[last..].starts_with(b"data:")
+    let last = memchr::memrchr(b'\n', lines).map(|end| end + 1).or(begins_line.then_some(0));
+    piece[lines.len()..].contains(&b'\n') && last.is_some_and(|last| lines[last..].starts_with(b"data:"))
 }
 
 fn error_in(text: &str) -> Option<Value> {
@@ -58,6 +86,7 @@ fn error_in(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
     use serde_json::json;
 
     use super::{KEPT, Tail, error_in};
@@ -90,11 +119,11 @@ mod tests {
 
     #[test]
     fn what_stands_behind_the_last_event_is_found_however_it_is_cut() {
-        let body = b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n";
+        let body = Bytes::from_static(b"data: {\"error\": 1}\n\ndata: 2\n\n{\"error\":\n\"data: \"}\n\n");
         for cut in 0..body.len() {
             let tail = Tail::default();
-            tail.push(&body[..cut]);
-            tail.push(&body[cut..]);
+            tail.push(&body.slice(..cut));
+            tail.push(&body.slice(cut..));
             assert_eq!(tail.error(), Some(json!("data: ")), "{cut}");
         }
     }
@@ -103,11 +132,11 @@ mod tests {
     fn only_the_end_of_a_long_body_is_kept() {
         let tail = Tail::default();
         for length in [100; 1000].into_iter().chain([3 * KEPT]) {
-            tail.push(&vec![b' '; length]);
-            assert!(tail.0.lock().unwrap().len() <= 2 * KEPT);
+            tail.push(&Bytes::from(vec![b' '; length]));
+            assert!(tail.0.lock().unwrap().bytes.len() <= 2 * KEPT);
         }
-        tail.push(b"\n{\"error\"");
-        tail.push(b": 1}");
+        tail.push(&Bytes::from_static(b"\n{\"error\""));
+        tail.push(&Bytes::from_static(b": 1}"));
         assert_eq!(tail.error(), Some(json!(1)));
     }
 }

@@ -6,22 +6,25 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::convert;
+use super::dialect::Dialect;
+use super::reasoning::{Piece, Reasoning};
 use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
 use crate::lenient::Word;
-use crate::message::{FinishReason, ResponsePart, Thinking, ToolCall};
+use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::usage::Usage;
 
 /// What came so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Answer {
+    dialect: &'static Dialect,
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The length of the history, for the ids of calls that the server gives none.
     turn: usize,
     model: Option<String>,
-    thinking: String,
+    thinking: Reasoning,
     text: String,
     calls: Vec<GrowingCall>,
     refused: bool,
@@ -46,15 +49,27 @@ struct GrowingCall {
 impl Answer {
     /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
-        Self { asked, turn, ..Self::default() }
+    pub(super) fn new(dialect: &'static Dialect, asked: Arc<str>, turn: usize) -> Self {
+        Self {
+            dialect,
+            asked,
+            turn,
+            model: None,
+            thinking: Reasoning::default(),
+            text: String::new(),
+            calls: Vec::new(),
+            refused: false,
+            begun: false,
+            finish: None,
+            usage: None,
+        }
     }
 
     /// Takes in one piece and adds what it brought to `events`.
     pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
-        if let Some(tokens) = chunk.usage {
+        if let Some(tokens) = chunk.usage.or(chunk.x_groq.and_then(|groq| groq.usage)) {
             self.usage = Some(convert::usage(*tokens));
         }
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
@@ -95,7 +110,7 @@ impl Answer {
 
     fn response(self) -> Response {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
-        parts.extend((!self.thinking.is_empty()).then(|| ResponsePart::Thinking(Thinking::new(self.thinking))));
+        parts.extend(self.thinking.into_part(self.dialect, &self.asked, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
@@ -111,21 +126,28 @@ impl Answer {
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
+        let is_whole = choice.delta.is_none();
         if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
-            self.grow(delta, events);
+            self.grow(delta, is_whole, events);
         }
         let finish = choice.finish_reason.as_ref().map(Word::as_str);
         self.finish = finish.and_then(convert::finish_reason).or(self.finish);
     }
 
-    fn grow(&mut self, delta: Delta, events: &mut VecDeque<StreamEvent>) {
-        if let Some(more) = delta.reasoning_content.or(delta.reasoning).filter(|more| !more.is_empty()) {
-            self.thinking.push_str(&more);
-            events.push_back(StreamEvent::Thinking(more));
-        }
-        if let Some(content) = delta.content {
-            self.say(content.0, events);
-        }
+    fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
+        let content = delta.content.unwrap_or_default();
+        let piece = Piece {
+            reasoning_content: delta.reasoning_content,
+            reasoning: delta.reasoning,
+            details: match delta.reasoning_details {
+                Some(Value::Array(details)) => Some(details),
+                _ => None,
+            },
+            chunks: content.thoughts,
+            is_whole,
+        };
+        events.extend(self.thinking.take(piece).map(StreamEvent::Thinking));
+        self.say(content.text, events);
         if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
             self.say(refusal, events);

@@ -1,6 +1,6 @@
 //! What a user's message is made of, files included.
 
-use super::PROVIDER;
+use super::dialect::{Audio, Dialect, Pdf};
 use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
@@ -9,75 +9,121 @@ use crate::message::{ToolResult, UserPart};
 /// What the server calls a PDF without a name: it wants one.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
-/// Returns a user's message; one text goes as plain text, which every server takes.
-pub(super) fn user(parts: &[UserPart]) -> Result<ChatMessage<'_>, ProviderError> {
-    let content = match parts {
-        [UserPart::Text { text }] => Content::Text(text),
-        parts => Content::Parts(parts.iter().map(part).collect::<Result<_, _>>()?),
+/// Makes parts of messages for a server and one of its models.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'a> {
+    pub(super) dialect: &'static Dialect,
+    pub(super) model: &'a str,
+}
+
+impl Parts<'_> {
+    /// Returns a user's message; one text goes as plain text, which every server takes.
+    pub(super) fn user<'m>(&self, parts: &'m [UserPart]) -> Result<ChatMessage<'m>, ProviderError> {
+        let content = match parts {
+            [UserPart::Text { text }] => Content::Text(text),
+            parts => Content::Parts(parts.iter().map(|part| self.part(part)).collect::<Result<_, _>>()?),
+        };
+        Ok(ChatMessage::User { content })
+    }
+
+    /// Returns the user's message with the files of `results`, if there are any and a tool's message takes only text.
+    pub(super) fn attached<'m>(&self, results: &'m [ToolResult]) -> Result<Option<ChatMessage<'m>>, ProviderError> {
+        let mut parts = Vec::new();
+        let apart = if self.dialect.files.in_results { &[] } else { results };
+        for result in apart {
+            for attachment in &result.attachments {
+                let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name).into();
+                parts.extend([Part::Text { text }, self.file(attachment)?]);
+            }
+        }
+        Ok((!parts.is_empty()).then_some(ChatMessage::User { content: Content::Parts(parts) }))
+    }
+
+    /// Returns a result and its files, if it has any and they may stand in a tool's message.
+    pub(super) fn in_result<'m>(&self, result: &'m ToolResult) -> Result<Option<Vec<Part<'m>>>, ProviderError> {
+        if result.attachments.is_empty() || !self.dialect.files.in_results {
+            return Ok(None);
+        }
+        let text = Ok(Part::Text { text: result.content.as_str().into() });
+        let files = result.attachments.iter().map(|attachment| self.file(attachment));
+        std::iter::once(text).chain(files).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn part<'m>(&self, part: &'m UserPart) -> Result<Part<'m>, ProviderError> {
+        match part {
+            UserPart::Text { text } => Ok(Part::Text { text: text.into() }),
+            UserPart::Attachment(attachment) => self.file(attachment),
+        }
+    }
+
+    /// Returns a file as the kind of part that its media type has.
+    fn file<'m>(&self, attachment: &'m Attachment) -> Result<Part<'m>, ProviderError> {
+        let files = self.dialect.files;
+        let part = match attachment.essence().as_str() {
+            essence if essence.starts_with("image/") && files.takes_images(self.model) => {
+                Some(Part::ImageUrl { image_url: ImageUrl { url: DataUrl(attachment) } })
+            }
+            "application/pdf" => files.pdf.map(|pdf| document(attachment, pdf)),
+            // The registered name is `audio/vnd.wave`; hardly anyone writes it.
+            "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => audio(attachment, files.audio, "wav"),
+            "audio/mpeg" | "audio/mp3" => audio(attachment, files.audio, "mp3"),
+            _ if attachment.is_text() => {
+                let text = attachment.inlined().map_err(|fault| self.invalid(fault))?;
+                Some(Part::Text { text: text.into() })
+            }
+            _ => None,
+        };
+        part.ok_or_else(|| {
+            let (described, taken) = (attachment.described(), self.taken());
+            self.invalid(format!("chat completions cannot carry {described}; convert it to one of {taken}"))
+        })
+    }
+
+    /// The media types that there is a part for.
+    fn taken(&self) -> String {
+        let files = self.dialect.files;
+        let images = files.takes_images(self.model).then_some("image/*, ");
+        let pdf = files.pdf.map(|_| "application/pdf, ");
+        let audio = files.audio.map(|_| "audio/wav, audio/mpeg, ");
+        [images, pdf, audio, Some("text/* or application/json")].into_iter().flatten().collect()
+    }
+
+    fn invalid(&self, message: String) -> ProviderError {
+        ProviderError::new(self.dialect.home.provider, ErrorKind::InvalidRequest, message)
+    }
+}
+
+fn document(attachment: &Attachment, pdf: Pdf) -> Part<'_> {
+    let name = attachment.name().unwrap_or(UNNAMED_PDF);
+    match pdf {
+        Pdf::File => Part::File { file: FileData { filename: name, file_data: DataUrl(attachment) } },
+        Pdf::DocumentUrl => Part::DocumentUrl { document_url: DataUrl(attachment), document_name: name },
+    }
+}
+
+fn audio<'m>(attachment: &'m Attachment, audio: Option<Audio>, format: &'static str) -> Option<Part<'m>> {
+    let data = Base64(attachment);
+    let input_audio = match audio? {
+        Audio::Object => InputAudio::Object { data, format },
+        Audio::Bare => InputAudio::Bare(data),
     };
-    Ok(ChatMessage::User { content })
-}
-
-/// Returns the user's message with the files of `results`, if there are any: a tool's message takes only text.
-pub(super) fn attached(results: &[ToolResult]) -> Result<Option<ChatMessage<'_>>, ProviderError> {
-    let mut parts = Vec::new();
-    for result in results {
-        for attachment in &result.attachments {
-            let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name).into();
-            parts.extend([Part::Text { text }, file(attachment)?]);
-        }
-    }
-    Ok((!parts.is_empty()).then_some(ChatMessage::User { content: Content::Parts(parts) }))
-}
-
-fn part(part: &UserPart) -> Result<Part<'_>, ProviderError> {
-    match part {
-        UserPart::Text { text } => Ok(Part::Text { text: text.into() }),
-        UserPart::Attachment(attachment) => file(attachment),
-    }
-}
-
-/// Returns a file as the kind of part that its media type has.
-fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
-    match attachment.essence().as_str() {
-        essence if essence.starts_with("image/") => {
-            Ok(Part::ImageUrl { image_url: ImageUrl { url: DataUrl(attachment) } })
-        }
-        "application/pdf" => {
-            let filename = attachment.name().unwrap_or(UNNAMED_PDF);
-            Ok(Part::File { file: FileData { filename, file_data: DataUrl(attachment) } })
-        }
-        // The registered name is `audio/vnd.wave`; hardly anyone writes it.
-        "audio/wav" | "audio/x-wav" | "audio/wave" | "audio/vnd.wave" => Ok(audio(attachment, "wav")),
-        "audio/mpeg" | "audio/mp3" => Ok(audio(attachment, "mp3")),
-        _ if attachment.is_text() => Ok(Part::Text { text: attachment.inlined().map_err(invalid)?.into() }),
-        _ => Err(invalid(format!(
-            "chat completions cannot carry {}; convert it to one of image/*, application/pdf, audio/wav, audio/mpeg, \
-             text/* or application/json",
-            attachment.described()
-        ))),
-    }
-}
-
-fn audio<'a>(attachment: &'a Attachment, format: &'static str) -> Part<'a> {
-    Part::InputAudio { input_audio: InputAudio { data: Base64(attachment), format } }
-}
-
-fn invalid(message: String) -> ProviderError {
-    ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, message)
+    Some(Part::InputAudio { input_audio })
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{attached, user};
+    use super::Parts;
     use crate::attachment::Attachment;
     use crate::error::ErrorKind;
     use crate::message::{ToolCall, ToolResult, UserPart};
+    use crate::openai::server::Server;
+
+    const PARTS: fn() -> Parts<'static> = || Parts { dialect: Server::OpenAi.dialect(), model: "m" };
 
     fn sent(attachment: Attachment) -> Value {
-        serde_json::to_value(user(&[UserPart::Attachment(attachment)]).unwrap()).unwrap()["content"].take()
+        serde_json::to_value(PARTS().user(&[UserPart::Attachment(attachment)]).unwrap()).unwrap()["content"].take()
     }
 
     fn result(name: &str) -> ToolResult {
@@ -125,7 +171,7 @@ mod tests {
         {
             let parts = [UserPart::Attachment(attachment.clone())];
             let results = [result("record").with_attachments([attachment.clone()])];
-            for error in [user(&parts).unwrap_err(), attached(&results).unwrap_err()] {
+            for error in [PARTS().user(&parts).unwrap_err(), PARTS().attached(&results).unwrap_err()] {
                 let text = error.to_string();
                 assert_eq!(error.kind(), ErrorKind::InvalidRequest);
                 assert!(text.contains(&format!("of type `{}`", attachment.media_type())), "{text}");
@@ -139,13 +185,13 @@ mod tests {
     #[test]
     fn text_that_is_no_utf_8_is_refused() {
         let parts = [UserPart::Attachment(Attachment::new("text/plain", [0xE9]).named("é.txt"))];
-        let error = user(&parts).unwrap_err();
+        let error = PARTS().user(&parts).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(error.to_string().contains("`é.txt` of type `text/plain` is not UTF-8; convert it"), "{error}");
     }
 
     #[test]
     fn results_without_files_need_no_message_of_their_own() {
-        assert!(attached(&[result("a"), result("b")]).unwrap().is_none());
+        assert!(PARTS().attached(&[result("a"), result("b")]).unwrap().is_none());
     }
 }

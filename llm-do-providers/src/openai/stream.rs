@@ -5,6 +5,8 @@ mod tests;
 
 use std::collections::VecDeque;
 
+use serde_json::json;
+
 use super::answer::Answer;
 use super::wire::Chunk;
 use crate::error::ProviderError;
@@ -53,12 +55,12 @@ impl Growing for Answer {
 
 /// Returns an answer, or a piece of one, unless it is an error in disguise.
 fn honest<'a>(server: &Endpoint, chunk: Chunk<'a>) -> Result<Chunk<'a>, ProviderError> {
-    if let Some(error) = &chunk.error {
-        return Err(reported(server.provider, server.key_hint, error));
+    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
+        return Err(reported(server.provider, &server.key_hint, error));
     }
     if chunk.object.as_ref().is_some_and(|object| object.as_str() == "error") {
-        let error = serde_json::json!({ "code": chunk.code });
-        return Err(reported(server.provider, server.key_hint, &error));
+        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
+        return Err(reported(server.provider, &server.key_hint, &error));
     }
     Ok(chunk)
 }

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 pub(super) use self::answer::{CallPiece, Choice, Chunk, Delta, FunctionPiece, Tokens};
+use super::thinking::Fields;
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
@@ -19,7 +20,7 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_choice: Option<Choose<Typed<Named<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) response_format: Option<Typed<JsonSchema<'a>>>,
+    pub(super) response_format: Option<Format<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) web_search_options: Option<WebSearchOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,6 +33,8 @@ pub(super) struct ChatRequest<'a> {
     pub(super) max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) random_seed: Option<u64>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(super) stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +42,9 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) frequency_penalty: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reasoning_effort: Option<&'static str>,
+    pub(super) cache_control: Option<CacheControl>,
+    #[serde(flatten)]
+    pub(super) thinking: Fields,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,6 +53,13 @@ pub(super) struct ChatRequest<'a> {
     pub(super) stream: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) stream_options: Option<StreamOptions>,
+}
+
+/// That the beginning of the request is to be cached: OpenRouter puts the marks, for models whose providers want some.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum CacheControl {
+    Ephemeral,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,7 +75,7 @@ pub(super) struct WebSearchOptions {}
 #[serde(tag = "role", rename_all = "lowercase")]
 pub(super) enum ChatMessage<'a> {
     System {
-        content: &'a str,
+        content: Cow<'a, str>,
     },
     User {
         content: Content<'a>,
@@ -71,14 +83,35 @@ pub(super) enum ChatMessage<'a> {
     Assistant {
         // Left out beside tool calls: some servers refuse `null` there, and others the empty text.
         #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<Cow<'a, str>>,
+        content: Option<Said<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_details: Option<Vec<&'a Value>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
-        content: &'a str,
+        tool_call_id: Cow<'a, str>,
+        content: Content<'a>,
     },
+}
+
+/// What a model said: text, behind thoughts where the server has them in the content.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Said<'a> {
+    Text(Cow<'a, str>),
+    Chunks(Vec<Chunked<'a>>),
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Chunked<'a> {
+    Thought(&'a Value),
+    Part(Part<'a>),
 }
 
 #[derive(Debug, Serialize)]
@@ -89,13 +122,14 @@ pub(super) enum Content<'a> {
 }
 
 /// A part of a user's message, by <https://platform.openai.com/docs/api-reference/chat/create>, and for files also
-/// <https://platform.openai.com/docs/guides/pdf-files>.
+/// <https://platform.openai.com/docs/guides/pdf-files>; `document_url` is Mistral's, by <https://docs.mistral.ai/api/>.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Part<'a> {
     Text { text: Cow<'a, str> },
     ImageUrl { image_url: ImageUrl<'a> },
     File { file: FileData<'a> },
+    DocumentUrl { document_url: DataUrl<'a>, document_name: &'a str },
     InputAudio { input_audio: InputAudio<'a> },
 }
 
@@ -111,9 +145,10 @@ pub(super) struct FileData<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct InputAudio<'a> {
-    pub(super) data: Base64<'a>,
-    pub(super) format: &'static str,
+#[serde(untagged)]
+pub(super) enum InputAudio<'a> {
+    Object { data: Base64<'a>, format: &'static str },
+    Bare(Base64<'a>),
 }
 
 /// A file's bytes, written as a data URL.
@@ -138,7 +173,7 @@ impl Serialize for Base64<'_> {
 
 #[derive(Debug, Serialize)]
 pub(super) struct Call<'a> {
-    pub(super) id: &'a str,
+    pub(super) id: Cow<'a, str>,
     #[serde(flatten)]
     pub(super) function: Typed<CalledFunction<'a>>,
 }
@@ -154,7 +189,14 @@ pub(super) struct CalledFunction<'a> {
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Typed<T> {
     Function { function: T },
-    JsonSchema { json_schema: T },
+}
+
+/// The form of an answer.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Format<'a> {
+    JsonSchema { json_schema: JsonSchema<'a> },
+    JsonObject,
 }
 
 pub(super) type Tool<'a> = Typed<Function<'a>>;
@@ -182,5 +224,6 @@ pub(super) struct Named<'a> {
 pub(super) struct JsonSchema<'a> {
     pub(super) name: &'a str,
     pub(super) schema: Cow<'a, Value>,
-    pub(super) strict: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) strict: Option<bool>,
 }

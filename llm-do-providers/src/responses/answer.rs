@@ -83,7 +83,7 @@ impl Answer {
     /// Takes in the whole answer, which may be an error.
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         if !whole.error.is_null() || whole.status.as_deref() == Some("failed") {
-            return Err(reported(server.provider, server.key_hint, &whole.error));
+            return Err(reported(server.provider, &server.key_hint, &whole.error));
         }
         if !whole.output.is_empty() {
             self.parts.clear();
@@ -215,7 +215,7 @@ fn failed(server: &Endpoint, data: &str) -> ProviderError {
     // The event's own `type` says nothing.
     let error = event.get("error").filter(|error| error.is_object()).cloned();
     let error = error.unwrap_or_else(|| serde_json::json!({ "code": event["code"], "message": event["message"] }));
-    reported(server.provider, server.key_hint, &error)
+    reported(server.provider, &server.key_hint, &error)
 }
 
 /// Returns the usage of one request; a figure that is absent counts as not reported.

@@ -6,8 +6,7 @@ use super::wire::{Asking, Format, Named, Reasoning, Text, Tool};
 use super::{items, tools};
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::openai::{Choose, effort, strict};
-use crate::settings::ThinkingLevel;
+use crate::openai::{Choose, Family, strict};
 
 /// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
 const INCLUDED: [&str; 3] =
@@ -20,6 +19,9 @@ const INCLUDED: [&str; 3] =
 /// Returns an error if the request holds a file or a tool that the API has no place for.
 pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) -> Result<Asking<'a>, ProviderError> {
     let settings = request.settings;
+    let family = Family::of(model);
+    let effort = family.effort(settings.thinking);
+    let samples = family.samples(effort);
     let mut tools: Vec<_> = request.tools.iter().map(function).collect();
     for tool in request.server_side_tools {
         tools.push(tools::server_side(tool)?);
@@ -31,9 +33,9 @@ pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) ->
         input: items::input(request.messages)?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
-        reasoning: settings.thinking.map(reasoning),
-        temperature: settings.temperature,
-        top_p: settings.top_p,
+        reasoning: effort.map(reasoning),
+        temperature: settings.temperature.filter(|_| samples),
+        top_p: settings.top_p.filter(|_| samples),
         max_output_tokens: settings.max_tokens,
         parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty()),
         service_tier: settings.service_tier.as_deref(),
@@ -81,7 +83,6 @@ fn format(output: &OutputSchema) -> Format<'_> {
 }
 
 /// A summary is all that is shown of a thought; it has to be asked for.
-fn reasoning(level: ThinkingLevel) -> Reasoning {
-    let effort = effort(level);
+fn reasoning(effort: &'static str) -> Reasoning {
     Reasoning { effort, summary: (effort != "none").then_some("auto") }
 }

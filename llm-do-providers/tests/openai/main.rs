@@ -10,6 +10,7 @@ mod dialect;
 mod failures;
 mod peers;
 mod server;
+mod servers;
 
 use std::sync::Arc;
 use std::time::Duration;

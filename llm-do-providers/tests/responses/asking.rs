@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm_do_providers::{
-    ApiKey, Attachment, ErrorKind, Message, Model, OutputSchema, Request, ResponsePart, ServerSideTool, Settings,
-    ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch,
+    ApiKey, Attachment, ErrorKind, Message, Model, OpenAiResponsesModel, OutputSchema, Request, ResponsePart,
+    ServerSideTool, Settings, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch,
 };
 use serde_json::{Value, json};
 
@@ -67,6 +67,32 @@ async fn functions_are_said_not_to_be_strict_and_may_be_chosen() {
             "type": "function", "name": "add", "description": "Adds.", "parameters": *add().parameters, "strict": false
         });
         assert_eq!((&body["tools"], &body["tool_choice"]), (&json!([function]), &written));
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_takes_no_sampling() {
+    for (name, level, sampled, effort) in [
+        ("gpt-5-mini", ThinkingLevel::Off, false, json!("minimal")),
+        ("gpt-5.6", ThinkingLevel::Off, true, json!("none")),
+        ("gpt-5.6", ThinkingLevel::Minimal, false, json!("low")),
+        ("gpt-4.1", ThinkingLevel::High, true, Value::Null),
+    ] {
+        let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
+        let settings = Settings::new().temperature(0.5).top_p(0.9).thinking(level);
+        let model = OpenAiResponsesModel::builder(name).base_url(server.base_url()).build().unwrap();
+        model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
+        let body = server.requests().remove(0).body;
+        assert_eq!((body.get("temperature").is_some(), body.get("top_p").is_some()), (sampled, sampled), "{name}");
+        assert_eq!(body["reasoning"]["effort"], effort, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn models_before_gpt_4o_follow_no_schema() {
+    for (name, native) in [("gpt-4-turbo", false), ("gpt-4.1", true), ("gpt-5-mini", true)] {
+        let model = OpenAiResponsesModel::builder(name).base_url("http://127.0.0.1:1").build().unwrap();
+        assert_eq!(model.profile().native_output, native, "{name}");
     }
 }
 

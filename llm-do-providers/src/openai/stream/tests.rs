@@ -4,13 +4,14 @@ use super::Answer;
 use crate::exchange::pieces::read_at_once;
 use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
+use crate::openai::server::ELSEWHERE;
 
 /// Line ends of all kinds, a comment, characters of several bytes, and data in two lines.
 const STREAM: &str = include_str!("../../../tests/streams/chat.sse");
 
 #[test]
 fn the_stream_has_four_events() {
-    let (events, error) = read_at_once(Answer::new("m".into(), 0), STREAM.as_bytes());
+    let (events, error) = read_at_once(Answer::new(&ELSEWHERE, "m".into(), 0), STREAM.as_bytes());
     assert!(error.is_none());
     let [StreamEvent::Text(_), StreamEvent::ToolCall { .. }, StreamEvent::ToolCall { .. }, StreamEvent::Done(response)] =
         &events[..]
@@ -22,4 +23,26 @@ fn the_stream_has_four_events() {
     assert_eq!(response.usage.output_tokens, 2);
 }
 
-any_split!(STREAM.as_bytes(), Answer::new("m".into(), 0));
+any_split!(STREAM.as_bytes(), Answer::new(&ELSEWHERE, "m".into(), 0));
+
+/// Thoughts with details that are put together.
+mod details {
+    use super::super::Answer;
+    use crate::exchange::tests::any_split;
+    use crate::openai::server::Server;
+
+    const STREAM: &str = include_str!("../../../tests/streams/chat-details.sse");
+
+    any_split!(STREAM.as_bytes(), Answer::new(Server::OpenRouter.dialect(), "m".into(), 0));
+}
+
+/// Thoughts within the content.
+mod chunks {
+    use super::super::Answer;
+    use crate::exchange::tests::any_split;
+    use crate::openai::server::Server;
+
+    const STREAM: &str = include_str!("../../../tests/streams/chat-chunks.sse");
+
+    any_split!(STREAM.as_bytes(), Answer::new(Server::Mistral.dialect(), "m".into(), 0));
+}

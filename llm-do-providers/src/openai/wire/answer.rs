@@ -20,6 +20,17 @@ pub(in crate::openai) struct Chunk<'a> {
     pub(in crate::openai) error: Option<Box<Value>>,
     /// Where some servers put an error's code, beside `object: "error"`.
     pub(in crate::openai) code: Option<Box<Value>>,
+    #[serde(rename = "type")]
+    pub(in crate::openai) kind: Option<Box<Value>>,
+    pub(in crate::openai) message: Option<Box<Value>>,
+    /// Where Groq puts the figures of a stream, and why it stopped early.
+    pub(in crate::openai) x_groq: Option<Groq>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(in crate::openai) struct Groq {
+    pub(in crate::openai) usage: Option<Box<Tokens>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -33,18 +44,22 @@ pub(in crate::openai) struct Choice<'a> {
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct Delta {
-    pub(in crate::openai) content: Option<Text>,
+    pub(in crate::openai) content: Option<Content>,
     pub(in crate::openai) refusal: Option<String>,
     pub(in crate::openai) reasoning_content: Option<String>,
     pub(in crate::openai) reasoning: Option<String>,
+    pub(in crate::openai) reasoning_details: Option<Value>,
     pub(in crate::openai) tool_calls: Option<Vec<CallPiece>>,
     /// The older form of one tool call; some servers send it beside the newer one.
     pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
 }
 
-/// A text, whatever its shape: some servers send a list of parts.
-#[derive(Debug)]
-pub(in crate::openai) struct Text(pub(in crate::openai) String);
+/// A text, whatever its shape: some servers send a list of parts, and thoughts among them.
+#[derive(Debug, Default)]
+pub(in crate::openai) struct Content {
+    pub(in crate::openai) text: String,
+    pub(in crate::openai) thoughts: Vec<Value>,
+}
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct CallPiece {
@@ -69,6 +84,9 @@ pub(in crate::openai) struct Tokens {
     pub(in crate::openai) completion_tokens: Figure,
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
+    /// DeepSeek's, for what others have in the details.
+    #[serde(default)]
+    pub(in crate::openai) prompt_cache_hit_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,36 +103,34 @@ pub(in crate::openai) struct CompletionDetails {
     pub(in crate::openai) reasoning_tokens: Figure,
 }
 
-impl<'de> Deserialize<'de> for Text {
+impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextVisitor)
+        deserializer.deserialize_any(ContentVisitor)
     }
 }
 
-struct TextVisitor;
+struct ContentVisitor;
 
-impl<'de> Visitor<'de> for TextVisitor {
-    type Value = Text;
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a string or a list of parts")
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Text, E> {
-        Ok(Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Content, E> {
+        Ok(Content { text: text.to_owned(), thoughts: Vec::new() })
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text, A::Error> {
-        let mut text = String::new();
-        while let Some(part) = parts.next_element::<TextPiece>()? {
-            text += part.text.as_ref().map_or("", Word::as_str);
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Content, A::Error> {
+        let mut content = Content::default();
+        while let Some(part) = parts.next_element::<Value>()? {
+            if part["type"] == "thinking" {
+                content.thoughts.push(part);
+            } else {
+                content.text += part["text"].as_str().unwrap_or_default();
+            }
         }
-        Ok(Text(text))
+        Ok(content)
     }
-}
-
-#[derive(Debug, Deserialize)]
-struct TextPiece<'a> {
-    #[serde(borrow)]
-    text: Option<Word<'a>>,
 }

@@ -1,0 +1,164 @@
+//! What servers of chat completions do in their own way, as terms for the table of servers.
+
+use crate::http::Home;
+use crate::model::{OutputSchema, Profile};
+use crate::settings::ThinkingLevel;
+
+/// What a server does in its own way.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    pub(super) home: Home,
+    /// The settings that it has a place for; it gets no others, since some servers refuse what they do not know.
+    pub(super) takes: &'static [Field],
+    pub(super) thinking: Thinking,
+    /// How it is told to choose a tool; none where it knows no choice.
+    pub(super) choice: Option<Choice>,
+    pub(super) schemas: Schemas,
+    pub(super) files: Files,
+    pub(super) replay: Replay,
+    /// Whether it takes only ids of calls that are nine letters or digits.
+    pub(super) short_ids: bool,
+    pub(super) profile: Profile,
+}
+
+/// A field of a request that not all servers have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    MaxTokens,
+    MaxCompletionTokens,
+    Seed,
+    RandomSeed,
+    Penalties,
+    ParallelToolCalls,
+    ServiceTier,
+    StreamOptions,
+    CacheControl,
+}
+
+/// How a model is told how much to think.
+#[derive(Debug)]
+pub(super) enum Thinking {
+    /// By `reasoning_effort`, as the family of OpenAI's models takes it.
+    Family,
+    /// By `reasoning_effort`, in the words of the first entry whose text is in the model's name; not at all without one.
+    Effort(&'static [(&'static str, Words)]),
+    /// By `reasoning`, with an effort or a number of tokens.
+    Object,
+    /// By `thinking`, which is on unless it is turned off, and `reasoning_effort` in these words.
+    Switch(Words),
+    /// By variables of the model's template, `reasoning_effort` in these words, and `thinking_token_budget`.
+    Template(Words),
+}
+
+/// The words for a level, from `off` to `high`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    pub(super) levels: [&'static str; 5],
+    /// Whether thoughts have to be asked for apart from the text, since they stand within it otherwise.
+    pub(super) parsed: bool,
+}
+
+/// How a server is told to choose a tool.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    /// The word for having to call any.
+    pub(super) required: &'static str,
+    /// Whether one can be named; if not, it is offered alone.
+    pub(super) names: bool,
+    /// Whether a call can be forced while the model thinks.
+    pub(super) while_thinking: bool,
+}
+
+/// How a server is told the schema of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Schemas {
+    /// As `json_schema`, held to strictly where it has a strict form.
+    Strict,
+    /// As `json_schema`, unchanged: the server compiles it to a grammar.
+    Grammar,
+    /// In words; the server only sees to it that the answer is JSON.
+    Words,
+}
+
+/// The files that a server takes, beside text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Files {
+    /// A text in the names of the models that read images; none if no model does.
+    pub(super) images: Option<&'static str>,
+    pub(super) pdf: Option<Pdf>,
+    pub(super) audio: Option<Audio>,
+    /// Whether those of tools' results stand in the message of the result.
+    pub(super) in_results: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Pdf {
+    /// A `file`.
+    File,
+    /// A `document_url`.
+    DocumentUrl,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Audio {
+    /// An object of data and format.
+    Object,
+    /// The data alone.
+    Bare,
+}
+
+/// Which thoughts go back to the server that they came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Replay {
+    /// None.
+    Never,
+    /// Those that came as a text, in the field that they came in.
+    Field,
+    /// The same, as `reasoning_content`, which an answer without one has to have empty.
+    Always,
+    /// `reasoning_details`, as they came, to the same model.
+    Details,
+    /// The chunks of the content that are thoughts, as they came.
+    Chunks,
+}
+
+impl Dialect {
+    pub(super) fn takes(&self, field: Field) -> bool {
+        self.takes.contains(&field)
+    }
+}
+
+impl Words {
+    pub(super) const fn new(levels: [&'static str; 5]) -> Self {
+        Self { levels, parsed: false }
+    }
+
+    pub(super) fn of(&self, level: ThinkingLevel) -> &'static str {
+        self.levels[step(level)]
+    }
+}
+
+impl Files {
+    pub(super) fn takes_images(&self, model: &str) -> bool {
+        self.images.is_some_and(|part| model.contains(part))
+    }
+}
+
+/// The place of a level among five; there are no words for numbers of tokens, so that those go as what is near.
+pub(super) fn step(level: ThinkingLevel) -> usize {
+    match level {
+        ThinkingLevel::Off | ThinkingLevel::Tokens(0) => 0,
+        ThinkingLevel::Minimal => 1,
+        ThinkingLevel::Low | ThinkingLevel::Tokens(..=2048) => 2,
+        ThinkingLevel::Medium | ThinkingLevel::Tokens(..=8192) => 3,
+        ThinkingLevel::High | ThinkingLevel::Tokens(_) => 4,
+    }
+}
+
+/// What asks for an answer by a schema where the server can only be told in words.
+pub(super) fn in_words(output: &OutputSchema) -> String {
+    format!(
+        "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:\n{}",
+        output.schema
+    )
+}

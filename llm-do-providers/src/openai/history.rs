@@ -1,0 +1,134 @@
+//! What was said so far, as a server wants it back.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+use serde_json::json;
+
+use super::dialect::Schemas;
+use super::dialect::{Dialect, in_words};
+use super::parts::Parts;
+use super::reasoning::Replayed;
+use super::wire::{Call, CalledFunction, ChatMessage, Chunked, Content, Part, Said, Typed};
+use crate::error::ProviderError;
+use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
+use crate::model::Request;
+
+/// The digits of an id that a server wants short.
+const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+/// How many of them there are.
+const SHORT: usize = 9;
+
+/// Returns the messages of a conversation, instructions first.
+///
+/// # Errors
+///
+/// Returns an error if it holds a file that the server does not take.
+pub(super) fn messages<'a>(
+    request: &Request<'a>,
+    dialect: &'static Dialect,
+    model: &'a str,
+) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
+    let told = Teller { dialect, model, parts: Parts { dialect, model } };
+    let mut messages = Vec::with_capacity(request.messages.len() + 1);
+    messages.extend(system(request, dialect).map(|content| ChatMessage::System { content }));
+    for message in request.messages {
+        match message {
+            Message::User { parts } => messages.push(told.parts.user(parts)?),
+            Message::Assistant { parts } => messages.push(told.assistant(parts)),
+            Message::Tool { results } => {
+                for result in results {
+                    messages.push(told.result(result)?);
+                }
+                messages.extend(told.parts.attached(results)?);
+            }
+        }
+    }
+    Ok(messages)
+}
+
+/// The instructions, and the schema of the answer where the server can only be told it.
+fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> {
+    let words = request.output.filter(|_| matches!(dialect.schemas, Schemas::Words)).map(in_words);
+    match (request.instructions, words) {
+        (Some(instructions), Some(words)) => Some(format!("{instructions}\n\n{words}").into()),
+        (instructions, words) => words.map(Cow::Owned).or(instructions.map(Cow::Borrowed)),
+    }
+}
+
+/// Tells one server, for one of its models.
+struct Teller<'a> {
+    dialect: &'static Dialect,
+    model: &'a str,
+    parts: Parts<'a>,
+}
+
+impl Teller<'_> {
+    /// What is not the server's own thought, and what other protocols brought, is not sent: servers refuse or ignore it.
+    fn assistant<'m>(&self, parts: &'m [ResponsePart]) -> ChatMessage<'m> {
+        let mut text = Cow::Borrowed("");
+        let mut tool_calls = Vec::new();
+        for part in parts {
+            match part {
+                ResponsePart::Text { text: more } => text += more.as_str(),
+                ResponsePart::Thinking(_)
+                | ResponsePart::ServerSideTool(_)
+                | ResponsePart::Attachment(_)
+                | ResponsePart::Opaque(_) => {}
+                ResponsePart::ToolCall(made) => tool_calls.push(self.call(made)),
+            }
+        }
+        let Replayed { reasoning_content, reasoning, details, chunks } = Replayed::of(parts, self.dialect, self.model);
+        let content = if chunks.is_empty() {
+            (!text.is_empty() || tool_calls.is_empty()).then_some(Said::Text(text))
+        } else {
+            let text = (!text.is_empty()).then_some(Chunked::Part(Part::Text { text }));
+            Some(Said::Chunks(chunks.into_iter().map(Chunked::Thought).chain(text).collect()))
+        };
+        ChatMessage::Assistant { content, reasoning_content, reasoning, reasoning_details: details, tool_calls }
+    }
+
+    fn call<'m>(&self, call: &'m ToolCall) -> Call<'m> {
+        let function = CalledFunction { name: &call.name, arguments: arguments(&call.arguments) };
+        Call { id: self.id(&call.id), function: Typed::Function { function } }
+    }
+
+    fn result<'m>(&self, result: &'m ToolResult) -> Result<ChatMessage<'m>, ProviderError>
+    where
+        Self: 'm,
+    {
+        let content = match self.parts.in_result(result)? {
+            Some(parts) => Content::Parts(parts),
+            None => Content::Text(&result.content),
+        };
+        Ok(ChatMessage::Tool { tool_call_id: self.id(&result.call_id), content })
+    }
+
+    fn id<'m>(&self, id: &'m str) -> Cow<'m, str> {
+        let is_short = id.len() == SHORT && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if self.dialect.short_ids && !is_short { short(id).into() } else { id.into() }
+    }
+}
+
+/// Makes a short id of one, always the same.
+fn short(id: &str) -> String {
+    // FNV-1a, whose values are the same in every program; chance makes two of one conversation alike once in 10^13.
+    let mut hash = id
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let digits = (0..SHORT).map(|_| {
+        let digit = DIGITS[usize::try_from(hash % 62).unwrap_or_default()];
+        hash /= 62;
+        char::from(digit)
+    });
+    digits.collect()
+}
+
+/// Many servers parse the arguments of earlier calls and fail at what a model once wrote wrongly.
+pub(crate) fn arguments(text: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<IgnoredAny>(text) {
+        Ok(_) => text.into(),
+        Err(_) if text.trim().is_empty() => "{}".into(),
+        Err(_) => json!({ "invalid_json": text }).to_string().into(),
+    }
+}

@@ -1,0 +1,197 @@
+//! What a model thought, in the several shapes in which servers send it, and as they want it back.
+//!
+//! What is kept in the data of a thought is written and read here, and nowhere else:
+//!
+//! | Thoughts that came as | Data |
+//! | --- | --- |
+//! | `reasoning`, `reasoning_content` | `field`, its name; the thought is the text |
+//! | `reasoning_details` | `details`, and the `model` that was asked |
+//! | chunks of the content | `chunks` |
+
+use serde_json::{Value, json};
+
+use super::dialect::{Dialect, Replay};
+use crate::message::{ProviderData, ResponsePart, Thinking};
+
+const CONTENT: &str = "reasoning_content";
+const PLAIN: &str = "reasoning";
+
+/// What a piece of an answer brought of its thoughts.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    pub(super) reasoning_content: Option<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) details: Option<Vec<Value>>,
+    pub(super) chunks: Vec<Value>,
+    /// Whether it is all of the answer, so that nothing of it continues something else.
+    pub(super) is_whole: bool,
+}
+
+/// The thoughts of an answer, as they grow.
+#[derive(Debug, Default)]
+pub(super) struct Reasoning {
+    text: String,
+    /// The field that the text came in.
+    field: Option<&'static str>,
+    details: Option<Vec<Value>>,
+    chunks: Vec<Value>,
+}
+
+impl Reasoning {
+    /// Takes in what a piece brought, and returns what of it is to be shown.
+    pub(super) fn take(&mut self, piece: Piece) -> Option<String> {
+        let Piece { reasoning_content, reasoning, details, chunks, is_whole } = piece;
+        let told = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
+        let plain = told(reasoning_content, CONTENT).or_else(|| told(reasoning, PLAIN));
+        self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);
+        let shown = plain.map_or_else(|| told_in(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text);
+        if let Some(details) = details {
+            let kept = self.details.get_or_insert_default();
+            for detail in details {
+                grow(kept, detail, is_whole, goes_on_detail);
+            }
+        }
+        for chunk in chunks {
+            grow(&mut self.chunks, chunk, is_whole, goes_on_chunk);
+        }
+        self.text += &shown;
+        (!shown.is_empty()).then_some(shown)
+    }
+
+    /// Returns the part that they are, if there are any, with what its server wants back; `calls` says whether the
+    /// answer calls tools.
+    pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
+        let data = match dialect.replay {
+            Replay::Never => None,
+            Replay::Field | Replay::Always => self.field.map(|field| json!({ "field": field })),
+            // Some models want even an empty list back with the calls that followed it.
+            Replay::Details => (self.details.filter(|details| calls || !details.is_empty()))
+                .map(|details| json!({ "model": model, "details": details })),
+            Replay::Chunks => (!self.chunks.is_empty()).then(|| json!({ "chunks": self.chunks })),
+        };
+        if self.text.is_empty() && data.is_none() {
+            return None;
+        }
+        let provider_data = data.map(|data| ProviderData::new(dialect.home.provider, data));
+        Some(ResponsePart::Thinking(Thinking { provider_data, ..Thinking::new(self.text) }))
+    }
+}
+
+/// Adds a piece to a list: to its last element if it goes on there, else behind it.
+fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, goes_on: fn(&mut Value, &Value) -> bool) {
+    let last = kept.last_mut().filter(|_| !is_whole);
+    if !last.is_some_and(|last| goes_on(last, &piece)) {
+        kept.push(piece);
+    }
+}
+
+/// Adds a detail to the one before it, if it is more of the same.
+fn goes_on_detail(last: &mut Value, piece: &Value) -> bool {
+    let key = match piece["type"].as_str() {
+        Some("reasoning.text") => "text",
+        Some("reasoning.summary") => "summary",
+        _ => return false,
+    };
+    let more = piece[key].as_str().unwrap_or_default();
+    let is_signed = last["signature"].is_string() && !more.is_empty();
+    if last["type"] != piece["type"] || last["index"] != piece["index"] || is_signed {
+        return false;
+    }
+    push(last, key, more);
+    fill(last, piece);
+    true
+}
+
+/// Adds a chunk of a thought to the one before it, unless that is closed or signed.
+fn goes_on_chunk(last: &mut Value, piece: &Value) -> bool {
+    if last["closed"] == true || last["signature"].is_string() {
+        return false;
+    }
+    let (Some(more), Some(_)) = (piece["thinking"].as_array(), last["thinking"].as_array()) else { return false };
+    fill(last, piece);
+    let Some(told) = last["thinking"].as_array_mut() else { return false };
+    for element in more {
+        let same = told.last_mut().filter(|last| last["type"] == "text" && element["type"] == "text");
+        match (same, element["text"].as_str()) {
+            (Some(last), Some(more)) => push(last, "text", more),
+            _ => told.push(element.clone()),
+        }
+    }
+    true
+}
+
+/// Adds to a text in place: a thought has thousands of pieces.
+fn push(last: &mut Value, key: &str, more: &str) {
+    match last.get_mut(key) {
+        Some(Value::String(text)) => text.push_str(more),
+        _ if more.is_empty() => {}
+        _ => last[key] = more.into(),
+    }
+}
+
+/// Takes over the fields of a piece that are not there yet.
+fn fill(last: &mut Value, piece: &Value) {
+    let (Some(last), Some(piece)) = (last.as_object_mut(), piece.as_object()) else { return };
+    for (key, value) in piece {
+        if last.get(key).is_none_or(Value::is_null) {
+            last.insert(key.clone(), value.clone());
+        }
+    }
+}
+
+/// What is to be shown of thoughts that came in no field of their own.
+fn told_in(details: &[Value], chunks: &[Value]) -> String {
+    let mut text: String = details.iter().map(told_in_detail).collect();
+    text.extend(chunks.iter().map(told_in_chunk));
+    text
+}
+
+fn told_in_detail(detail: &Value) -> &str {
+    detail["text"].as_str().or_else(|| detail["summary"].as_str()).unwrap_or_default()
+}
+
+fn told_in_chunk(chunk: &Value) -> String {
+    match &chunk["thinking"] {
+        Value::String(text) => text.clone(),
+        told => told.as_array().into_iter().flatten().filter_map(|element| element["text"].as_str()).collect(),
+    }
+}
+
+/// The thoughts of an earlier answer, as its server gets them back.
+#[derive(Debug, Default)]
+pub(super) struct Replayed<'a> {
+    pub(super) reasoning_content: Option<String>,
+    pub(super) reasoning: Option<String>,
+    pub(super) details: Option<Vec<&'a Value>>,
+    pub(super) chunks: Vec<&'a Value>,
+}
+
+impl<'a> Replayed<'a> {
+    /// Returns what of an answer's thoughts the server that `dialect` is of wants back for `model`.
+    pub(super) fn of(parts: &'a [ResponsePart], dialect: &Dialect, model: &str) -> Self {
+        let mut replayed = Self::default();
+        for part in parts {
+            let ResponsePart::Thinking(thought) = part else { continue };
+            let data = thought.provider_data.as_ref().and_then(|data| data.of(dialect.home.provider));
+            if let Some(data) = data {
+                replayed.add(thought, data, dialect.replay, model);
+            }
+        }
+        if dialect.replay == Replay::Always {
+            replayed.reasoning_content.get_or_insert_default();
+        }
+        replayed
+    }
+
+    fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
+        match replay {
+            Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
+            Replay::Field | Replay::Always => *self.reasoning_content.get_or_insert_default() += &thought.text,
+            Replay::Details if data["model"] == model => {
+                self.details.get_or_insert_default().extend(data["details"].as_array().into_iter().flatten());
+            }
+            Replay::Details | Replay::Never => {}
+            Replay::Chunks => self.chunks.extend(data["chunks"].as_array().into_iter().flatten()),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The servers that are known by name.
+
+mod table;
+
+pub(super) use self::table::ELSEWHERE;
+pub(crate) use self::table::HOME;
+use super::dialect::Dialect;
+
+/// A server that speaks chat completions, known by its name: [`OpenAiModel::at`](crate::OpenAiModel::at) asks its models.
+///
+/// In the catalog, its models are `PREFIX:MODEL`, with the model's own name whole: `openrouter:openai/gpt-5-mini`,
+/// `ollama:qwen3:8b`. That reads the variables; a builder reads none.
+///
+/// | Server | Prefix | Base URL | Variables |
+/// | --- | --- | --- | --- |
+/// | [DeepSeek](https://api-docs.deepseek.com) | `deepseek` | `https://api.deepseek.com` | `DEEPSEEK_API_KEY`, `DEEPSEEK_BASE_URL` |
+/// | [Groq](https://console.groq.com/docs/overview) | `groq` | `https://api.groq.com/openai/v1` | `GROQ_API_KEY`, `GROQ_BASE_URL` |
+/// | [llama.cpp](https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md) | `llama-cpp` | `http://127.0.0.1:8080/v1` | `LLAMA_API_KEY`, `LLAMA_CPP_BASE_URL` |
+/// | [Mistral](https://docs.mistral.ai/api/) | `mistral` | `https://api.mistral.ai/v1` | `MISTRAL_API_KEY`, `MISTRAL_BASE_URL` |
+/// | [Ollama](https://docs.ollama.com/api/openai-compatibility) | `ollama` | `http://127.0.0.1:11434/v1` | `OLLAMA_API_KEY`, `OLLAMA_BASE_URL` |
+/// | [OpenAI](https://platform.openai.com/docs/api-reference/chat) | `openai` | `https://api.openai.com/v1` | `OPENAI_API_KEY`, `OPENAI_BASE_URL` |
+/// | [OpenRouter](https://openrouter.ai/docs/quickstart) | `openrouter` | `https://openrouter.ai/api/v1` | `OPENROUTER_API_KEY`, `OPENROUTER_BASE_URL` |
+/// | [vLLM](https://docs.vllm.ai/en/latest/serving/openai_compatible_server/) | `vllm` | `http://127.0.0.1:8000/v1` | `VLLM_API_KEY`, `VLLM_BASE_URL` |
+///
+/// llama.cpp, Ollama and vLLM need no key, and are sent one that is set. A base URL is what `/chat/completions` follows.
+///
+/// # Settings
+///
+/// A server gets only what it has a place for:
+///
+/// | | `max_tokens` goes as | `seed` | penalties | `parallel_tool_calls` | `service_tier` |
+/// | --- | --- | --- | --- | --- | --- |
+/// | DeepSeek | `max_tokens` | no | yes | no | no |
+/// | Groq | `max_completion_tokens` | yes | no | yes | yes |
+/// | llama.cpp, vLLM | `max_tokens` | yes | yes | yes | no |
+/// | Mistral | `max_tokens` | as `random_seed` | yes | yes | no |
+/// | Ollama | `max_tokens` | yes | yes | no | no |
+/// | OpenAI | `max_completion_tokens`; elsewhere `max_tokens`, but for models of OpenAI's that think | yes | yes | yes | yes |
+/// | OpenRouter | `max_tokens` | yes | yes | yes | yes |
+///
+/// `cache_prompt` goes to OpenRouter, as
+/// [`cache_control`](https://openrouter.ai/docs/client-sdks/typescript/models/anthropiccachecontroldirective); the others
+/// cache by themselves, or not.
+///
+/// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
+/// `top_p` and penalties while they do, and no `stop` at all; these are left out then.
+///
+/// # Thinking
+///
+/// [Levels](crate::ThinkingLevel) go in the words that a model has, as the nearest one. Without a level nothing is sent, and
+/// the model does as it does.
+///
+/// | | A level goes as | Thoughts come as | and go back |
+/// | --- | --- | --- | --- |
+/// | [DeepSeek](https://api-docs.deepseek.com/guides/thinking_mode) | `thinking`, and `reasoning_effort`: `low`, `high` | `reasoning_content` | as that, with every answer; one without a thought has it empty, since a missing one is refused |
+/// | [Groq](https://console.groq.com/docs/reasoning) | `reasoning_effort`, to `gpt-oss` and `qwen3`; the latter is asked for `reasoning_format: parsed` | `reasoning` | as that |
+/// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that; the model's template uses it or not |
+/// | [Mistral](https://docs.mistral.ai/capabilities/reasoning/) | `reasoning_effort`, to Large 4, Medium 3.5 and Small 4 | chunks of the content | as they came |
+/// | Ollama | `reasoning_effort` | `reasoning` | as that |
+/// | OpenAI | `reasoning_effort` | not | |
+/// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
+/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
+///
+/// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
+/// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra and GPT-6.1 Sol cannot but think,
+/// and tools for them are refused before anything is sent to OpenAI.
+/// [`OpenAiResponsesModel`](crate::OpenAiResponsesModel) has both.
+///
+/// # Tools and structured output
+///
+/// | | Choice of a tool | [Profile](crate::Profile): schema of the answer |
+/// | --- | --- | --- |
+/// | DeepSeek | none may be forced while the model thinks: it has the choice then | no; where a profile says otherwise, in words, beside `json_object` |
+/// | Groq | as OpenAI | no: it [takes one](https://console.groq.com/docs/structured-outputs) only without tools and without a stream |
+/// | llama.cpp | one by name is offered alone | yes, without tools; sent unchanged, as a grammar |
+/// | Mistral | `any` for `required` | yes, without tools |
+/// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; unchanged |
+/// | OpenAI | `required`, `none`, or by name | from GPT-4o on |
+/// | OpenRouter | as OpenAI | with `openai/..` as there, and with `google/gemini..` without tools; others no |
+/// | vLLM | as OpenAI | yes, without tools; unchanged |
+///
+/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them.
+///
+/// # Attachments
+///
+/// | | Images | PDF | Audio |
+/// | --- | --- | --- | --- |
+/// | DeepSeek | to [models](https://api-docs.deepseek.com/guides/vision) with `vision` in their names | no | no |
+/// | Groq | yes | no | no |
+/// | llama.cpp, Ollama, vLLM | yes | no | yes |
+/// | Mistral | yes | as [`document_url`](https://docs.mistral.ai/capabilities/document_ai/document_qna/) | yes |
+/// | OpenAI, OpenRouter | yes | as `file` | yes |
+///
+/// Text goes as text everywhere. What a server does not take is an error of kind
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent.
+///
+/// # Not supported
+///
+/// Tools that these servers run, such as OpenRouter's plugins, Groq's compound systems and Mistral's connectors; routing among
+/// providers of OpenRouter, prefixes of answers, citations, logarithms of probabilities. What is a field of the request can be
+/// set by [`extra_body`](crate::Settings::extra_body).
+///
+/// # Examples
+///
+/// ```
+/// use llm_do_providers::{ApiKey, Model, OpenAiModel, Server};
+///
+/// let model = OpenAiModel::at(Server::Groq, "llama-3.3-70b-versatile").api_key(ApiKey::new("gsk_1")?).build()?;
+/// assert_eq!(model.name(), "groq:llama-3.3-70b-versatile");
+///
+/// let local = OpenAiModel::at(Server::Ollama, "qwen3:8b").build()?;
+/// assert_eq!(local.name(), "ollama:qwen3:8b");
+/// # Ok::<_, llm_do_providers::ProviderError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Server {
+    /// `deepseek:..`, at `https://api.deepseek.com`.
+    DeepSeek,
+    /// `groq:..`, at `https://api.groq.com/openai/v1`.
+    Groq,
+    /// `llama-cpp:..`, llama.cpp's own server, at `http://127.0.0.1:8080/v1`.
+    LlamaCpp,
+    /// `mistral:..`, at `https://api.mistral.ai/v1`.
+    Mistral,
+    /// `ollama:..`, at `http://127.0.0.1:11434/v1`.
+    Ollama,
+    /// `openai:..`, at `https://api.openai.com/v1`; with another base URL, any server that is not named here.
+    OpenAi,
+    /// `openrouter:..`, at `https://openrouter.ai/api/v1`.
+    OpenRouter,
+    /// `vllm:..`, at `http://127.0.0.1:8000/v1`.
+    Vllm,
+}
+
+impl Server {
+    /// Returns what the names of its models begin with, such as `groq`.
+    #[must_use]
+    pub fn prefix(self) -> &'static str {
+        self.dialect().home.provider
+    }
+
+    pub(super) fn dialect(self) -> &'static Dialect {
+        match self {
+            Self::DeepSeek => &table::DEEPSEEK,
+            Self::Groq => &table::GROQ,
+            Self::LlamaCpp => &table::LLAMA_CPP,
+            Self::Mistral => &table::MISTRAL,
+            Self::Ollama => &table::OLLAMA,
+            Self::OpenAi => &table::OPENAI,
+            Self::OpenRouter => &table::OPENROUTER,
+            Self::Vllm => &table::VLLM,
+        }
+    }
+}

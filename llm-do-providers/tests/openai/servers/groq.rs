@@ -1,0 +1,116 @@
+//! Groq, by <https://console.groq.com/docs/api-reference>, `/docs/reasoning`, `/docs/structured-outputs` and `/docs/errors`.
+
+use super::*;
+
+const GROQ: Server = Server::Groq;
+const LLAMA: &str = "llama-3.3-70b-versatile";
+
+#[tokio::test]
+async fn it_gets_what_it_has_a_place_for() {
+    let body = json!({
+        "temperature": 0.5, "top_p": 0.9, "max_completion_tokens": 9, "seed": 7, "stop": ["x"],
+        "parallel_tool_calls": false, "service_tier": "flex"
+    });
+    assert_eq!(sent_with(GROQ, LLAMA, &everything()).await, body);
+}
+
+#[tokio::test]
+async fn each_model_is_told_to_think_in_its_own_words() {
+    let words = efforts(GROQ, "openai/gpt-oss-120b").await;
+    assert_eq!(words, ["low", "low", "low", "medium", "high", "medium"]);
+    let words = efforts(GROQ, "qwen/qwen3-32b").await;
+    assert_eq!(words, ["none", "default", "default", "default", "default", "default"]);
+    assert_eq!(efforts(GROQ, LLAMA).await, vec![Value::Null; 6]);
+}
+
+#[tokio::test]
+async fn thoughts_that_would_stand_in_the_text_are_asked_for_apart() {
+    let settings = Settings::new();
+    assert_eq!(sent_with(GROQ, "qwen/qwen3-32b", &settings).await, json!({"reasoning_format": "parsed"}));
+    assert_eq!(sent_with(GROQ, "openai/gpt-oss-20b", &settings).await, json!({}));
+}
+
+#[tokio::test]
+async fn a_choice_goes_in_the_words_of_openai() {
+    let seen = choices(GROQ, LLAMA, &Settings::new()).await;
+    assert_eq!(seen, [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))]);
+}
+
+#[tokio::test]
+async fn a_schema_is_asked_for_only_if_a_profile_says_so() {
+    assert!(!model(GROQ, "openai/gpt-oss-120b", &Scripted::scripted([]).await).profile().native_output);
+    let form = format(GROQ, "openai/gpt-oss-120b").await;
+    assert_eq!((&form["type"], &form["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));
+}
+
+#[tokio::test]
+async fn a_thought_goes_back_in_its_field() {
+    let back = json!({"role": "assistant", "reasoning": "hm, add", "tool_calls": called("c1")});
+    let message = json!({"reasoning": "hm, add", "tool_calls": called("c1")});
+    assert_eq!(turned(GROQ, "qwen/qwen3-32b", reply(&message), false).await.1, back);
+    let stream = stream_of(
+        [json!({"reasoning": "hm, "}), json!({"reasoning": "add"}), json!({"tool_calls": called("c1")})],
+        "tool_calls",
+    );
+    assert_eq!(turned(GROQ, "qwen/qwen3-32b", stream, true).await.1, back);
+}
+
+fn last_piece(x_groq: &Value) -> Reply {
+    let piece = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": x_groq});
+    let first = json!({"choices": [{"index": 0, "delta": {"content": "a"}}], "x_groq": {"id": "req_1"}});
+    Reply::stream().event(&first.to_string()).event(&piece.to_string()).event("[DONE]").end()
+}
+
+#[tokio::test]
+async fn the_figures_of_a_stream_may_stand_in_a_field_of_its_own() {
+    let usage = json!({"queue_time": 0.1, "prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7});
+    let scripted = Scripted::scripted([last_piece(&json!({"id": "req_1", "usage": usage}))]).await;
+    let (messages, settings) = ([Message::user("hi")], Settings::new());
+    let response = answer(&model(GROQ, LLAMA, &scripted), Request::new(&messages, &settings), true).await.unwrap();
+    assert_eq!((response.usage.input_tokens, response.usage.output_tokens), (3, 4));
+    assert_eq!(scripted.requests()[0].body["stream_options"], json!({"include_usage": true}));
+}
+
+#[tokio::test]
+async fn a_stream_that_it_stops_early_is_an_error() {
+    let scripted = Scripted::scripted([last_piece(&json!({"id": "req_1", "error": "over capacity, my secret"}))]).await;
+    let (messages, settings) = ([Message::user("hi")], Settings::new());
+    let error = answer(&model(GROQ, LLAMA, &scripted), Request::new(&messages, &settings), true).await.unwrap_err();
+    assert_eq!((error.provider(), error.kind()), ("groq", ErrorKind::Unavailable));
+    assert_eq!(error.arrived().unwrap().text(), "a");
+    assert!(!error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn it_reads_images_and_nothing_else() {
+    assert_eq!(file(GROQ, "qwen/qwen3.6-27b", image()).await.unwrap(), image_url());
+    refuses(GROQ, LLAMA, pdf(), "image/*, text/* or application/json").await;
+    refuses(GROQ, LLAMA, audio(), "image/*, text/* or application/json").await;
+}
+
+#[tokio::test]
+async fn its_errors_have_kinds() {
+    let error = |code: &str, kind: &str| json!({"error": {"message": "my secret", "type": kind, "code": code}});
+    fails(GROQ, 498, &error("capacity_exceeded", "flex"), ErrorKind::Overloaded, "(capacity_exceeded)").await;
+    let long = error("context_length_exceeded", "invalid_request_error");
+    fails(GROQ, 400, &long, ErrorKind::ContextTooLong, "shorten or summarise it").await;
+    let large = error("rate_limit_exceeded", "tokens");
+    fails(GROQ, 413, &large, ErrorKind::ContextTooLong, "(rate_limit_exceeded)").await;
+    fails(
+        GROQ,
+        400,
+        &error("tool_use_failed", "invalid_request_error"),
+        ErrorKind::InvalidRequest,
+        "(tool_use_failed)",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_tier_that_is_full_is_tried_again() {
+    let full = Reply::whole(498, "retry-after: 0\r\n", "{\"error\": {\"code\": \"capacity_exceeded\"}}");
+    let scripted = Scripted::scripted([full, hello()]).await;
+    let model = OpenAiModel::at(GROQ, LLAMA).base_url(scripted.base_url()).build().unwrap();
+    let (messages, settings) = ([Message::user("hi")], Settings::new());
+    assert_eq!(model.request(Request::new(&messages, &settings)).await.unwrap().text(), "hello");
+}
