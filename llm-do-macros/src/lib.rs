@@ -187,7 +187,8 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Registers a signature as a worker: a tool that a model implements.
 ///
 /// The signature is an `async fn`. The model is given the arguments and returns the output, which its type's schema
-/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `Result` of one. Its doc comment
+/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `ToolReturn`, which is a text with the
+/// files that the model made, or a `Result` of one of these. Its doc comment
 /// is what callers' models read, and is required. Other functions call a worker as they call a tool; it is no function,
 /// so there is nothing else to call.
 ///
@@ -228,8 +229,11 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Server-side tools
 ///
-/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them while it
-/// answers: no approval is asked for, and no event tells of them. `web_search(max_uses = 3, allowed_domains = [".."],
+/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them on its servers, while it
+/// answers. So no call of them is asked about, whatever the policy says, none is held to limits on tool calls, and no guard
+/// sees one before it ran: who lets a worker have one approves of all that its model does with it. Events tell of each that it
+/// began and ended, and what a provider counts is in the usage; files that were made come with the worker's result, see
+/// below. `web_search(max_uses = 3, allowed_domains = [".."],
 /// blocked_domains = [".."])` limits the search; a provider that cannot keep to a limit refuses the request. A call of a
 /// worker whose model lacks one of its tools fails before anything is asked.
 ///
@@ -237,13 +241,21 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | `output` | The model gives it |
 /// |---|---|
-/// | `auto` | As `native` if the model can, and as `tool` otherwise |
+/// | `auto` | As `native` if the model can, else as `tool` if it calls tools, else as `prompted` |
 /// | `native` | By the provider's structured output; with a model that has none, the call fails before it is asked |
-/// | `tool` | As arguments of the tool `final_result` |
-/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence of Markdown around it is taken off |
+/// | `tool` | As arguments of the tool `final_result`; with a model that calls no tools, the call fails before it is asked |
+/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence or words around the one object are left out |
+///
+/// What the model can do is in the `profile` of its `Model`. An answer that holds no such output is asked for again, with what
+/// is wrong with it, within `retries`.
 ///
 /// An output of plain text needs none of this: `native` and `prompted` are then refused when the registry is built, and
 /// `tool` lets the model give the text through the tool, apart from what else it says.
+///
+/// Files that the model makes, such as images, go with the output, those of all its answers in the call, but for answers that
+/// a guard refused. A model that called the worker is shown them; code gets them from a worker that returns a `ToolReturn`,
+/// whose answer needs no text then, and of any root call by `Start::with_files`. What is said of a file in JSON events is its
+/// media type and its size; histories and journals keep it whole.
 ///
 /// # Worker files
 ///

@@ -67,6 +67,9 @@ pub(crate) trait Growing: Send + 'static {
     fn go_on(_sent: &[u8], _paused: &Response) -> Option<Vec<u8>> {
         None
     }
+
+    /// Puts right what was said before a pause by what came after it. Default: nothing.
+    fn rejoin(_answer: &mut Response) {}
 }
 
 /// How often an answer may pause before it is taken as cut off.
@@ -157,10 +160,11 @@ where
         let is_paused = answer.is_paused();
         let part = answer.complete();
         let more = if is_paused { G::go_on(self.call.body(), &part) } else { None };
-        let response = match self.before.take() {
+        let mut response = match self.before.take() {
             Some(before) => before.followed_by(part),
             None => part,
         };
+        G::rejoin(&mut response);
         let Some(body) = more else { return Some(response) };
         self.pauses += 1;
         if self.pauses > MOST_PAUSES {

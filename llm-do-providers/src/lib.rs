@@ -12,7 +12,7 @@
 //! | `gemini:MODEL`: `GeminiModel`, Google's Gemini API | `gemini` | `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `GEMINI_BASE_URL` |
 //! | `local:MODEL`, `local:PATH.gguf`: `LocalModel`, inside the process | `local` | `LLM_DO_LOCAL_WEIGHTS` |
 //! | `local:OWNER/REPO/FILE.gguf`: the same, with a file of the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
-//! | `test:ANY`: `TestModel`; `FunctionModel` | `testing` | none |
+//! | `test:ANY`: `TestModel`; `FunctionModel`, `ScriptedModel`, `ReplayModel` | `testing` | none |
 
 #[cfg(feature = "anthropic")]
 mod anthropic;
@@ -92,7 +92,7 @@ pub use self::secret::ApiKey;
 pub use self::server_side::{ServerSideTool, WebSearch};
 pub use self::settings::{ExtraHeaders, Settings, ThinkingLevel};
 #[cfg(feature = "testing")]
-pub use self::testing::{FunctionModel, ReplayModel, TestModel, forbid_requests};
+pub use self::testing::{AskedRequest, FunctionModel, ReplayModel, ScriptedModel, TestModel, forbid_requests};
 pub use self::usage::Usage;
 
 #[doc(hidden)]

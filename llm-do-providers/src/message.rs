@@ -165,6 +165,9 @@ pub struct ServerSideToolUse {
     pub input: Value,
     /// What it found, in the provider's own terms; null where the provider does not show it.
     pub output: Value,
+    /// Why it failed, in a word of the provider's, such as `max_uses_exceeded`; none if it did not, or nobody says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// What the provider wants back with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider_data: Option<ProviderData>,
@@ -174,7 +177,19 @@ impl ServerSideToolUse {
     /// Returns a use of the tool `name`.
     #[must_use]
     pub fn new(name: impl Into<String>, input: Value, output: Value) -> Self {
-        Self { name: name.into(), input, output, provider_data: None }
+        Self { name: name.into(), input, output, error: None, provider_data: None }
+    }
+
+    /// Says why it failed, if it did. Default: it did not.
+    #[must_use]
+    pub fn with_error(self, error: Option<String>) -> Self {
+        Self { error, ..self }
+    }
+
+    /// Returns whether it is the result of a use that stands in a part of its own before it.
+    #[must_use]
+    pub fn is_result_alone(&self) -> bool {
+        self.input.is_null() && !self.output.is_null()
     }
 
     /// Adds what the provider wants back with it. Default: nothing.

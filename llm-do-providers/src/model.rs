@@ -1,6 +1,7 @@
 //! The one trait that every model implements, and what goes in and out of it.
 
 mod profile;
+mod replay;
 
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -11,8 +12,9 @@ use futures_core::Stream;
 use serde_json::Value;
 
 pub use self::profile::Profile;
+pub use self::replay::replay;
 use crate::error::ProviderError;
-use crate::message::{Message, ResponsePart};
+use crate::message::Message;
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
@@ -204,33 +206,15 @@ pub enum StreamEvent {
         /// What it was asked, in the provider's own terms.
         input: Value,
     },
+    /// The end of such a use; a provider that tells it only with the whole answer leaves this out.
+    ServerSideToolDone {
+        /// The tool's name.
+        name: Arc<str>,
+        /// What it was asked, as when it began.
+        input: Value,
+        /// Why it failed, in a word of the provider's; none if it did not.
+        error: Option<String>,
+    },
     /// The whole answer; nothing follows.
     Done(Response),
-}
-
-/// Returns a stream that replays a whole answer: one piece for each part, then [`StreamEvent::Done`].
-#[must_use]
-pub fn replay(response: Response) -> ResponseStream {
-    let mut events = Vec::with_capacity(response.parts.len() + 1);
-    let mut calls = 0;
-    for part in &response.parts {
-        events.push(match part {
-            ResponsePart::Text { text } => StreamEvent::Text(text.clone()),
-            ResponsePart::Thinking(thought) => StreamEvent::Thinking(thought.text.clone()),
-            ResponsePart::ToolCall(call) => {
-                calls += 1;
-                StreamEvent::ToolCall {
-                    index: calls - 1,
-                    name: call.name.as_str().into(),
-                    arguments: call.arguments.clone(),
-                }
-            }
-            ResponsePart::ServerSideTool(used) => {
-                StreamEvent::ServerSideTool { name: used.name.as_str().into(), input: used.input.clone() }
-            }
-            ResponsePart::Attachment(_) | ResponsePart::Opaque(_) => continue,
-        });
-    }
-    events.push(StreamEvent::Done(response));
-    Box::pin(futures_util::stream::iter(events.into_iter().map(Ok)))
 }

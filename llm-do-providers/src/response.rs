@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::attachment::Attachment;
 use crate::message::{FinishReason, ResponsePart, ToolCall};
 use crate::usage::Usage;
 
@@ -58,6 +59,14 @@ impl Response {
             _ => None,
         });
         texts.collect()
+    }
+
+    /// Returns the files that the model made, in order.
+    pub fn attachments(&self) -> impl Iterator<Item = &Attachment> {
+        self.parts.iter().filter_map(|part| match part {
+            ResponsePart::Attachment(file) => Some(file),
+            _ => None,
+        })
     }
 
     /// Returns the tool calls, in order.

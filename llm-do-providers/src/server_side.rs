@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-/// A tool that the provider runs while it answers: no call of it reaches us, and no approval is asked for.
+/// A tool that the provider runs on its servers while it answers.
+///
+/// No call of it reaches us, so no approval is asked for, whatever the policy says: to name it for a worker is to approve of
+/// all that its model does with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerSideTool {

@@ -3,10 +3,12 @@
 mod function;
 mod replay;
 mod sample;
+mod scripted;
 mod test;
 
 pub use self::function::FunctionModel;
 pub use self::replay::ReplayModel;
+pub use self::scripted::{AskedRequest, ScriptedModel};
 pub use self::test::TestModel;
 
 /// Forbids every request to a model over the network, for the rest of the program: a test that forgot its model fails at once.

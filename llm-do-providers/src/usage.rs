@@ -23,6 +23,14 @@ pub struct Usage {
     pub cache_write_tokens: u64,
     /// Tokens that the model thought before it answered.
     pub reasoning_tokens: u64,
+    /// Uses of tools that the provider ran, which it charges for beside the tokens.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub server_side_tools: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(figure: &u64) -> bool {
+    *figure == 0
 }
 
 impl Usage {
@@ -47,6 +55,7 @@ impl AddAssign for Usage {
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        self.server_side_tools = self.server_side_tools.saturating_add(other.server_side_tools);
     }
 }
 

@@ -6,6 +6,7 @@ mod args;
 mod check;
 #[cfg(feature = "local-download")]
 mod fetch;
+mod files;
 mod harden;
 mod input;
 mod person;

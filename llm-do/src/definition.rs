@@ -153,9 +153,9 @@ impl ToolDef {
         T: Tool<Output = O>,
         O: WorkerOutput,
     {
-        let implementation = Implementation::Worker { worker, ask, output: argument::check::<O> };
+        let implementation = Implementation::Worker { worker, ask, output: O::check };
         let mut def = Self::new::<T>(Kind::Worker, description, location, implementation);
-        def.output = Some(schema::of::<O>);
+        def.output = Some(O::schema);
         def
     }
 

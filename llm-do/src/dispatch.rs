@@ -145,7 +145,7 @@ impl Host for Run {
         &'a self,
         caller: &'a CallContext,
         request: SubtaskRequest,
-    ) -> BoxFuture<'a, Result<Value, CallError>> {
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         Box::pin(self.give(caller, request))
     }
 
@@ -159,7 +159,7 @@ impl Host for Run {
         worker: &'a str,
         input: Value,
         attachments: Vec<PathBuf>,
-    ) -> BoxFuture<'a, Result<Value, CallError>> {
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         Box::pin(self.call_worker(caller, worker, input, attachments))
     }
 

@@ -6,6 +6,7 @@ mod channel;
 mod detail;
 mod json_lines;
 mod kind;
+mod parts;
 mod patience;
 mod queue;
 #[cfg(feature = "tracing")]

@@ -65,13 +65,13 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `cli` | [`cli`]: the command line |
+//! | `cli` | the module `cli`: the command line |
 //! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
 //! | `local` | models `local:..`: a small one inside the process |
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: its file from the Hugging Face Hub |
-//! | `testing` | [`testing`]: models and a recorder for tests |
+//! | `testing` | the module `testing`: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |
 //! | `tracing` | `TracingSink`: spans of `tracing`, by OpenTelemetry's conventions for generative AI |
 //! | `chrono04`, `jiff02`, `url2`, `uuid1` | arguments and results of the types of that crate and major version; its own feature `serde` is needed too |

@@ -1,12 +1,12 @@
 //! For tests of what is built on llm-do: models that need no network, and a record of events.
 //!
 //! [`TestModel`] calls each tool once and makes up what fits the schemas. For a model that says what a test wants it to say,
-//! [`FunctionModel`] takes a function, which finds in the messages how far the conversation is:
+//! [`ScriptedModel`] takes the answers, in order, and keeps what it was asked:
 //!
 //! ```standalone_crate
 //! use llm_do::prelude::*;
-//! use llm_do::testing::FunctionModel;
-//! use llm_do::{Response, ResponsePart, ToolCall, Usage};
+//! use llm_do::json;
+//! use llm_do::testing::ScriptedModel;
 //!
 //! /// Add two numbers.
 //! #[tool(effect = read_only)]
@@ -20,29 +20,25 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<()> {
-//! let model = FunctionModel::new(|request| {
-//!     // The first request has one message; each answer, and the results of what it calls, are two more.
-//!     let (name, arguments) = match request.messages.len() {
-//!         1 => ("add", r#"{"a":2,"b":3}"#),
-//!         _ => ("final_result", r#"{"result":5}"#),
-//!     };
-//!     let call = ToolCall::new("1", name, arguments);
-//!     Ok(Response::new("script", vec![ResponsePart::ToolCall(call)], Usage::of_request(10, 5)))
-//! });
-//! let runtime = Runtime::builder().force_model(model).build()?;
+//! let script = ScriptedModel::new().call("add", json!({ "a": 2, "b": 3 })).call("final_result", json!({ "result": 5 }));
+//! let runtime = Runtime::builder().force_model(script.clone()).build()?;
 //! assert_eq!(runtime.run(clerk { input: "2 + 3".into() }).await?, 5);
+//! assert_eq!(script.requests()[1].last_text(), "5", "what `add` came to");
+//! script.assert_over();
 //! # Ok(())
 //! # }
 //! ```
 //!
 //! A worker whose output is no text gives it through the tool `final_result`, under `result` if it is no object; with a
-//! [`profile`](FunctionModel::profile) that has structured output, as JSON in its text.
+//! [`profile`](ScriptedModel::profile) that has structured output, as JSON in its text. A [`FunctionModel`] makes each
+//! answer from what it is asked, for workers that run at the same time; a [`ReplayModel`] has the answers of a real model
+//! in a file.
 
 mod call_log;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub use llm_do_providers::{FunctionModel, ReplayModel, TestModel, forbid_requests};
+pub use llm_do_providers::{AskedRequest, FunctionModel, ReplayModel, ScriptedModel, TestModel, forbid_requests};
 
 pub use self::call_log::CallLog;
 use crate::event::{Delivery, Event, EventKind, EventSink};

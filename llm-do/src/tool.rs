@@ -2,6 +2,7 @@
 
 mod returned;
 mod tool_return;
+mod worker_output;
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -17,6 +18,7 @@ pub use self::returned::{
     Yields,
 };
 pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
+pub use self::worker_output::WorkerOutput;
 use crate::argument::{self, Arguments};
 use crate::error::{CallError, Fault};
 
@@ -62,19 +64,6 @@ pub enum Effect {
     #[default]
     Undeclared,
 }
-
-/// What a model can return.
-#[doc(hidden)]
-#[diagnostic::on_unimplemented(
-    message = "a worker cannot return `{Self}`",
-    label = "no model can write this",
-    note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
-            `schemars::JsonSchema` for it"
-)]
-pub trait WorkerOutput: Serialize + DeserializeOwned + JsonSchema {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned + JsonSchema> WorkerOutput for T {}
 
 /// Finds at compile time the schema of `T`, if it has one, in the same way.
 #[doc(hidden)]

@@ -36,7 +36,7 @@
 //!     };
 //!     ctx.call(made).await?;
 //!     let call = worker_call { worker: "translator".into(), input: text.into(), attachments: Vec::new() };
-//!     Ok(ctx.call(call).await?.to_string())
+//!     Ok(ctx.call(call).await?.value().to_string())
 //! }
 //!
 //! # #[cfg(feature = "testing")]

@@ -1,34 +1,33 @@
 //! Runs a worker: asks its model, turn by turn, until it has given its output.
 
+mod calls;
 mod guarded;
 mod output;
+mod server_side;
 mod turn;
 
 use std::sync::Arc;
 
-use futures_util::{FutureExt, StreamExt, TryStreamExt, stream};
+use futures_util::StreamExt;
 use llm_do_providers::{
     ErrorKind, Message, Model, PriceTable, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
-    StreamEvent, ToolCall, ToolChoice, ToolResult, ToolSpec, replay,
+    StreamEvent, ToolChoice, ToolSpec, replay,
 };
 use serde_json::{Value, json};
 
 pub(crate) use self::output::Output;
+use self::server_side::Uses;
 pub(crate) use self::turn::Limits;
-use self::turn::{Called, Step, Turns};
+use self::turn::{Step, Turns};
 use crate::context::{CallContext, Way};
-use crate::declared::Callee;
-use crate::error::{CallError, chain};
-use crate::event::{Caller, Delta, EventKind};
+use crate::error::CallError;
+use crate::event::{Delta, EventKind};
 use crate::guard::Guards;
 use crate::history::{Conversation, History, HistoryProcessor};
 use crate::journal::StepKind;
 use crate::prompt::Prompt;
 use crate::tool::ToolReturn;
 use crate::toolset::OUTPUT_TOOL;
-
-/// How many calls that change nothing are under way at once in one turn.
-const AT_ONCE: usize = 16;
 
 /// One call of a worker: what stays the same over its turns.
 pub(crate) struct WorkerRun {
@@ -85,7 +84,7 @@ impl Asked {
 
 impl WorkerRun {
     /// Runs the turns from `prompt` to the output, after what was said before.
-    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<Value, CallError> {
+    pub(crate) async fn run(mut self, prompt: Prompt, limits: Limits) -> Result<ToolReturn, CallError> {
         let fail = |text: String| CallError::Failed { tool: self.ctx.name().to_owned(), source: text.into() };
         let message = prompt.into_message(self.ctx.project_root()).await.map_err(fail)?;
         if let Some(output) = self.output.tool() {
@@ -103,7 +102,10 @@ impl WorkerRun {
                     talk.turns.called(results);
                     talk.turns.heard(&run.ctx.frame().heard.take());
                 }
-                Step::Done(value) => return Ok(value.clone()),
+                Step::Done(value) => {
+                    let attachments = talk.turns.files().to_vec();
+                    return Ok(ToolReturn { attachments, ..value.clone().into() });
+                }
                 Step::Failed(message) => {
                     return Err(CallError::GaveUp { worker: run.ctx.name().to_owned(), message: message.to_owned() });
                 }
@@ -225,7 +227,15 @@ impl WorkerRun {
     }
 
     /// Reports the pieces of an answer and returns the whole.
-    async fn collect(&self, mut stream: ResponseStream) -> Result<Response, ProviderError> {
+    async fn collect(&self, stream: ResponseStream) -> Result<Response, ProviderError> {
+        let mut uses = Uses::default();
+        let answer = self.pieces(stream, &mut uses).await;
+        let parts = answer.as_ref().map(|response| &*response.parts).map_err(|_| "the answer broke off");
+        uses.settle(parts).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+        answer
+    }
+
+    async fn pieces(&self, mut stream: ResponseStream, uses: &mut Uses) -> Result<Response, ProviderError> {
         while let Some(event) = stream.next().await {
             let delta = match event? {
                 StreamEvent::Done(response) => return Ok(response),
@@ -236,6 +246,15 @@ impl WorkerRun {
                 StreamEvent::Text(text) => Delta::Text(text),
                 StreamEvent::Thinking(text) => Delta::Thinking(text),
                 StreamEvent::ToolCall { arguments, .. } => Delta::Arguments(arguments),
+                StreamEvent::ServerSideTool { name, input } => {
+                    let kind = uses.begin(name, input);
+                    self.ctx.emit(|| kind);
+                    continue;
+                }
+                StreamEvent::ServerSideToolDone { name, input, error } => {
+                    uses.end(&name, &input, error).into_iter().for_each(|kind| self.ctx.emit(|| kind));
+                    continue;
+                }
                 _ => continue,
             };
             self.ctx.emit(|| EventKind::ModelDelta { delta });
@@ -243,68 +262,4 @@ impl WorkerRun {
         let text = "the stream broke off before the answer was complete; ask again";
         Err(ProviderError::new(self.model.name(), ErrorKind::Protocol, text))
     }
-
-    /// Makes the calls of one turn: in order, or together if none of them changes anything.
-    async fn call_all(&self, calls: &[ToolCall]) -> Result<Vec<Called>, CallError> {
-        let at_once = if calls.iter().all(|call| self.ctx.is_read_only(&call.name)) { AT_ONCE } else { 1 };
-        let calls: Vec<_> = calls.iter().map(|call| self.call(call).boxed()).collect();
-        stream::iter(calls).buffered(at_once).try_collect().await
-    }
-
-    /// Makes one call; an error that the model may mend becomes its result.
-    async fn call(&self, call: &ToolCall) -> Result<Called, CallError> {
-        let outcome = self.ctx.dispatch(Callee::Shown(&call.name), parse(&call.arguments), Caller::Model).await;
-        let error = match outcome {
-            Ok(returned) => return Ok(Called { result: answered(call, returned), fault: None, is_denied: false }),
-            Err(error) => error,
-        };
-        let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
-        // What took all of this worker's own time leaves none to mend it.
-        let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
-        if !is_told {
-            return Err(error);
-        }
-        let error = self.shown(error, &call.name);
-        let told = if is_denied { denial(&error, &call.name) } else { error.told() };
-        let result = ToolResult::new(call, told).with_error(true);
-        Ok(Called { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
-    }
-
-    /// Returns the error of a call as its model knows the tool: by the name that it called.
-    fn shown(&self, error: CallError, shown: &str) -> CallError {
-        match self.ctx.frame().declared.as_ref().and_then(|declared| declared.tool(shown)) {
-            Some(tool) => error.renamed(tool, shown),
-            None => error,
-        }
-    }
-}
-
-/// Reads arguments as a model wrote them; nothing at all stands for no arguments.
-fn parse(arguments: &str) -> Result<Value, String> {
-    if arguments.trim().is_empty() {
-        return Ok(Value::Null);
-    }
-    serde_json::from_str(arguments).map_err(|error| format!("not JSON: {error}"))
-}
-
-fn answered(call: &ToolCall, returned: ToolReturn) -> ToolResult {
-    let ToolReturn { value, attachments, .. } = returned;
-    let content = match value {
-        // Nothing but files: some providers refuse an empty text.
-        Value::Null if !attachments.is_empty() => "see the files".to_owned(),
-        value => text_of(value),
-    };
-    ToolResult::new(call, content).with_attachments(attachments)
-}
-
-/// Writes a result as a model reads it: text as it is, anything else as JSON.
-fn text_of(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
-}
-
-fn denial(error: &CallError, tool: &str) -> String {
-    json!({ "error": chain(error), "tool_name": tool, "error_type": "permission" }).to_string()
 }

@@ -5,9 +5,7 @@ use std::time::Duration;
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
-use crate::argument::check;
 use crate::error::Fault;
-use crate::schema;
 use crate::tool::WorkerOutput;
 use crate::toolset::OUTPUT_TOOL;
 use crate::usage::Limits;
@@ -16,14 +14,17 @@ use crate::usage::Limits;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OutputMode {
-    /// By the provider's structured output if the model has it, else through the output tool.
+    /// By the provider's structured output if the model has it, else through the output tool if the model calls tools, else
+    /// as [`Prompted`](Self::Prompted).
     #[default]
     Auto,
     /// By the provider's structured output; a model without it fails the call before it is asked.
     Native,
-    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it.
+    /// Through the output tool, also where the model has structured output. Plain text, too, is then given through it. A
+    /// model that calls no tools fails the call before it is asked.
     Tool,
-    /// As JSON in the answer's text: the schema is in the instructions.
+    /// As JSON in the answer's text: the schema is in the instructions. Of an answer with a fence or words around it, the one
+    /// JSON object is read; of several the one that follows the schema.
     Prompted,
 }
 
@@ -156,10 +157,11 @@ impl WorkerSpec {
         self
     }
 
-    /// Gives its result as a `T`. Default: plain text.
+    /// Gives its result as a `T`: whatever has a schema, or a [`ToolReturn`](crate::ToolReturn), a text with the files that
+    /// the model made. Default: plain text.
     pub fn output<T: WorkerOutput>(mut self) -> Self {
-        self.output_schema = Some(schema::of::<T>());
-        self.check = check::<T>;
+        self.output_schema = Some(T::schema());
+        self.check = T::check;
         self
     }
 

@@ -1,14 +1,13 @@
 //! What is said carries over at the root, is saved and loaded, and is always what a provider accepts.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::prelude::*;
-use llm_do::testing::FunctionModel;
+use llm_do::testing::ScriptedModel;
 use llm_do::{
-    BoxError, History, HistoryProcessor, Limits, Message, ProviderData, Request, Response, ResponsePart, Thinking,
-    ToolCall, ToolResult, Usage, async_trait,
+    BoxError, History, HistoryProcessor, Limits, Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult,
+    async_trait,
 };
 use serde_json::json;
 
@@ -34,8 +33,6 @@ async fn hang(ctx: &CallContext) {
     std::future::pending::<()>().await;
 }
 
-type Seen = Arc<Mutex<Vec<Vec<Message>>>>;
-
 fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.to_owned() }
 }
@@ -44,15 +41,9 @@ fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
     ToolCall::new(id, name, arguments.to_string())
 }
 
-fn scripted(answers: Vec<Vec<ResponsePart>>) -> (FunctionModel, Seen) {
-    let seen = Seen::default();
-    let (asked, answers) = (Arc::clone(&seen), Mutex::new(answers.into_iter()));
-    let model = FunctionModel::new(move |request: Request<'_>| {
-        asked.lock().unwrap().push(request.messages.to_vec());
-        let parts = answers.lock().unwrap().next().unwrap_or_else(|| vec![text("done")]);
-        Ok(Response::new("m", parts, Usage::of_request(1, 1)))
-    });
-    (model, seen)
+/// A model that gives these answers in turn, and then "done" for ever.
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
+    answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last()
 }
 
 /// Says what keeps a conversation from being one that a provider accepts.
@@ -84,24 +75,24 @@ fn fault(messages: &[Message]) -> Option<String> {
 #[tokio::test]
 async fn what_was_said_carries_over_at_the_root_and_to_no_call_below() {
     let nested = ResponsePart::ToolCall(call("1", "other", &json!({ "input": "below" })));
-    let (model, seen) = scripted(vec![vec![text("Hello!")], vec![nested], vec![text("from below")]]);
-    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let model = scripted(vec![vec![text("Hello!")], vec![nested], vec![text("from below")]]);
+    let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     let mut chat = runtime.chat();
     chat.send(assistant { input: "I am Ann.".into() }).await.unwrap();
     chat.send(assistant { input: "Who am I?".into() }).await.unwrap();
-    let asked: Vec<_> = seen.lock().unwrap().iter().map(Vec::len).collect();
+    let asked: Vec<_> = model.requests().iter().map(|asked| asked.messages.len()).collect();
     assert_eq!(asked, [1, 3, 1, 5], "the nested call begins with nothing said");
     assert_eq!(chat.history().messages().len(), 6);
 }
 
 #[tokio::test]
 async fn a_run_without_a_chat_begins_with_nothing_said() {
-    let (model, seen) = scripted(Vec::new());
-    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let model = scripted(Vec::new());
+    let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     for _ in 0..2 {
         runtime.run(other { input: "x".into() }).await.unwrap();
     }
-    assert!(seen.lock().unwrap().iter().all(|messages| messages.len() == 1));
+    assert!(model.requests().iter().all(|asked| asked.messages.len() == 1));
 }
 
 #[tokio::test]
@@ -111,20 +102,20 @@ async fn thinking_its_signature_and_ids_are_saved_and_sent_back_byte_for_byte() 
     let thought = ResponsePart::Thinking(Thinking::new("hm\u{0}\u{fffd} é").with_provider_data(data("rs_1")));
     let call = ToolCall::new("c/1", "note", r#"{ "text":  "a" }"#).with_provider_data(data("fc_1"));
     let asking = vec![thought, ResponsePart::ToolCall(call)];
-    let (model, seen) = scripted(vec![asking.clone(), vec![text("Hello!")]]);
-    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let model = scripted(vec![asking.clone(), vec![text("Hello!")]]);
+    let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     let mut chat = runtime.chat();
     chat.send(assistant { input: "a".into() }).await.unwrap();
     let saved = serde_json::to_string(&chat.history()).unwrap();
     assert!(saved.contains(r#""signature":"Zm9v+/==\n\u0000""#), "{saved}");
     let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
     chat.send(assistant { input: "b".into() }).await.unwrap();
-    let seen = seen.lock().unwrap();
-    for request in &seen[1..] {
-        let Message::Assistant { parts } = &request[1] else { panic!("no answer") };
+    let asked = model.requests();
+    for request in &asked[1..] {
+        let Message::Assistant { parts } = &request.messages[1] else { panic!("no answer") };
         assert_eq!(parts, &asking);
     }
-    assert_eq!(seen.len(), 3);
+    assert_eq!(asked.len(), 3);
 }
 
 #[test]
@@ -153,10 +144,10 @@ fn each_call_gets_one_result_and_each_result_has_a_call() {
 #[tokio::test]
 async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and_what_was_spent() {
     let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
-    let (model, _) = scripted(vec![vec![hanging]]);
+    let model = scripted(vec![vec![hanging]]);
     let (begun, mut has_begun) = tokio::sync::mpsc::unbounded_channel();
     let runtime = Runtime::builder()
-        .force_model(model)
+        .force_model(model.clone())
         .on_event(move |event| {
             if matches!(event.kind, llm_do::EventKind::Progress { .. }) {
                 begun.send(()).unwrap();
@@ -180,8 +171,8 @@ async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_run_says_so_and_its_handle_knows_what_was_said() {
     let hanging = ResponsePart::ToolCall(call("1", "hang", &json!({})));
-    let (model, _) = scripted(vec![vec![hanging]]);
-    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let model = scripted(vec![vec![hanging]]);
+    let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     let start = runtime.start(assistant { input: "go".into() });
     let handle = start.handle();
     let cancel = async {
@@ -211,10 +202,10 @@ impl HistoryProcessor for Trim {
 #[tokio::test]
 async fn a_processor_changes_what_the_model_is_asked_and_calls_keep_their_results() {
     let noting = |id: &str| vec![ResponsePart::ToolCall(call(id, "note", &json!({ "text": id })))];
-    let (model, seen) = scripted(vec![noting("1"), noting("2"), noting("3"), vec![text("Done.")]]);
-    let runtime = Runtime::builder().force_model(model).history_processor(Trim(4)).build().unwrap();
+    let model = scripted(vec![noting("1"), noting("2"), noting("3"), vec![text("Done.")]]);
+    let runtime = Runtime::builder().force_model(model.clone()).history_processor(Trim(4)).build().unwrap();
     assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "Done.");
-    let seen = seen.lock().unwrap();
+    let seen: Vec<_> = model.requests().into_iter().map(|asked| asked.messages).collect();
     assert!(seen.iter().all(|messages| messages.len() <= 4 && fault(messages).is_none()), "{seen:?}");
     assert_eq!(seen[3][0], Message::user("go"));
 }
@@ -240,7 +231,7 @@ impl HistoryProcessor for Unable {
 async fn what_was_said_outlives_a_processor_that_fails_or_is_cancelled() {
     for waits in [false, true] {
         let limits = Limits::new().wall_time(Duration::from_secs(1));
-        let builder = Runtime::builder().limits(limits).force_model(scripted(Vec::new()).0);
+        let builder = Runtime::builder().limits(limits).force_model(scripted(Vec::new()));
         let runtime = builder.history_processor(Unable { waits }).build().unwrap();
         let before = vec![Message::user("Hello!"), Message::Assistant { parts: vec![text("Hi!")] }];
         let start = runtime.start(assistant { input: "go".into() }).history(before.clone().into());

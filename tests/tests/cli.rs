@@ -43,6 +43,35 @@ fn files_go_with_the_input_of_what_takes_a_prompt() {
 }
 
 #[test]
+fn files_of_a_result_are_written_where_the_options_say_and_nothing_is_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let inside = folder.path().join("in/side");
+    for (times, expected) in
+        [(1, vec!["dot.png", "file-2.png", "file.png"]), (2, vec!["dot-2.png", "dot.png", "file-2.png", "file-3.png"])]
+    {
+        let output = app(&["run", "--tool", "draw", "--files", inside.to_str().unwrap()]);
+        assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "a dot\n"), "{}", stderr(&output));
+        let mut found: Vec<_> =
+            inside.read_dir().unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        assert_eq!(found.len(), 3 * times);
+        assert_eq!(found[..expected.len()], expected);
+    }
+    assert_eq!(std::fs::read(inside.join("file-4.png")).unwrap(), [1, 2, 3]);
+    let output = app(&["run", "--tool", "draw"]);
+    assert_eq!(stdout(&output), "a dot\n");
+    assert!(stderr(&output).contains("not kept: dot.png, 3 bytes; give --files DIR"), "{}", stderr(&output));
+    fails_after_its_result(&["run", "--tool", "draw", "--files", inside.join("dot.png").to_str().unwrap()]);
+}
+
+/// Asserts that the result is printed all the same, and that the exit code is that of an error.
+fn fails_after_its_result(arguments: &[&str]) {
+    let output = app(arguments);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "a dot\n"));
+    assert!(stderr(&output).contains("cannot write "), "{}", stderr(&output));
+}
+
+#[test]
 fn an_entry_may_be_named_and_its_input_given_as_json() {
     let output = app(&["run", "main_entry", "--approve-all", "--input-json", r#"{"name":"Ann"}"#]);
     assert_eq!(stdout(&output), "wrote Hello!\n", "{}", stderr(&output));
@@ -131,7 +160,7 @@ fn tools_as_json_has_the_names_that_callers_see() {
 
 #[test]
 fn check_says_what_there_is() {
-    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 10 tools\n");
+    assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 11 tools\n");
 }
 
 /// Writes worker files into a folder; returns it with its path.
@@ -151,7 +180,7 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
     assert!(rows.contains(&"helper worker Help.".into()) && rows.contains(&"more worker More.".into()), "{text}");
-    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 10 tools\n");
+    assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 11 tools\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");
     fails(&["tools", "--worker-dir", &second], 1, "declares the toolset `helper`, which is not registered");

@@ -1,12 +1,9 @@
 //! Hardening: what a worker was asked, from journals, and how a candidate does on it.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use llm_do::harden::{Agreement, Cases, Compared, Summary, Verdict, compare};
 use llm_do::prelude::*;
-use llm_do::testing::FunctionModel;
+use llm_do::testing::{FunctionModel, ScriptedModel};
 use llm_do::{
     Decision, FileJournal, JournalError, MemoryJournal, Outcome, Policy, Request, Response, ResponsePart,
     RuntimeBuilder, ToolCall, Usage, Value, WorkerRule, json,
@@ -137,12 +134,8 @@ async fn what_an_approver_edited_is_the_input() {
 
 #[tokio::test]
 async fn of_several_answers_the_most_frequent_is_compared_and_the_first_of_equals() {
-    let next = Arc::new(AtomicUsize::new(0));
     let answers = ["Anna", "Ann", "Ann", "Bert", "Bob"];
-    let model = FunctionModel::new(move |_: Request<'_>| {
-        let text = answers[next.fetch_add(1, Ordering::Relaxed)].to_owned();
-        Ok(Response::new("m", vec![ResponsePart::Text { text }], Usage::default()))
-    });
+    let model = answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::text);
     let journal = MemoryJournal::new();
     let runtime = Runtime::builder().force_model(model).journal(journal.clone()).build().unwrap();
     for note in ["Ann, 1", "Ann, 1", "Ann, 1", "Bob, 2", "Bob, 2"] {

@@ -1,14 +1,10 @@
 //! What runs cost, by the models that answered, and that a limit on money holds them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use llm_do::prelude::*;
-use llm_do::testing::FunctionModel;
+use llm_do::testing::{FunctionModel, ScriptedModel};
 use llm_do::{
-    Cost, ErrorKind, FallbackModel, Limits, Model, Money, Price, PriceTable, ProviderError, Request, Response,
-    ResponsePart, ResponseStream, RuntimeBuilder, ToolCall, Usage, async_trait,
+    Cost, ErrorKind, FallbackModel, Limits, Model, Money, Price, PriceTable, ProviderError, RuntimeBuilder, Usage, json,
 };
 
 /// Think about it.
@@ -22,37 +18,9 @@ fn look() -> String {
 }
 
 /// A model of a priced provider: a thousand tokens in and out at each request, of which it calls a tool at the first `calls`.
-#[derive(Clone, Debug)]
-struct Priced {
-    name: &'static str,
-    calls: u32,
-    asked: Arc<AtomicU32>,
-}
-
-impl Priced {
-    fn new(name: &'static str, calls: u32) -> Self {
-        Self { name, calls, asked: Arc::default() }
-    }
-}
-
-#[async_trait]
-impl Model for Priced {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-
-    async fn request(&self, _: Request<'_>) -> Result<Response, ProviderError> {
-        let part = if self.asked.fetch_add(1, Ordering::Relaxed) < self.calls {
-            ResponsePart::ToolCall(ToolCall::new("1", "look", "{}"))
-        } else {
-            ResponsePart::Text { text: "done".into() }
-        };
-        Ok(Response::new("m", vec![part], Usage::of_request(1_000, 1_000)))
-    }
-
-    async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
-        Ok(llm_do::replay(self.request(request).await?))
-    }
+fn priced(name: &str, calls: usize) -> ScriptedModel {
+    let script = ScriptedModel::new().named(name).usage(Usage::of_request(1_000, 1_000));
+    (0..calls).fold(script, |script, _| script.call("look", json!({}))).text("done").repeat_last()
 }
 
 fn cents(cents: u32) -> Money {
@@ -85,7 +53,7 @@ fn known(money: Money) -> Cost {
 
 #[tokio::test]
 async fn a_run_costs_what_its_requests_cost() {
-    let (result, cost, _) = run(Priced::new("a:a", 2), |builder| builder).await;
+    let (result, cost, _) = run(priced("a:a", 2), |builder| builder).await;
     assert_eq!((result.unwrap().as_str(), cost), ("done", known(cents(6))));
 }
 
@@ -93,7 +61,7 @@ async fn a_run_costs_what_its_requests_cost() {
 async fn the_model_that_answered_is_the_one_that_is_paid() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
     for streaming in [false, true] {
-        let model = FallbackModel::new(down.clone()).or(Priced::new("b:b", 0));
+        let model = FallbackModel::new(down.clone()).or(priced("b:b", 0));
         let (result, cost, models) = run(model, |builder| builder.streaming(streaming)).await;
         assert_eq!((result.unwrap().as_str(), cost), ("done", known(cents(20))));
         assert_eq!(models, ["b:b"]);
@@ -102,19 +70,19 @@ async fn the_model_that_answered_is_the_one_that_is_paid() {
 
 #[tokio::test]
 async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
-    let model = Priced::new("a:a", 9);
+    let model = priced("a:a", 9);
     let (result, cost, _) = run(model.clone(), |builder| builder.limits(Limits::new().cost(cents(4)))).await;
     assert!(result.unwrap_err().to_string().contains("`cost` is limited to"));
-    assert_eq!((cost, model.asked.load(Ordering::Relaxed)), (known(cents(4)), 2));
+    assert_eq!((cost, model.requests().len()), (known(cents(4)), 2));
 }
 
 #[tokio::test]
 async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that_is_allowed() {
-    let model = Priced::new("c:c", 0);
+    let model = priced("c:c", 0);
     let limits = Limits::new().cost(cents(4));
     let (result, _, _) = run(model.clone(), |builder| builder.limits(limits.clone())).await;
     assert!(result.unwrap_err().to_string().contains("`c:c`"));
-    assert_eq!(model.asked.load(Ordering::Relaxed), 0);
+    assert_eq!(model.requests().len(), 0);
     let (result, cost, _) = run(model, |builder| builder.limits(limits.allow_unpriced(true))).await;
     assert_eq!((result.unwrap().as_str(), cost), ("done", Cost::of_request(None)));
 }

@@ -4,10 +4,10 @@
 use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::testing::{Recorder, ScriptedModel, TestModel};
 use llm_do::{
-    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, Request, Response, ResponsePart,
-    RuntimeBuilder, SubtaskRequest, ToolCall, ToolReturn, Usage, UserPart, WorkerSpec, async_trait,
+    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, ResponsePart, RuntimeBuilder, SubtaskRequest,
+    ToolCall, ToolReturn, WorkerSpec, async_trait,
 };
 use serde_json::{Value, json};
 
@@ -107,21 +107,13 @@ fn call(name: &str, arguments: &Value) -> Vec<ResponsePart> {
     vec![ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))]
 }
 
-/// A model that answers by the number of messages so far, and keeps what it was asked.
-fn scripted(answers: Vec<Vec<ResponsePart>>) -> (FunctionModel, Arc<Mutex<Vec<Vec<Message>>>>) {
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let asked = Arc::clone(&seen);
-    let answers = Mutex::new(answers.into_iter());
-    let model = FunctionModel::new(move |request: Request<'_>| {
-        asked.lock().unwrap().push(request.messages.to_vec());
-        let parts = answers.lock().unwrap().next().unwrap_or_else(|| text("done"));
-        Ok(Response::new("m", parts, Usage::of_request(1, 1)))
-    });
-    (model, seen)
+/// A model that gives these answers in turn, and then "done" for ever.
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
+    answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last()
 }
 
 fn builder(answers: Vec<Vec<ResponsePart>>) -> RuntimeBuilder {
-    Runtime::builder().force_model(scripted(answers).0)
+    Runtime::builder().force_model(scripted(answers))
 }
 
 fn started(recorder: &Recorder) -> Vec<(String, u32)> {
@@ -224,12 +216,10 @@ async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
 #[tokio::test]
 async fn a_tool_may_hand_over_and_the_model_sees_only_the_answer() {
     let answers = vec![call("have_reviewed", &json!({ "path": "a.rs" })), text("No defects."), text("It is fine.")];
-    let (model, seen) = scripted(answers);
-    let runtime = Runtime::builder().force_model(model).build().unwrap();
+    let model = scripted(answers);
+    let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
     assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "It is fine.");
-    let seen = seen.lock().unwrap();
-    let Some(Message::Tool { results }) = seen.last().and_then(|messages| messages.last()) else { panic!("{seen:?}") };
-    assert_eq!(results[0].content, "No defects.");
+    assert_eq!(model.requests().last().unwrap().last_text(), "No defects.");
 }
 
 /// A user of one name.
@@ -246,16 +236,16 @@ impl InputHandler for Named {
 
 #[tokio::test]
 async fn what_the_user_answers_becomes_part_of_the_conversation() {
-    let (model, seen) = scripted(vec![call("ask_user", &json!({})), text("Hello, Ann!")]);
+    let model = scripted(vec![call("ask_user", &json!({})), text("Hello, Ann!")]);
     let (recorder, asked) = (Recorder::new(), Arc::default());
     let user = Named("Ann", Arc::clone(&asked));
-    let runtime = Runtime::builder().force_model(model).input_handler(user).sink(recorder.clone()).build().unwrap();
+    let runtime =
+        Runtime::builder().force_model(model.clone()).input_handler(user).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(assistant { input: "go".into() }).await.unwrap(), "Hello, Ann!");
     assert_eq!(*asked.lock().unwrap(), [InputRequest::new("What is your name?", "ask_user")]);
-    let last = seen.lock().unwrap().last().unwrap().last().cloned();
-    let Some(Message::User { parts }) = last else { panic!("{last:?}") };
-    let UserPart::Text { text } = &parts[0] else { panic!("{parts:?}") };
-    assert_eq!(text, "The user was asked: What is your name?\nThe user answered: Ann");
+    let last = model.requests().pop().unwrap();
+    assert!(matches!(last.messages.last(), Some(Message::User { .. })));
+    assert_eq!(last.last_text(), "The user was asked: What is your name?\nThe user answered: Ann");
     let kinds = recorder.kinds();
     assert!(kinds.contains(&EventKind::InputAsked { prompt: "What is your name?".into() }));
     assert!(kinds.contains(&EventKind::InputAnswered { answer: "Ann".into() }));

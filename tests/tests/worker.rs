@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::{
     ApprovalMode, EventKind, Message, Profile, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
 };
@@ -71,12 +71,9 @@ fn raw_call(name: &str, arguments: &str) -> ResponsePart {
 }
 
 /// A model that gives these answers in turn, and the last one for ever.
-fn scripted(answers: Vec<Vec<ResponsePart>>) -> FunctionModel {
-    let next = Arc::new(AtomicUsize::new(0));
-    FunctionModel::new(move |_: Request<'_>| {
-        let turn = next.fetch_add(1, Ordering::Relaxed).min(answers.len() - 1);
-        Ok(Response::new("scripted", answers[turn].clone(), Usage::of_request(10, 5)))
-    })
+fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
+    let script = ScriptedModel::new().usage(Usage::of_request(10, 5));
+    answers.into_iter().fold(script, ScriptedModel::answer).repeat_last()
 }
 
 fn builder(model: impl llm_do::Model + 'static) -> RuntimeBuilder {
@@ -189,20 +186,15 @@ async fn a_worker_that_never_ends_meets_its_limit_on_turns() {
 
 #[tokio::test]
 async fn every_tool_call_has_its_result_in_the_history() {
-    let seen = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let sink = Arc::clone(&seen);
-    let model = FunctionModel::new(move |request: Request<'_>| {
-        sink.lock().unwrap().push(request.messages.to_vec());
-        let wrong = call("final_result", &json!({}));
-        let parts = match request.messages.len() {
-            1 => vec![call("read", &json!({ "path": "a" })), call("delete", &json!({ "path": "b" }))],
-            3 => vec![wrong, call("read", &json!({ "path": "c" }))],
-            _ => vec![call("final_result", &finding())],
-        };
-        Ok(Response::new("m", parts, Usage::default()))
-    });
-    run_judge(model).await.0.unwrap();
-    let last = seen.lock().unwrap().last().unwrap().clone();
+    let answers = vec![
+        vec![call("read", &json!({ "path": "a" })), call("delete", &json!({ "path": "b" }))],
+        vec![call("final_result", &json!({})), call("read", &json!({ "path": "c" }))],
+        vec![call("final_result", &finding())],
+    ];
+    let model = scripted(answers);
+    run_judge(model.clone()).await.0.unwrap();
+    let last = model.requests().pop().unwrap().messages;
+    assert_eq!(last.len(), 5);
     for pair in last.windows(2) {
         if let [Message::Assistant { parts }, next] = pair {
             let Message::Tool { results } = next else { panic!("{next:?}") };
@@ -380,10 +372,8 @@ async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
 
 #[tokio::test]
 async fn a_refusal_is_no_result() {
-    let model = FunctionModel::new(|_: Request<'_>| {
-        let response = Response::new("m", vec![text("I'm sorry, I can't.")], Usage::default());
-        Ok(response.with_finish(llm_do::FinishReason::ContentFilter))
-    });
+    let response = Response::new("m", vec![text("I'm sorry, I can't.")], Usage::default());
+    let model = ScriptedModel::new().respond(response.with_finish(llm_do::FinishReason::ContentFilter));
     let error = builder(model).build().unwrap().run(answer { input: "a".into() }).await.unwrap_err();
     assert!(error.to_string().contains("refused"), "{error}");
 }
@@ -414,17 +404,9 @@ async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_o
 
 #[tokio::test]
 async fn a_model_is_not_told_of_tools_that_it_may_not_call() {
-    let seen = Arc::new(std::sync::Mutex::new(String::new()));
-    let sink = Arc::clone(&seen);
-    let model = FunctionModel::new(move |request: Request<'_>| {
-        if let Some(Message::Tool { results }) = request.messages.last() {
-            sink.lock().unwrap().clone_from(&results[0].content);
-            return Ok(Response::new("m", vec![text("done")], Usage::default()));
-        }
-        Ok(Response::new("m", vec![call("delet", &json!({}))], Usage::default()))
-    });
-    builder(model).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
-    assert_eq!(*seen.lock().unwrap(), "no tool `delet`: there are `answer`, `inner_entry`");
+    let model = ScriptedModel::new().call("delet", json!({})).text("done");
+    builder(model.clone()).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
+    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: there are `answer`, `inner_entry`");
 }
 
 /// Arithmetic, which refers to itself.

@@ -2,13 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::testing::{Recorder, ScriptedModel};
 use llm_do::{
-    ApprovalMode, EventKind, Message, OutputMode, Profile, Request, Response, ResponsePart, ServerSideTool, Settings,
-    ToolCall, Usage, UserPart, WebSearch, json,
+    ApprovalMode, EventKind, OutputMode, Profile, ResponsePart, ServerSideTool, Settings, ToolCall, ToolChoice, Value,
+    WebSearch, json,
 };
 
 /// What was found.
@@ -95,54 +94,9 @@ async fn once(input: String) -> Finding;
 #[worker(file = "reviewer.worker")]
 async fn review(text: String, #[arg(default = 3)] limit: u8) -> Finding;
 
-/// A request, kept.
-#[derive(Clone, Debug)]
-struct Asked {
-    instructions: String,
-    settings: Settings,
-    tools: Vec<String>,
-    server_side: Vec<ServerSideTool>,
-    schema: Option<Value>,
-    must_call: bool,
-    last: String,
-}
-
-use llm_do::Value;
-
-impl Asked {
-    fn of(request: Request<'_>) -> Self {
-        let last = match request.messages.last() {
-            Some(Message::User { parts }) => match &parts[..] {
-                [UserPart::Text { text }] => text.clone(),
-                _ => String::new(),
-            },
-            _ => String::new(),
-        };
-        Self {
-            instructions: request.instructions.unwrap_or_default().to_owned(),
-            settings: request.settings.clone(),
-            tools: request.tools.iter().map(|tool| tool.name.to_string()).collect(),
-            server_side: request.server_side_tools.to_vec(),
-            schema: request.output.map(|output| (*output.schema).clone()),
-            must_call: request.tool_choice != llm_do::ToolChoice::Auto,
-            last,
-        }
-    }
-}
-
-type Record = Arc<Mutex<Vec<Asked>>>;
-
-/// A model that gives these answers in turn, and a record of what it was asked.
-fn answering(answers: Vec<ResponsePart>) -> (FunctionModel, Record) {
-    let record = Record::default();
-    let kept = Arc::clone(&record);
-    let model = FunctionModel::new(move |request: Request<'_>| {
-        let mut asked = kept.lock().unwrap();
-        asked.push(Asked::of(request));
-        let answer = answers[(asked.len() - 1).min(answers.len() - 1)].clone();
-        Ok(Response::new("m", vec![answer], Usage::default()))
-    });
-    (model, record)
+/// A model that gives these answers in turn, and the last one for ever.
+fn answering(answers: Vec<ResponsePart>) -> ScriptedModel {
+    answers.into_iter().fold(ScriptedModel::new(), |script, part| script.answer([part])).repeat_last()
 }
 
 fn text(text: impl Into<String>) -> ResponsePart {
@@ -157,22 +111,23 @@ fn finding() -> Value {
     json!({ "score": 7, "notes": ["a"] })
 }
 
-fn runtime(model: FunctionModel) -> Runtime {
+fn runtime(model: &ScriptedModel) -> Runtime {
     let settings = Settings::new().temperature(1.0).seed(9).stop("STOP");
-    Runtime::builder().force_model(model).settings(settings).approval_mode(ApprovalMode::ApproveAll).build().unwrap()
-}
-
-fn taken(record: &Record) -> Vec<Asked> {
-    std::mem::take(&mut *record.lock().unwrap())
+    Runtime::builder()
+        .force_model(model.clone())
+        .settings(settings)
+        .approval_mode(ApprovalMode::ApproveAll)
+        .build()
+        .unwrap()
 }
 
 #[tokio::test]
 async fn settings_of_a_worker_win_over_those_of_the_runtime_one_by_one() {
-    let (model, record) = answering(vec![text("a")]);
-    let runtime = runtime(model);
+    let model = answering(vec![text("a")]);
+    let runtime = runtime(&model);
     runtime.run(cold { input: "q".into() }).await.unwrap();
     runtime.run(text_of_run()).await.unwrap_err();
-    let asked = taken(&record);
+    let asked = model.requests();
     assert_eq!(asked[0].settings, Settings::new().temperature(COLD).seed(9).stop("END"));
     assert_eq!(
         asked[1].settings,
@@ -195,64 +150,65 @@ fn hints_are_read_from_the_registry() {
 
 #[tokio::test]
 async fn server_side_tools_are_asked_for_with_what_is_set_of_them() {
-    let (model, record) = answering(vec![text("a")]);
+    let model = answering(vec![text("a")]);
     let tools = &[ServerSideTool::CodeExecution, ServerSideTool::WEB_SEARCH];
-    runtime(model.profile(Profile::NONE.with_server_side_tools(tools)))
+    runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(tools)))
         .run(search { input: "q".into() })
         .await
         .unwrap();
     let search = WebSearch::new().max_uses(3).allowed_domains(["docs.rs"]);
-    assert_eq!(taken(&record)[0].server_side, [search.into(), ServerSideTool::CodeExecution]);
+    assert_eq!(model.requests()[0].server_side_tools, [search.into(), ServerSideTool::CodeExecution]);
 }
 
 #[tokio::test]
 async fn a_model_that_lacks_a_server_side_tool_is_not_asked() {
-    let (model, record) = answering(vec![text("a")]);
+    let model = answering(vec![text("a")]);
     let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
-    let error = runtime(model.named("small").profile(profile)).run(search { input: "q".into() }).await.unwrap_err();
+    let error =
+        runtime(&model.clone().named("small").profile(profile)).run(search { input: "q".into() }).await.unwrap_err();
     assert!(matches!(&error, CallError::UnfitModel { worker, .. } if worker == "search"), "{error:?}");
     let error = error.to_string();
-    assert!(error.contains("`function:small`") && error.contains("`code_execution`"), "{error}");
-    assert_eq!(taken(&record).len(), 0);
+    assert!(error.contains("`scripted:small`") && error.contains("`code_execution`"), "{error}");
+    assert_eq!(model.requests().len(), 0);
 }
 
 #[tokio::test]
 async fn a_model_whose_provider_runs_tools_is_not_made_to_call_the_output_tool_at_once() {
-    let (model, record) = answering(vec![result(&finding())]);
+    let model = answering(vec![result(&finding())]);
     let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
-    runtime(model.profile(profile)).run(search_finding { input: "q".into() }).await.unwrap();
-    assert!(!taken(&record)[0].must_call);
+    runtime(&model.clone().profile(profile)).run(search_finding { input: "q".into() }).await.unwrap();
+    assert_eq!(model.requests()[0].tool_choice(), ToolChoice::Auto);
 }
 
 #[tokio::test]
 async fn native_output_is_refused_by_a_model_without_before_it_is_asked() {
-    let (model, record) = answering(vec![text(finding().to_string())]);
-    let error = runtime(model.clone()).run(native { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("`function:model`") && error.contains("no structured output;"), "{error}");
+    let model = answering(vec![text(finding().to_string())]);
+    let error = runtime(&model).run(native { input: "q".into() }).await.unwrap_err().to_string();
+    assert!(error.contains("`scripted:model`") && error.contains("no structured output;"), "{error}");
     let mut profile = Profile::NATIVE_OUTPUT;
     profile.native_output_with_tools = false;
-    let with_tools = runtime(model.profile(profile));
+    let with_tools = runtime(&model.clone().profile(profile));
     let error = with_tools.run(native_with_tools { input: "q".into() }).await.unwrap_err().to_string();
     assert!(error.contains("no structured output while it may call tools"), "{error}");
-    assert_eq!(taken(&record).len(), 0);
+    assert_eq!(model.requests().len(), 0);
     assert_eq!(with_tools.run(native { input: "q".into() }).await.unwrap().score, 7);
-    assert!(taken(&record)[0].schema.is_some());
+    assert!(model.requests()[0].output.is_some());
 }
 
 #[tokio::test]
 async fn output_goes_through_the_tool_if_the_worker_says_so_whatever_the_model_can() {
-    let (model, record) = answering(vec![result(&finding())]);
-    let runtime = runtime(model.profile(Profile::NATIVE_OUTPUT));
+    let model = answering(vec![result(&finding())]);
+    let runtime = runtime(&model.clone().profile(Profile::NATIVE_OUTPUT));
     assert_eq!(runtime.run(through_tool { input: "q".into() }).await.unwrap().score, 7);
-    let asked = taken(&record);
-    assert_eq!((&asked[0].tools[..], &asked[0].schema), (&["final_result".to_owned()][..], &None));
+    let asked = model.requests();
+    assert_eq!((asked[0].tool_names(), &asked[0].output), (vec!["final_result"], &None));
 }
 
 #[tokio::test]
 async fn plain_text_goes_through_the_tool_if_the_worker_says_so() {
-    let (model, record) = answering(vec![text("thinking aloud"), result(&json!({ "result": "the answer" }))]);
-    assert_eq!(runtime(model).run(text_through_tool { input: "q".into() }).await.unwrap(), "the answer");
-    assert_eq!(taken(&record)[0].tools, ["final_result"]);
+    let model = answering(vec![text("thinking aloud"), result(&json!({ "result": "the answer" }))]);
+    assert_eq!(runtime(&model).run(text_through_tool { input: "q".into() }).await.unwrap(), "the answer");
+    assert_eq!(model.requests()[0].tool_names(), ["final_result"]);
 }
 
 #[tokio::test]
@@ -260,54 +216,54 @@ async fn a_prompted_output_is_asked_for_in_the_instructions_and_read_from_the_te
     for answer in
         [format!("\n{:#}", finding()), format!("```json\n{}\n```\n", finding()), format!("```\n{}```", finding())]
     {
-        let (model, record) = answering(vec![text(answer)]);
-        let runtime = runtime(model.profile(Profile::NATIVE_OUTPUT));
+        let model = answering(vec![text(answer)]);
+        let runtime = runtime(&model.clone().profile(Profile::NATIVE_OUTPUT));
         assert_eq!(runtime.run(prompted { input: "q".into() }).await.unwrap().score, 7);
-        let asked = taken(&record).remove(0);
+        let asked = model.requests().remove(0);
         assert!(asked.instructions.starts_with("Judge.\n\n"), "{}", asked.instructions);
         assert!(asked.instructions.contains("\"score\""), "{}", asked.instructions);
-        assert_eq!((asked.tools.len(), asked.schema), (0, None));
+        assert_eq!((asked.tools.len(), asked.output), (0, None));
     }
 }
 
 #[tokio::test]
 async fn a_prompted_output_that_is_not_json_or_does_not_fit_goes_back_to_the_model_within_its_retries() {
     for wrong in ["It is a seven.", "```json\n{\"score\": 7}\n```", "```json {}"] {
-        let (model, record) = answering(vec![text(wrong), text(finding().to_string())]);
-        assert_eq!(runtime(model).run(prompted { input: "q".into() }).await.unwrap().score, 7);
-        let reason = &taken(&record)[1].last;
+        let model = answering(vec![text(wrong), text(finding().to_string())]);
+        assert_eq!(runtime(&model).run(prompted { input: "q".into() }).await.unwrap().score, 7);
+        let reason = model.requests()[1].last_text();
         assert!(reason.contains("is not JSON") || reason.contains("does not follow its schema"), "{reason}");
-        let (model, record) = answering(vec![text(wrong)]);
-        let error = runtime(model).run(prompted { input: "q".into() }).await.unwrap_err().to_string();
+        let model = answering(vec![text(wrong)]);
+        let error = runtime(&model).run(prompted { input: "q".into() }).await.unwrap_err().to_string();
         assert!(error.contains("no valid result in 2 tries"), "{error}");
-        assert_eq!(taken(&record).len(), 2);
+        assert_eq!(model.requests().len(), 2);
     }
 }
 
 #[tokio::test]
 async fn a_prompted_output_that_is_no_object_is_unwrapped() {
-    let (model, _) = answering(vec![text("```json\n{\"result\": [1, 2]}\n```")]);
-    assert_eq!(runtime(model).run(prompted_numbers { input: "q".into() }).await.unwrap(), [1, 2]);
+    let model = answering(vec![text("```json\n{\"result\": [1, 2]}\n```")]);
+    assert_eq!(runtime(&model).run(prompted_numbers { input: "q".into() }).await.unwrap(), [1, 2]);
 }
 
 #[tokio::test]
 async fn auto_is_what_the_model_can() {
     assert_eq!(OutputMode::default(), OutputMode::Auto);
-    let (model, record) = answering(vec![text(finding().to_string())]);
-    let native = runtime(model.profile(Profile::NATIVE_OUTPUT));
+    let model = answering(vec![text(finding().to_string())]);
+    let native = runtime(&model.clone().profile(Profile::NATIVE_OUTPUT));
     native.run(once { input: "q".into() }).await.unwrap();
-    assert!(taken(&record)[0].schema.is_some());
-    let (model, record) = answering(vec![result(&finding())]);
-    runtime(model).run(once { input: "q".into() }).await.unwrap();
-    assert_eq!(taken(&record)[0].tools, ["final_result"]);
+    assert!(model.requests()[0].output.is_some());
+    let model = answering(vec![result(&finding())]);
+    runtime(&model).run(once { input: "q".into() }).await.unwrap();
+    assert_eq!(model.requests()[0].tool_names(), ["final_result"]);
 }
 
 #[tokio::test]
 async fn a_constant_limits_the_turns() {
-    let (model, record) = answering(vec![text("no result")]);
-    let error = runtime(model).run(once { input: "q".into() }).await.unwrap_err().to_string();
+    let model = answering(vec![text("no result")]);
+    let error = runtime(&model).run(once { input: "q".into() }).await.unwrap_err().to_string();
     assert!(error.contains("no result after 1 requests"), "{error}");
-    assert_eq!(taken(&record).len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -317,11 +273,11 @@ async fn a_worker_file_says_everything_of_its_worker() {
     assert_eq!(worker.description(), "Review a text for mistakes.");
     assert_eq!(worker.declared().unwrap().collect::<Vec<_>>(), ["look", "listen"]);
 
-    let (model, record) = answering(vec![text(finding().to_string())]);
-    let runtime = runtime(model.profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
+    let model = answering(vec![text(finding().to_string())]);
+    let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let finding = runtime.run(review { text: "Helo.".into(), limit: 3 }).await.unwrap();
     assert_eq!(finding, Finding { score: 7, notes: vec!["a".into()] });
-    let asked = taken(&record).remove(0);
+    let asked = model.requests().remove(0);
     assert!(
         asked.instructions.starts_with("You are a careful editor.\n\nJudge the text.\n\n"),
         "{}",
@@ -330,18 +286,18 @@ async fn a_worker_file_says_everything_of_its_worker() {
     assert!(asked.instructions.contains("\"score\""), "{}", asked.instructions);
     let settings = Settings::new().temperature(0.5).max_tokens(90).seed(4).top_p(1.0).stop("STOP");
     assert_eq!(asked.settings, settings);
-    assert_eq!(asked.tools, ["look", "listen"]);
+    assert_eq!(asked.tool_names(), ["look", "listen"]);
     let search = WebSearch::new().max_uses(2).blocked_domains(["example.org"]);
-    assert_eq!(asked.server_side, [search.into()]);
+    assert_eq!(asked.server_side_tools, [search.into()]);
 }
 
 #[tokio::test]
 async fn a_worker_file_limits_the_retries() {
-    let (model, record) = answering(vec![text("seven")]);
-    let runtime = runtime(model.profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
+    let model = answering(vec![text("seven")]);
+    let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
     assert!(error.contains("no valid result in 1 tries"), "{error}");
-    assert_eq!(taken(&record).len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::block::Block;
+pub(super) use self::block::tell_failures;
 use self::usage::Figures;
 use super::PROVIDER;
 use super::wire::{Answered, Delta, Event, RawBlock};
@@ -162,6 +163,7 @@ impl Answer {
         let block = Block::new(block, self.calls);
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
+        ready.extend(self.blocks.iter().rev().find_map(|before| before.block.done(&block)));
         self.blocks.push(Growing { index, block, is_whole: false });
     }
 

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::{self, Answer};
 use super::replay;
 use super::wire::{Answered, Event};
 use crate::error::ProviderError;
@@ -75,6 +75,11 @@ impl Growing for Answer {
             body["container"] = container.into();
         }
         serde_json::to_vec(&body).ok()
+    }
+
+    /// The result of a use may come after the pause, and say that it failed.
+    fn rejoin(answer: &mut Response) {
+        answer::tell_failures(&mut answer.parts);
     }
 }
 

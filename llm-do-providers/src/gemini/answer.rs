@@ -119,7 +119,8 @@ impl Answer {
             return;
         }
         if let Some(urls) = uses::urls(&fetched) {
-            self.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)));
+            let error = uses::unread(&fetched);
+            self.used(ServerSideToolUse::new("web_fetch", urls, Value::Object(fetched)).with_error(error));
         }
         if let Some(queries) = uses::queries(&grounding) {
             self.used(ServerSideToolUse::new("web_search", queries, Value::Object(grounding)));
@@ -247,11 +248,14 @@ impl Answer {
 
     fn use_tool(&mut self, own: Own, value: Value, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         self.has_uses |= matches!(own, Own::ToolCall | Own::ToolResponse);
-        let Some(used) = uses::take(own, value, signature, &mut self.parts) else { return };
-        if own.answered().is_none() {
-            let input = used.input.clone();
-            events.push_back(StreamEvent::ServerSideTool { name: used.name.as_str().into(), input });
-        }
+        let Some(used) = uses::take(own, value, signature, &mut self.parts) else {
+            // The last part has its result now.
+            if let Some(ResponsePart::ServerSideTool(used)) = self.parts.last() {
+                events.push_back(used.done());
+            }
+            return;
+        };
+        events.extend((!used.is_result_alone()).then(|| used.begun()));
         self.used(used);
     }
 

@@ -84,7 +84,8 @@ impl Family {
         let profile = Profile { native_output_with_tools: self.combines(), ..Profile::NATIVE_OUTPUT };
         match self.version {
             Some(version) if self.is_image && version >= (3, 0) => profile.with_server_side_tools(SEARCH_AND_IMAGES),
-            Some(_) if self.is_image => Profile::NONE.with_server_side_tools(IMAGES),
+            // It calls no functions, by <https://cloud.google.com/vertex-ai/generative-ai/docs/models/gemini/2-5-flash-image>.
+            Some(_) if self.is_image => Profile::TEXT.with_server_side_tools(IMAGES),
             Some(version) if version >= (2, 5) => profile.with_server_side_tools(ALL),
             Some((2, _)) => profile.with_server_side_tools(SEARCH_AND_CODE),
             _ => profile,

@@ -23,6 +23,7 @@ pub(super) fn take(
     let answered = part_of(own, signature);
     match parts.last_mut() {
         Some(ResponsePart::ServerSideTool(used)) if waits_for(used, asked, &value) => {
+            used.error = failure(&value);
             used.output = value;
             if let Some(Value::Object(fields)) = used.provider_data.as_mut().map(|data| &mut data.data) {
                 fields.insert("answered".to_owned(), answered);
@@ -32,9 +33,25 @@ pub(super) fn take(
         // It goes back where it stood, after whatever came between.
         _ => {
             let data = ProviderData::new(PROVIDER, json!({ "answered": answered }));
-            Some(ServerSideToolUse::new(name(own, &value), Value::Null, value).with_provider_data(data))
+            let error = failure(&value);
+            let used = ServerSideToolUse::new(name(own, &value), Value::Null, value).with_error(error);
+            Some(used.with_provider_data(data))
         }
     }
+}
+
+/// Why code failed, as its result says: one of <https://ai.google.dev/api/caching#Outcome>.
+fn failure(result: &Value) -> Option<String> {
+    result["outcome"].as_str().filter(|outcome| *outcome != "OUTCOME_OK").map(str::to_owned)
+}
+
+/// Why no page could be read, as the notes on that say.
+pub(super) fn unread(fetched: &Map<String, Value>) -> Option<String> {
+    const READ: &str = "URL_RETRIEVAL_STATUS_SUCCESS";
+    let pages = fetched.get("urlMetadata")?.as_array()?;
+    let mut statuses = pages.iter().map(|page| page["urlRetrievalStatus"].as_str().unwrap_or(READ));
+    let first = statuses.next().filter(|first| *first != READ)?;
+    statuses.all(|status| status != READ).then(|| first.to_owned())
 }
 
 fn part_of(own: Own, signature: Option<String>) -> Value {

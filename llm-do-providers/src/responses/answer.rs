@@ -134,8 +134,7 @@ impl Answer {
         self.refused |= output::add(item, &mut self.parts);
         for part in &self.parts[before..] {
             if let ResponsePart::ServerSideTool(used) = part {
-                let (name, input) = (used.name.as_str().into(), used.input.clone());
-                ready.push_back(StreamEvent::ServerSideTool { name, input });
+                ready.extend([used.begun(), used.done()]);
             }
         }
     }

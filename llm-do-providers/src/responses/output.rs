@@ -65,7 +65,9 @@ fn call(item: &Value) -> ResponsePart {
 }
 
 fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {
-    let used = ServerSideToolUse::new(name, input, output);
+    // As `failed`; of code also `incomplete`.
+    let error = item["status"].as_str().filter(|status| matches!(*status, "failed" | "incomplete"));
+    let used = ServerSideToolUse::new(name, input, output).with_error(error.map(str::to_owned));
     ResponsePart::ServerSideTool(used.with_provider_data(ProviderData::new(PROVIDER, item)))
 }
 

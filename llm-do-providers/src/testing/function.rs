@@ -83,7 +83,7 @@ impl Model for FunctionModel {
 }
 
 /// Cuts an event into one for each word.
-fn in_words(event: Result<StreamEvent, ProviderError>) -> Vec<Result<StreamEvent, ProviderError>> {
+pub(super) fn in_words(event: Result<StreamEvent, ProviderError>) -> Vec<Result<StreamEvent, ProviderError>> {
     match event {
         Ok(StreamEvent::Text(text)) => words(&text).map(StreamEvent::Text).map(Ok).collect(),
         Ok(StreamEvent::Thinking(text)) => words(&text).map(StreamEvent::Thinking).map(Ok).collect(),

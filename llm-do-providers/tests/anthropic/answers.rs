@@ -83,16 +83,17 @@ async fn a_call_that_the_limit_cut_off_is_never_made() {
 }
 
 #[tokio::test]
-async fn what_is_cached_is_part_of_the_input() {
+async fn what_is_cached_is_part_of_the_input_and_uses_of_servers_tools_are_counted() {
     let mut body = message(&json!([{"type": "text", "text": "hi"}]), "end_turn");
     body["usage"] = json!({
         "input_tokens": 10, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 9,
-        "output_tokens_details": {"thinking_tokens": 5}, "server_tool_use": {"web_search_requests": 1}
+        "output_tokens_details": {"thinking_tokens": 5}, "server_tool_use": {"web_search_requests": 1, "web_fetch_requests": 2}
     });
     let server = Server::scripted([Reply::json(200, &body)]).await;
     let usage = whole(&model(&server)).await.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens), (330, 300, 20));
     assert_eq!((usage.output_tokens, usage.reasoning_tokens), (9, 5));
+    assert_eq!(usage.server_side_tools, 3);
 }
 
 #[tokio::test]

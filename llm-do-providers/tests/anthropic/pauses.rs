@@ -3,7 +3,9 @@
 //! By <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn>.
 
 use futures_util::StreamExt;
-use llm_do_providers::{FinishReason, Message, Model, ProviderError, Request, ServerSideTool, Settings, StreamEvent};
+use llm_do_providers::{
+    FinishReason, Message, Model, ProviderError, Request, ResponsePart, ServerSideTool, Settings, StreamEvent,
+};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
@@ -66,6 +68,20 @@ async fn a_paused_turn_goes_on_and_is_one_answer() {
     let messages = [Message::user("hi"), Message::Assistant { parts: response.parts }, Message::user("more")];
     let (body, _) = crate::asked("claude-sonnet-4-5", Request::new(&messages, &Settings::default())).await;
     assert_eq!(body["messages"][1]["content"], json!([text("I search. "), search(), found(), text("It is e.")]));
+}
+
+#[tokio::test]
+async fn a_use_that_fails_after_a_pause_says_why() {
+    let content = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
+    let lost = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": content});
+    let rest = Reply::json(200, &message(&json!([lost, text("Nothing.")]), "end_turn"));
+    let server = Server::scripted([paused(), rest]).await;
+    let response = crate::whole(&model(&server)).await.unwrap();
+    let errors = response.parts.iter().filter_map(|part| match part {
+        ResponsePart::ServerSideTool(used) => Some(used.error.as_deref()),
+        _ => None,
+    });
+    assert_eq!(errors.collect::<Vec<_>>(), [Some("unavailable")]);
 }
 
 #[tokio::test]

@@ -74,6 +74,11 @@ async fn uses_are_shown_with_what_they_found() {
     assert_eq!((uses[0].0, &uses[0].1["query"], &uses[0].2[0]["title"]), ("web_search", &json!("e"), &json!("E")));
     assert_eq!((uses[1].0, &uses[1].2["error_code"]), ("web_fetch", &json!("url_not_accessible")));
     assert_eq!((uses[2].0, &uses[2].2["stdout"]), ("bash_code_execution", &json!("3\n")));
+    let errors = response.parts.iter().filter_map(|part| match part {
+        ResponsePart::ServerSideTool(one) => Some(one.error.as_deref()),
+        _ => None,
+    });
+    assert_eq!(errors.collect::<Vec<_>>(), [None, Some("url_not_accessible"), None]);
     assert_eq!(response.text(), "I search.It is e. Or so.");
     assert_eq!(response.tool_calls().count(), 0);
 }
@@ -101,11 +106,50 @@ async fn a_stream_shows_a_use_once_it_is_known_what_for() {
     let expected = [
         StreamEvent::Text("I search.".into()),
         StreamEvent::ServerSideTool { name: "web_search".into(), input: json!({"query": "e"}) },
+        StreamEvent::ServerSideToolDone { name: "web_search".into(), input: json!({"query": "e"}), error: None },
         StreamEvent::Text("It is e.".into()),
     ];
     assert_eq!(events, expected);
     let expected = json!([content[0], content[1], content[2], content[7]]);
     assert_eq!(next(response, Message::user("more")).await["messages"][1]["content"], expected);
+}
+
+/// By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>, "Errors", and the page on the code
+/// execution tool, "Response format".
+#[tokio::test]
+async fn a_use_that_fails_says_why_streamed_or_not_wherever_its_result_stands() {
+    let content = json!([
+        used("srvtoolu_1", "bash_code_execution", &json!({"command": "false"})),
+        used("srvtoolu_2", "web_search", &json!({"query": "e"})),
+        {"type": "bash_code_execution_tool_result", "tool_use_id": "srvtoolu_1",
+            "content": {"type": "bash_code_execution_result", "stdout": "", "stderr": "", "return_code": 1, "content": []}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_2",
+            "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}},
+        {"type": "text", "text": "Neither."},
+    ]);
+    let expected = [("bash_code_execution", "return code 1"), ("web_search", "max_uses_exceeded")];
+    let whole = asked(Reply::json(200, &message(&content, "end_turn"))).await;
+    let failed = |part: &ResponsePart| match part {
+        ResponsePart::ServerSideTool(used) => Some((used.name.clone(), used.error.clone().unwrap())),
+        _ => None,
+    };
+    let failed: Vec<_> = whole.parts.iter().filter_map(failed).collect();
+    assert_eq!(failed, expected.map(|(name, error)| (name.to_owned(), error.to_owned())));
+
+    let mut reply = begun();
+    for (index, content) in content.as_array().unwrap().iter().enumerate() {
+        reply = block(reply, index, content, &[]);
+    }
+    let server = Server::scripted([ended(reply, "end_turn")]).await;
+    let done = crate::events(&model(&server)).await.into_iter().filter_map(|event| match event.unwrap() {
+        StreamEvent::ServerSideToolDone { name, error, .. } => Some((name.to_string(), error.unwrap())),
+        StreamEvent::Done(streamed) => {
+            assert_eq!(streamed.parts, whole.parts);
+            None
+        }
+        _ => None,
+    });
+    assert_eq!(done.collect::<Vec<_>>(), failed);
 }
 
 /// A search that code made: its result stands between the code and the code's result.

@@ -79,6 +79,41 @@ async fn code_that_was_run_has_its_result() {
     assert_eq!(stream_answer_of(pieces, "STOP").await.parts, expected);
 }
 
+/// By <https://ai.google.dev/api/caching#Outcome>.
+#[tokio::test]
+async fn a_stream_tells_that_code_began_and_how_it_ended() {
+    let code = json!({"language": "PYTHON", "code": "1/0"});
+    let result = json!({"outcome": "OUTCOME_FAILED", "output": "ZeroDivisionError"});
+    let [first, mut last] =
+        [json!([{"executableCode": code}]), json!([{"codeExecutionResult": result}])].map(|parts| piece(&parts));
+    last["candidates"][0]["finishReason"] = "STOP".into();
+    let stream = Reply::stream().event(&first.to_string()).event(&last.to_string()).end();
+    let server = Server::scripted([stream]).await;
+    let mut events: Vec<_> = events(&model(&server).build().unwrap()).await.into_iter().map(Result::unwrap).collect();
+    let Some(StreamEvent::Done(response)) = events.pop() else { panic!("{events:?}") };
+    let (name, error) = (std::sync::Arc::from("code_execution"), Some("OUTCOME_FAILED".to_owned()));
+    let expected = [
+        StreamEvent::ServerSideTool { name: std::sync::Arc::clone(&name), input: code.clone() },
+        StreamEvent::ServerSideToolDone { name, input: code, error: error.clone() },
+    ];
+    assert_eq!(events, expected);
+    let [ResponsePart::ServerSideTool(used)] = &response.parts[..] else { panic!("{response:?}") };
+    assert_eq!(used.error, error);
+}
+
+/// By <https://ai.google.dev/api/generate-content#UrlRetrievalStatus>.
+#[tokio::test]
+async fn a_fetch_of_which_no_page_could_be_read_failed() {
+    let page = |status: &str| json!({"retrievedUrl": "https://a.example/", "urlRetrievalStatus": status});
+    let (lost, read) = ("URL_RETRIEVAL_STATUS_ERROR", "URL_RETRIEVAL_STATUS_SUCCESS");
+    for (statuses, expected) in [(vec![lost, lost], Some(lost)), (vec![lost, read], None), (vec![read, lost], None)] {
+        let pages: Vec<_> = statuses.iter().map(|status| page(status)).collect();
+        let (response, _) = noted("urlContextMetadata", &json!({"urlMetadata": pages})).await;
+        let Some(ResponsePart::ServerSideTool(used)) = response.parts.last() else { panic!("{response:?}") };
+        assert_eq!(used.error.as_deref(), expected, "{statuses:?}");
+    }
+}
+
 /// By <https://ai.google.dev/gemini-api/docs/tool-combination>.
 #[tokio::test]
 async fn calls_of_googles_tools_are_uses_and_their_notes_are_none() {

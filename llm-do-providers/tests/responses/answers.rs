@@ -94,11 +94,21 @@ async fn uses_of_the_providers_tools_are_parts_and_events() {
     let server = Server::scripted([crate::stream_of(&items)]).await;
     let (model, messages, settings) = (model(&server).build().unwrap(), [Message::user("hi")], Settings::default());
     let events: Vec<_> = model.stream(Request::new(&messages, &settings)).await.unwrap().collect().await;
-    let names = events.iter().filter_map(|event| match event {
-        Ok(StreamEvent::ServerSideTool { name, .. }) => Some(&**name),
+    let told = events.iter().filter_map(|event| match event {
+        Ok(StreamEvent::ServerSideTool { name, .. }) => Some(("begun", &**name)),
+        Ok(StreamEvent::ServerSideToolDone { name, error: None, .. }) => Some(("ended", &**name)),
         _ => None,
     });
-    assert_eq!(names.collect::<Vec<_>>(), ["web_search", "code_execution"]);
+    let (search, code) = ("web_search", "code_execution");
+    assert_eq!(told.collect::<Vec<_>>(), [("begun", search), ("ended", search), ("begun", code), ("ended", code)]);
+}
+
+#[tokio::test]
+async fn a_use_that_fails_says_so() {
+    let item = json!({"type": "web_search_call", "id": "ws_1", "status": "failed", "action": {"type": "search", "query": "bees"}});
+    let answer = answer_of(&json!([item])).await;
+    let [ResponsePart::ServerSideTool(used)] = &answer.parts[..] else { panic!("{answer:?}") };
+    assert_eq!(used.error.as_deref(), Some("failed"));
 }
 
 #[tokio::test]

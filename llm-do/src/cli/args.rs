@@ -79,6 +79,9 @@ pub(super) struct RunOptions {
     /// At most this many workers in one another; default: 5.
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<u32>,
+    /// Write the files of the result, if it has any, into this folder; what is there is kept.
+    #[arg(long, value_name = "DIR")]
+    pub(super) files: Option<PathBuf>,
     /// Show calls (-v), and what models write (-vv).
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) verbose: u8,

@@ -15,7 +15,7 @@ use super::args::RunOptions;
 use super::input::root;
 use super::person::Person;
 use super::progress::Progress;
-use super::{Failure, print};
+use super::{Failure, files, print};
 use crate::approval::ApprovalMode;
 use crate::error::{CallError, chain};
 use crate::event::{JsonLines, Verbosity, printable};
@@ -41,7 +41,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
         builder = builder.journal(journal);
     }
     let runtime = builder.build_on(registry).map_err(Failure::error)?;
-    let start = runtime.start_named(&root.name, root.arguments);
+    let start = runtime.start_named(&root.name, root.arguments).with_files();
     let handle = start.handle();
     let result = block_on(&token, async {
         let result = start.await;
@@ -58,7 +58,9 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
         let hint = if options.journal.is_some() { "; run the same again to resume" } else { "" };
         return Err(Failure::Error(format!("aborted by user{hint}")));
     }
-    show(&result.map_err(|error| failure(&error))?)
+    let returned = result.map_err(|error| failure(&error))?;
+    show(returned.value())?;
+    files::keep(returned.attachments(), options.files.as_deref())
 }
 
 /// Creates the file for events, which is not that of the journal.

@@ -6,7 +6,6 @@ use std::marker::PhantomData;
 use futures_util::future::BoxFuture;
 use llm_do_providers::Settings;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::CallContext;
@@ -14,7 +13,7 @@ use crate::declared::Callee;
 use crate::error::{CallError, Fault};
 use crate::event::Caller;
 use crate::prompt::Prompt;
-use crate::tool::WorkerOutput;
+use crate::tool::{FromReturn, WorkerOutput};
 use crate::worker_spec::WorkerSpec;
 
 /// A question to a model, or a call of a worker that is put together on the spot; `.await` makes it.
@@ -63,7 +62,7 @@ impl<T> Ask<T> {
         self
     }
 
-    /// Asks for a `U` in place of plain text.
+    /// Asks for a `U` in place of plain text; for a [`ToolReturn`](crate::ToolReturn), if the model is to make files.
     pub fn output<U: WorkerOutput>(self) -> Ask<U> {
         let Self { ctx, spec, arguments, .. } = self;
         Ask { ctx, spec: spec.output::<U>(), arguments, output: PhantomData }
@@ -76,7 +75,7 @@ impl<T> Ask<T> {
     }
 }
 
-impl<T: DeserializeOwned + 'static> IntoFuture for Ask<T> {
+impl<T: FromReturn + 'static> IntoFuture for Ask<T> {
     type Output = Result<T, CallError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
@@ -88,7 +87,7 @@ impl<T: DeserializeOwned + 'static> IntoFuture for Ask<T> {
                 tool: spec.name,
                 message: Fault::reading(&error).to_string(),
             };
-            serde_json::from_value(returned.value).map_err(unfit)
+            T::from_return(returned).map_err(unfit)
         })
     }
 }

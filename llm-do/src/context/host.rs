@@ -45,7 +45,7 @@ pub(crate) trait Host: Send + Sync {
         &'a self,
         caller: &'a CallContext,
         request: SubtaskRequest,
-    ) -> BoxFuture<'a, Result<Value, CallError>>;
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
     /// Makes a worker for the caller of `ctx`; returns its name, and what it may call.
     #[cfg_attr(not(feature = "workers"), expect(dead_code, reason = "only the tools of that feature make workers"))]
@@ -59,7 +59,7 @@ pub(crate) trait Host: Send + Sync {
         worker: &'a str,
         input: Value,
         attachments: Vec<PathBuf>,
-    ) -> BoxFuture<'a, Result<Value, CallError>>;
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
     /// Returns the id of the run.
     fn run(&self) -> &str;

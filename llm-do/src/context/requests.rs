@@ -12,6 +12,7 @@ use crate::event::EventKind;
 use crate::journal::StepKind;
 use crate::prompt::{Prompt, read};
 use crate::subtask::SubtaskRequest;
+use crate::tool::ToolReturn;
 use crate::user_input::InputRequest;
 use crate::worker_spec::WorkerSpec;
 
@@ -28,7 +29,7 @@ impl CallContext {
         worker: &str,
         input: Value,
         attachments: Vec<PathBuf>,
-    ) -> Result<Value, CallError> {
+    ) -> Result<ToolReturn, CallError> {
         self.scope.host.call_made(self, worker, input, attachments).await
     }
 }
@@ -91,6 +92,11 @@ impl<S> CallContext<S> {
     /// Returns [`CallError::NoWorker`] if no worker has a point, or several have the most, which it names; and errors as of
     /// any call of a worker.
     pub async fn subtask(&self, request: SubtaskRequest) -> Result<Value, CallError> {
+        Ok(self.give(request).await?.value)
+    }
+
+    /// Gives a task, and returns the answer with the files that the worker's model made.
+    pub(crate) async fn give(&self, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
         self.scope.host.subtask(&self.declaring(), request).await
     }
 

@@ -17,6 +17,7 @@ use crate::event::Caller;
 use crate::journal::StepKind;
 use crate::prompt::Prompt;
 use crate::registry::{Origin, Registered};
+use crate::tool::ToolReturn;
 use crate::worker_spec::WorkerSpec;
 
 impl Plane {
@@ -95,10 +96,10 @@ impl Run {
         name: &str,
         input: Value,
         attachments: Vec<PathBuf>,
-    ) -> Result<Value, CallError> {
+    ) -> Result<ToolReturn, CallError> {
         let invalid = |fault: String| CallError::invalid(name, fault);
         let arguments = arguments(&*self.made(name)?, input, attachments).map_err(invalid)?;
-        Ok(self.call(caller.clone(), Callee::Made(name), Ok(arguments), Caller::Code).await?.value)
+        self.call(caller.clone(), Callee::Made(name), Ok(arguments), Caller::Code).await
     }
 }
 

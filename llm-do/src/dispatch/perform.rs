@@ -49,9 +49,13 @@ pub(super) async fn perform(
 
 /// Gives the subtask that a tool asks for to a worker, whose answer is the tool's.
 async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-    let ToolReturn { value, attachments, note, subtask } = returned;
+    let ToolReturn { value, mut attachments, note, subtask } = returned;
     let value = match subtask {
-        Some(request) => ctx.subtask(*request).await?,
+        Some(request) => {
+            let answer = ctx.give(*request).await?;
+            attachments.extend(answer.attachments);
+            answer.value
+        }
         None => value,
     };
     Ok(ToolReturn { value, attachments, note, subtask: None })
@@ -101,7 +105,7 @@ impl Plane {
         let mut run = self.worker_run(&plan, ctx)?;
         run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
-        Ok(run.run(prompt, limits).await?.into())
+        run.run(prompt, limits).await
     }
 
     fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
@@ -112,6 +116,14 @@ impl Plane {
             CallError::UnfitModel { worker, model, message }
         };
         let profile = model.profile();
+        if !profile.tools
+            && let Some(tool) = tools.first()
+        {
+            return Err(unfit(format!(
+                "it calls no tools, such as `{}`; choose another model, or declare none",
+                tool.name
+            )));
+        }
         if let Some(lacking) = plan.server_side_tools.iter().find(|tool| !profile.runs(tool)) {
             return Err(unfit(format!(
                 "its provider has no `{lacking}` for it; choose another model, or leave it out"

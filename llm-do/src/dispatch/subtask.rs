@@ -11,10 +11,11 @@ use crate::error::CallError;
 use crate::event::{Caller, EventKind, Kind};
 use crate::registry::Registered;
 use crate::subtask::{Candidate, SubtaskRequest, best, score};
+use crate::tool::ToolReturn;
 
 impl Run {
     /// Gives a task to the best of the workers that the caller may call.
-    pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<Value, CallError> {
+    pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
         let workers = self.workers(caller);
         let taking: Vec<_> = workers.iter().filter_map(|worker| Some((worker, arguments(worker, &request)?))).collect();
         let points: Vec<_> = taking.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
@@ -27,7 +28,7 @@ impl Run {
         });
         let arguments = taking.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
         let given = Ok(arguments.unwrap_or_default());
-        Ok(self.call(caller.clone(), Callee::Item(&worker), given, Caller::Code).await?.value)
+        self.call(caller.clone(), Callee::Item(&worker), given, Caller::Code).await
     }
 
     /// Lists the workers that a call may call, by name.

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
+use super::parts;
 use crate::usage::RunUsage;
 
 /// What happened.
@@ -146,11 +147,32 @@ pub enum EventKind {
         #[serde(flatten)]
         delta: Delta,
     },
+    /// The model's provider runs one of its own tools: nothing of the run is asked or approved for it.
+    ///
+    /// Told while an answer arrives, so not where a journal has the answer; each is followed by a
+    /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled meanwhile.
+    ServerSideToolStarted {
+        /// The tool, such as `web_search`.
+        tool: Arc<str>,
+        /// What it was asked, in the provider's own terms.
+        input: Value,
+    },
+    /// The tool ended; what it found is in the [`ModelResponse`](Self::ModelResponse).
+    ServerSideToolFinished {
+        /// The tool.
+        tool: Arc<str>,
+        /// What it was asked.
+        input: Value,
+        /// Why it failed, in a word of the provider's, or that the answer broke off; none if it did not.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
     /// The model answered.
     ModelResponse {
         /// The model, as the provider names it.
         model: String,
-        /// The answer.
+        /// The answer. A sink sees its files whole; in JSON they are their media types and sizes, as `bytes`.
+        #[serde(serialize_with = "parts::serialize")]
         parts: Vec<ResponsePart>,
         /// What it used.
         usage: Usage,

@@ -3,6 +3,7 @@
 mod asked;
 mod begin;
 mod content;
+mod server_side;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,6 +15,7 @@ use tracing::{Level, Span, event};
 
 use self::asked::Asked;
 use self::begin::{agent, chat, known, tool, workflow};
+use self::server_side::ServerSide;
 use super::{Caller, Delivery, Event, EventKind, EventSink, Kind, Outcome};
 
 #[doc = include_str!("../../docs/tracing_sink.md")]
@@ -32,6 +34,8 @@ struct Open {
     what: Kind,
     /// The request that its model has not answered yet.
     chat: Option<Span>,
+    /// The tools that its provider runs for it.
+    server_side: ServerSide,
     /// The calls that its model asked for in its last answer, not made yet.
     asked: Asked,
     /// What its own requests used.
@@ -73,6 +77,17 @@ impl EventSink for TracingSink {
             EventKind::ModelRequest { model, .. } => {
                 if let Some(call) = open.get_mut(&here) {
                     call.request(model);
+                }
+            }
+            EventKind::ServerSideToolStarted { tool, input } => {
+                if let Some(call) = open.get_mut(&here) {
+                    let request = call.chat.as_ref().unwrap_or(&call.span);
+                    call.server_side.begin(event, tool, input, request, self.content);
+                }
+            }
+            EventKind::ServerSideToolFinished { tool, input, error } => {
+                if let Some(call) = open.get_mut(&here) {
+                    call.server_side.end(tool, input, error.as_deref(), self.content);
                 }
             }
             EventKind::ModelResponse { model, parts, usage } => {
@@ -119,7 +134,14 @@ impl TracingSink {
                 _ => span.record("gen_ai.input.messages", content::of_user(arguments)),
             };
         }
-        Open { span, what, chat: None, asked: Asked::default(), used: Usage::default() }
+        Open {
+            span,
+            what,
+            chat: None,
+            server_side: ServerSide::default(),
+            asked: Asked::default(),
+            used: Usage::default(),
+        }
     }
 
     /// A call that never ran has no time: it is an event in its caller's span. Its name may be a model's invention.
@@ -157,6 +179,7 @@ impl Open {
 
     /// Ends a request that got no answer.
     fn unanswered(&mut self) {
+        self.server_side = ServerSide::default();
         if let Some(chat) = self.chat.take() {
             fail(&chat, "request_failed");
         }
@@ -164,6 +187,7 @@ impl Open {
 
     fn answered(&mut self, model: &str, parts: &[ResponsePart], usage: Usage, with_content: bool) {
         self.used += usage;
+        self.server_side = ServerSide::default();
         self.asked = if self.span.is_disabled() { Asked::default() } else { Asked::new(parts) };
         let Some(chat) = self.chat.take().filter(|chat| !chat.is_disabled()) else { return };
         chat.record("gen_ai.response.model", model);

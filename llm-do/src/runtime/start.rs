@@ -85,6 +85,14 @@ impl Runtime {
 }
 
 impl<T> Start<T> {
+    /// Gives the result with its files: those that a tool attached, or a worker's model made.
+    ///
+    /// A result of a [`ToolReturn`] has them anyway; of any other type, this is the way to them.
+    pub fn with_files(self) -> Start<ToolReturn> {
+        let Self { root, handle, .. } = self;
+        Start { root, handle, read: Ok, output: PhantomData }
+    }
+
     /// Goes on from what was said before, if the call is a worker's. Default: from nothing.
     pub fn history(self, history: History) -> Self {
         self.handle.conversation.keep(history.into());

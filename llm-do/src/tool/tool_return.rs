@@ -10,7 +10,8 @@ use crate::subtask::SubtaskRequest;
 
 /// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
 ///
-/// A tool that returns any type that serialises needs none of this. A caller by name
+/// A tool that returns any type that serialises needs none of this. Of a worker it is the model's text with the files that the
+/// model made, such as images; the text may then be missing. A caller by name
 /// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
 ///
 /// # Examples

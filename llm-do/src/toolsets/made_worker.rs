@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::context::CallContext;
 use crate::error::{CallError, Result};
+use crate::tool::ToolReturn;
 use crate::worker_spec::WorkerSpec;
 
 toolset! {
@@ -57,7 +58,7 @@ pub async fn worker_call(
     /// Files for it: paths below the project's root.
     #[arg(default)]
     attachments: Vec<PathBuf>,
-) -> Result<Value, CallError> {
+) -> Result<ToolReturn, CallError> {
     let input = match input {
         Input::Text(text) => Value::String(text),
         Input::Arguments(arguments) => Value::Object(arguments),

@@ -1,5 +1,7 @@
 //! How a worker's model is asked for its output, and how the answer is read.
 
+mod embedded;
+
 use std::sync::Arc;
 
 use llm_do_providers::{OutputSchema, Profile, ToolSpec};
@@ -45,16 +47,15 @@ impl Output {
         profile: Profile,
         has_tools: bool,
     ) -> Result<Self, String> {
-        let native = || OutputSchema { name: OUTPUT_TOOL.into(), schema: Arc::clone(&shape.schema.schema) };
-        let way = match mode {
-            _ if shape.is_text => Way::Text,
-            OutputMode::Auto if lacks_native(profile, has_tools).is_none() => Way::Native(native()),
-            OutputMode::Auto | OutputMode::Tool => Way::Tool(output_tool(&shape.schema.schema)),
-            OutputMode::Prompted => Way::Prompted(Arc::clone(&shape.schema.schema)),
-            OutputMode::Native => match lacks_native(profile, has_tools) {
-                Some(lack) => return Err(format!("{lack}; leave out `output = native`, or choose another model")),
-                None => Way::Native(native()),
-            },
+        let schema = || Arc::clone(&shape.schema.schema);
+        let way = if shape.is_text {
+            Way::Text
+        } else {
+            match chosen(mode, profile, has_tools)? {
+                Chosen::Native => Way::Native(OutputSchema { name: OUTPUT_TOOL.into(), schema: schema() }),
+                Chosen::Tool => Way::Tool(output_tool(&schema())),
+                Chosen::Prompted => Way::Prompted(schema()),
+            }
         };
         Ok(Self { way, shape: Arc::clone(shape), check })
     }
@@ -87,20 +88,26 @@ impl Output {
         }
     }
 
-    /// Reads an answer without tool calls.
-    pub(crate) fn read_text(&self, text: &str) -> Result<Value, Fault> {
+    /// Reads an answer without tool calls; of one that is no more than files the value is null, where the type takes that.
+    pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
         match &self.way {
-            Way::Text if text.trim().is_empty() => Err("the answer was empty; answer in plain text".into()),
+            Way::Text if text.trim().is_empty() => {
+                let files = has_files.then(|| (self.check)(Value::Null).ok()).flatten();
+                files.ok_or_else(|| "the answer was empty; answer in plain text".into())
+            }
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
-            Way::Prompted(_) => self.read_json(unfenced(text)),
+            Way::Prompted(_) => self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?),
             Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`").into()),
         }
     }
 
     /// Reads the arguments of a call of the output tool, or the text of a native output.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
-        let value = serde_json::from_str(json).map_err(|error| format!("the result is not JSON: {error}"))?;
+        self.read_value(serde_json::from_str(json).map_err(|error| embedded::no_json(&error))?)
+    }
+
+    fn read_value(&self, value: Value) -> Result<Value, Fault> {
         self.shape.schema.check(&value).map_err(misfit)?;
         self.checked(self.unwrap(value))
     }
@@ -117,6 +124,29 @@ impl Output {
     }
 }
 
+/// A way for an output that is data.
+enum Chosen {
+    Native,
+    Tool,
+    Prompted,
+}
+
+/// Chooses the way: the one of `mode`, or the best that the model has.
+fn chosen(mode: OutputMode, profile: Profile, has_tools: bool) -> Result<Chosen, String> {
+    let lack = lacks_native(profile, has_tools);
+    match (mode, lack) {
+        (OutputMode::Auto | OutputMode::Native, None) => Ok(Chosen::Native),
+        (OutputMode::Native, Some(lack)) => {
+            Err(format!("{lack}; leave out `output = native`, or choose another model"))
+        }
+        (OutputMode::Auto | OutputMode::Tool, _) if profile.tools => Ok(Chosen::Tool),
+        (OutputMode::Tool, _) => {
+            Err("it calls no tools, and `output = tool` needs one; leave it out, or choose another model".to_owned())
+        }
+        (OutputMode::Auto | OutputMode::Prompted, _) => Ok(Chosen::Prompted),
+    }
+}
+
 /// Says what keeps a model from giving the output by itself, if anything does.
 fn lacks_native(profile: Profile, has_tools: bool) -> Option<&'static str> {
     match (profile.native_output, profile.native_output_with_tools || !has_tools) {
@@ -129,13 +159,6 @@ fn lacks_native(profile: Profile, has_tools: bool) -> Option<&'static str> {
 fn output_tool(schema: &Arc<Value>) -> ToolSpec {
     let description = "Gives the final result and ends the task. Call it once, when everything else is done.";
     ToolSpec { name: OUTPUT_TOOL.into(), description: description.into(), parameters: Arc::clone(schema) }
-}
-
-/// Takes away the fence of Markdown that models like to put around JSON.
-fn unfenced(text: &str) -> &str {
-    let text = text.trim();
-    let fenced = text.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    fenced.and_then(|rest| rest.split_once('\n')).map_or(text, |(_, inside)| inside)
 }
 
 fn misfit(fault: impl Into<Fault>) -> Fault {

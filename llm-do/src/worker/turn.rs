@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llm_do_providers::{FinishReason, Message, Response, ToolCall, ToolResult};
+use llm_do_providers::{Attachment, FinishReason, Message, Response, ToolCall, ToolResult};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -32,6 +32,9 @@ pub(crate) struct Turns {
     asked: usize,
     /// Failures in a row: of the output under its tool's name, of each tool under its own.
     failures: BTreeMap<String, u32>,
+    /// The files that the model made so far, which go with the result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    files: Vec<Attachment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,6 +89,7 @@ impl Turns {
             limits,
             asked: 0,
             failures: BTreeMap::new(),
+            files: Vec::new(),
         }
     }
 
@@ -123,6 +127,11 @@ impl Turns {
         messages.get(self.asked..).unwrap_or(messages)
     }
 
+    /// Returns the files that the model made, without those in answers that were not accepted whatever they said.
+    pub(crate) fn files(&self) -> &[Attachment] {
+        &self.files
+    }
+
     /// Takes what the user said to a tool meanwhile.
     pub(crate) fn heard(&mut self, said: &[String]) {
         if !said.is_empty() {
@@ -133,6 +142,8 @@ impl Turns {
     /// Takes the model's answer; returns what was wrong with it, if it is asked again for that.
     pub(crate) fn answered(&mut self, response: Response, output: &Output) -> Option<String> {
         let (text, finish) = (response.text(), response.finish);
+        // Also those of an answer that is asked for again for what it says: nothing would make them a second time.
+        self.files.extend(response.attachments().cloned());
         let calls = self.said(response);
         match finish {
             FinishReason::Length => {
@@ -143,7 +154,7 @@ impl Turns {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
                 None
             }
-            _ if calls.is_empty() => match output.read_text(&text) {
+            _ if calls.is_empty() => match output.read_text(&text, !self.files.is_empty()) {
                 Ok(value) => self.done(value),
                 Err(fault) => self.refuse(&calls, &fault),
             },

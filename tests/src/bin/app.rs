@@ -1,5 +1,6 @@
 //! An application for the tests of the command line.
 
+use llm_do::Attachment;
 use llm_do::prelude::*;
 
 /// Greet somebody.
@@ -26,6 +27,13 @@ async fn greet_in_writing(ctx: &CallContext, input: String) -> Result<String> {
 /// Answer a question about files.
 #[worker]
 async fn look_at(prompt: Prompt) -> String;
+
+/// Draw a picture, and say what it is, with files of all sorts of names.
+#[tool(effect = read_only)]
+fn draw() -> ToolReturn {
+    let picture = Attachment::new("image/png", vec![1, 2, 3]);
+    ToolReturn::text("a dot").attach(picture.clone()).attach(picture.clone()).attach(picture.named("../../dot.png"))
+}
 
 /// Write something down.
 #[tool(effect = destructive)]

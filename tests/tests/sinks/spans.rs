@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::testing::{FunctionModel, ScriptedModel, TestModel};
 use llm_do::{
-    ApprovalMode, ErrorKind, Message, Model, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ToolCall,
-    TracingSink, Usage, async_trait,
+    ApprovalMode, ErrorKind, Profile, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ServerSideTool,
+    ServerSideToolUse, ToolCall, TracingSink, Usage, json,
 };
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -28,6 +28,10 @@ fn keep(secret: String) -> String {
 /// Keep secrets.
 #[worker(toolsets = [keep])]
 async fn keeper(input: String) -> String;
+
+/// Search.
+#[worker(server_side_tools = [web_search])]
+async fn search(input: String) -> String;
 
 /// Fails.
 #[tool(effect = read_only, inline)]
@@ -142,38 +146,19 @@ fn traced(sink: TracingSink) -> RuntimeBuilder {
     Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll).sink(sink)
 }
 
-/// A model of a provider that the conventions have a name for.
-#[derive(Debug)]
-struct Mistral(FunctionModel);
-
-#[async_trait]
-impl Model for Mistral {
-    fn name(&self) -> &'static str {
-        "mistral:asked"
-    }
-
-    async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        self.0.request(request).await
-    }
-}
-
 /// Returns a model that calls `keep`, then says it is done.
-fn calls_keep() -> FunctionModel {
-    FunctionModel::new(|request: Request<'_>| {
-        let part = match request.messages.last() {
-            Some(Message::User { .. }) => {
-                ResponsePart::ToolCall(ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#))
-            }
-            _ => ResponsePart::Text { text: "swordfish is kept".into() },
-        };
-        Ok(Response::new("served", vec![part], Usage::of_request(7, 3)))
+fn calls_keep() -> ScriptedModel {
+    let call = ToolCall::new("call-1", "keep", r#"{"secret":"swordfish"}"#);
+    let answers = [ResponsePart::ToolCall(call), ResponsePart::Text { text: "swordfish is kept".into() }];
+    answers.into_iter().fold(ScriptedModel::new(), |script, part| {
+        script.respond(Response::new("served", vec![part], Usage::of_request(7, 3)))
     })
 }
 
 async fn keep_swordfish(sink: TracingSink) -> Trace {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
-    let runtime = Runtime::builder().force_model(Mistral(calls_keep())).sink(sink).build().unwrap();
+    let runtime = Runtime::builder().force_model(calls_keep().named("mistral:asked")).sink(sink).build().unwrap();
     runtime.run(keeper { input: "swordfish".into() }).await.unwrap();
     trace
 }
@@ -191,6 +176,36 @@ async fn spans_are_in_one_another_as_calls_are() {
     assert!(is_in("invoke_agent summarise", "chat model"), "{nested:?}");
     assert!(is_in("invoke_agent summarise", "execute_tool write_twelve"), "{nested:?}");
     assert!(trace.spans().values().all(|span| span.handles == 0), "{:?}", trace.spans());
+}
+
+#[tokio::test]
+async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
+    for with_content in [false, true] {
+        let trace = Trace::default();
+        let _guard = tracing::subscriber::set_default(trace.clone());
+        let used = ServerSideToolUse::new("web_search", json!({ "query": "swordfish" }), Value::Null);
+        let parts = [
+            ResponsePart::ServerSideTool(used.with_error(Some("swordfish is sold out".into()))),
+            ResponsePart::Text { text: "none".into() },
+        ];
+        let profile = Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+        let model = ScriptedModel::new().answer(parts).profile(profile);
+        let sink = TracingSink::new().content(with_content);
+        let runtime = Runtime::builder().force_model(model).sink(sink).build().unwrap();
+        runtime.run(search { input: "q".into() }).await.unwrap();
+        assert!(
+            trace.nested().contains(&("chat model".into(), "execute_tool web_search".into())),
+            "{:?}",
+            trace.nested()
+        );
+        let span = trace.span("execute_tool web_search");
+        assert_eq!(
+            ["gen_ai.tool.name", "gen_ai.tool.type", "error.type"].map(|field| &*span.fields[field]),
+            ["web_search", "extension", "server_side_tool_failed"]
+        );
+        assert_eq!(span.handles, 0);
+        assert_eq!(format!("{span:?}").contains("swordfish"), with_content, "{span:?}");
+    }
 }
 
 #[tokio::test]

@@ -111,6 +111,13 @@ impl Block {
         Some(StreamEvent::ServerSideTool { name: Arc::clone(name), input: input.value()? })
     }
 
+    /// What is shown of a use as its result comes.
+    pub(super) fn done(&self, result: &Self) -> Option<StreamEvent> {
+        let (Self::Use { name, input, kept }, Self::Raw(block)) = (self, result) else { return None };
+        (result.answers()? == id(kept)).then_some(())?;
+        Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
+    }
+
     /// Takes in more of it, and returns what of that is shown.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
@@ -161,9 +168,7 @@ impl Block {
     /// The id of the use that a result belongs to.
     fn answers(&self) -> Option<&str> {
         match self {
-            Self::Raw(block) if block.get("type")?.as_str()?.ends_with("_tool_result") => {
-                block.get("tool_use_id")?.as_str()
-            }
+            Self::Raw(block) => answered(block),
             _ => None,
         }
     }
@@ -190,7 +195,7 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Thinking { text, kept } => parts.extend(thinking(text, kept)),
             Block::Call { name, input, kept, .. } => parts.push(call(&name, input, kept)),
             Block::Use { name, input, kept } => {
-                let id = kept.get("id").and_then(Value::as_str).unwrap_or_default();
+                let id = id(&kept);
                 let result = blocks.next_if(|next| next.answers() == Some(id));
                 parts.push(server_side(&name, &input, kept, result));
             }
@@ -201,7 +206,33 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Unknown => {}
         }
     }
+    tell_failures(&mut parts);
     parts
+}
+
+/// Says of each use whether it failed, where its result is a part of its own.
+pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
+    let failed: Vec<_> = parts.iter().filter_map(failed).collect();
+    for part in parts {
+        let ResponsePart::ServerSideTool(used) = part else { continue };
+        let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
+        let id = data.and_then(|data| data["use"]["id"].as_str());
+        if let Some((_, error)) = failed.iter().find(|(of, _)| Some(of.as_str()) == id) {
+            used.error = Some(error.clone());
+        }
+    }
+}
+
+fn failed(part: &ResponsePart) -> Option<(String, String)> {
+    let ResponsePart::Opaque(data) = part else { return None };
+    let block = data.of(PROVIDER)?.as_object()?;
+    Some((answered(block)?.to_owned(), failure(block)?))
+}
+
+/// The id of the use whose result a block is.
+fn answered(block: &RawBlock) -> Option<&str> {
+    let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
+    block.get("tool_use_id").filter(|_| is_result)?.as_str()
 }
 
 /// A thought without its signature, which was cut off, cannot go back.
@@ -221,13 +252,25 @@ fn call(name: &str, input: Input, mut kept: RawBlock) -> ResponsePart {
 
 fn server_side(name: &str, input: &Input, kept: RawBlock, result: Option<Block>) -> ResponsePart {
     let mut data = RawBlock::from_iter([("use".to_owned(), Value::Object(kept))]);
-    let mut output = Value::Null;
+    let (mut output, mut error) = (Value::Null, None);
     if let Some(Block::Raw(mut result)) = result {
+        error = failure(&result);
         output = result.shift_remove("content").unwrap_or_default();
         data.insert("result".to_owned(), Value::Object(result));
     }
-    let used = ServerSideToolUse::new(name, input.value().unwrap_or_default(), output);
+    let used = ServerSideToolUse::new(name, input.value().unwrap_or_default(), output).with_error(error);
     ResponsePart::ServerSideTool(used.with_provider_data(self::data(data)))
+}
+
+fn id(kept: &RawBlock) -> &str {
+    kept.get("id").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Why a use failed, as its result says: the tool's fault, or that of the code it ran.
+fn failure(result: &RawBlock) -> Option<String> {
+    let content = result.get("content")?;
+    let code = content["return_code"].as_i64().filter(|code| *code != 0);
+    content["error_code"].as_str().map(str::to_owned).or(code.map(|code| format!("return code {code}")))
 }
 
 fn opaque(data: Value) -> ResponsePart {

@@ -1,5 +1,7 @@
 //! The figures of an answer, which grow with it.
 
+use serde_json::Value;
+
 use crate::anthropic::wire::Tokens;
 use crate::lenient::Figure;
 use crate::usage::Usage;
@@ -12,6 +14,7 @@ pub(super) struct Figures {
     cache_read: u64,
     output: u64,
     thinking: u64,
+    server_side: u64,
 }
 
 impl Figures {
@@ -23,6 +26,9 @@ impl Figures {
         set(&mut self.cache_read, tokens.cache_read_input_tokens);
         set(&mut self.output, tokens.output_tokens);
         set(&mut self.thinking, tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
+        if let Some(requests) = tokens.server_tool_use.as_deref().and_then(Value::as_object) {
+            self.server_side = requests.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
+        }
     }
 
     /// Returns the usage: what goes into the cache or comes from it is part of the input, unlike on the wire.
@@ -32,6 +38,7 @@ impl Figures {
             cached_tokens: self.cache_read,
             cache_write_tokens: self.cache_write,
             reasoning_tokens: self.thinking,
+            server_side_tools: self.server_side,
             ..Usage::of_request(input, self.output)
         }
     }

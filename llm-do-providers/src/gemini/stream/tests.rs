@@ -17,7 +17,7 @@ fn answer() -> Answer {
 }
 
 #[test]
-fn the_stream_has_seven_events() {
+fn the_stream_has_eight_events() {
     let (events, error) = read_at_once(answer(), STREAM.as_bytes());
     assert!(error.is_none());
     let [
@@ -25,6 +25,7 @@ fn the_stream_has_seven_events() {
         StreamEvent::Text(_),
         StreamEvent::Text(_),
         StreamEvent::ServerSideTool { .. },
+        StreamEvent::ServerSideToolDone { error: None, .. },
         StreamEvent::ToolCall { index: 0, .. },
         StreamEvent::ToolCall { index: 1, .. },
         StreamEvent::Done(response),

@@ -30,15 +30,22 @@ struct Recorded {
 #[serde(deny_unknown_fields)]
 struct Head {
     model: String,
+    /// Absent in recordings of before it was asked.
+    #[serde(default = "calls_tools")]
+    tools: bool,
     native_output: bool,
     native_output_with_tools: bool,
 }
 
+fn calls_tools() -> bool {
+    Profile::NONE.tools
+}
+
 impl Tape {
     pub(super) fn create(path: &Path, model: &str, profile: Profile) -> io::Result<Self> {
-        let Profile { native_output, native_output_with_tools, .. } = profile;
+        let Profile { tools, native_output, native_output_with_tools, .. } = profile;
         let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        write(&mut file, &Head { model: model.to_owned(), native_output, native_output_with_tools })?;
+        write(&mut file, &Head { model: model.to_owned(), tools, native_output, native_output_with_tools })?;
         Ok(Self { file: Some(file), left: Vec::new() })
     }
 
@@ -46,8 +53,8 @@ impl Tape {
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let head = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Head { model, native_output, native_output_with_tools } = parse(&head, 1)?;
-        let profile = Profile { native_output, native_output_with_tools, ..Profile::NONE };
+        let Head { model, tools, native_output, native_output_with_tools } = parse(&head, 1)?;
+        let profile = Profile { tools, native_output, native_output_with_tools, ..Profile::NONE };
         let recorded = lines.enumerate().map(|(place, line)| parse(&line?, place + 2));
         let left = recorded.collect::<io::Result<_>>()?;
         Ok((Self { file: None, left }, model, profile))

@@ -44,6 +44,28 @@ pub(super) fn tool(event: &Event, parent: Option<&Span>) -> Span {
     )
 }
 
+/// Begins the span of a tool that a model's provider runs, inside that of the request.
+pub(super) fn provider_tool(event: &Event, name: &str, parent: &Span) -> Span {
+    tracing::span!(
+        target: "llm_do",
+        parent: parent,
+        Level::INFO,
+        "execute_tool",
+        "otel.name" = format!("execute_tool {name}"),
+        "otel.kind" = "internal",
+        "otel.status_code" = field::Empty,
+        "otel.status_description" = field::Empty,
+        "error.type" = field::Empty,
+        "gen_ai.operation.name" = "execute_tool",
+        "llm_do.run" = &*event.run,
+        "llm_do.call" = event.call,
+        "gen_ai.tool.name" = name,
+        // Neither the application's, which would be `function`, nor a store of data.
+        "gen_ai.tool.type" = "extension",
+        "gen_ai.tool.call.arguments" = field::Empty,
+    )
+}
+
 pub(super) fn agent(event: &Event, parent: Option<&Span>) -> Span {
     call!(
         event,

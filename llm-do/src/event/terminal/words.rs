@@ -39,6 +39,13 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
+        EventKind::ServerSideToolStarted { tool, input } => {
+            Some(told(&format!("  {name} has its provider run {}", flat(tool)), &input.to_string(), ""))
+        }
+        EventKind::ServerSideToolFinished { tool, error: None, .. } => Some(format!("  {name} had {} run", flat(tool))),
+        EventKind::ServerSideToolFinished { tool, error: Some(error), .. } => {
+            Some(told(&format!("  {name} had {} fail:", flat(tool)), error, ""))
+        }
         EventKind::ModelResponse { parts, usage, .. } => Some(answer(&name, parts, usage, verbosity)),
         EventKind::ModelRetry { reason } => Some(told(&format!("  {name} asks again:"), reason, "")),
         EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
@@ -76,6 +83,7 @@ fn word(part: &ResponsePart, verbosity: Verbosity) -> Option<String> {
         ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
         ResponsePart::Text { text } => Some(format!("{text:?}")),
         ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
+        ResponsePart::Attachment(file) => Some(format!("{} of {} bytes", file.media_type(), file.data().len())),
         _ => None,
     }
 }

@@ -2,7 +2,7 @@
 
 #![allow(unused)]
 
-use llm_do::{CallError, ToolReturn, worker};
+use llm_do::{CallError, worker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,10 +19,6 @@ async fn judge(input: String) -> NotDescribed;
 /// Judge again.
 #[worker]
 async fn judge_again(input: String) -> Result<Vec<NotRead>, CallError>;
-
-/// Judge with files.
-#[worker]
-async fn judge_with_files(input: String) -> ToolReturn;
 
 /// Judge with a body.
 #[worker]

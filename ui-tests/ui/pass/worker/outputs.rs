@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use llm_do::{CallContext, CallError, Value, data, entry, worker};
+use llm_do::{CallContext, CallError, ToolReturn, Value, data, entry, worker};
 
 /// A review.
 #[data]
@@ -42,7 +42,15 @@ async fn anything(input: String) -> Value;
 #[worker]
 async fn pair(input: String) -> (u8, bool);
 
-#[entry(toolsets = [text, nothing, number, review, reviews, anything, pair])]
+/// A text with files.
+#[worker(server_side_tools = [image_generation])]
+async fn picture(input: String) -> ToolReturn;
+
+/// A text with files, behind an alias.
+#[worker]
+async fn sketch(input: String) -> Judged<ToolReturn>;
+
+#[entry(toolsets = [text, nothing, number, review, reviews, anything, pair, picture, sketch])]
 async fn start(ctx: &CallContext<start>, input: String) -> Judged<f64> {
     let _: String = ctx.call(text { input: input.clone() }).await?;
     let () = ctx.call(nothing { input: input.clone() }).await?;
@@ -50,6 +58,8 @@ async fn start(ctx: &CallContext<start>, input: String) -> Judged<f64> {
     let _: BTreeMap<String, Vec<Review>> = ctx.call(reviews { input: input.clone() }).await?;
     let _: Value = ctx.call(anything { input: input.clone() }).await?;
     let _: (u8, bool) = ctx.call(pair { input: input.clone() }).await?;
+    let _: ToolReturn = ctx.call(picture { input: input.clone() }).await?;
+    let _: ToolReturn = ctx.call(sketch { input: input.clone() }).await?;
     Ok(ctx.call(number { input }).await?.unwrap_or_default())
 }
 

@@ -1,0 +1,154 @@
+//! How a worker's model is asked for an output that is no text: as its profile says, or the worker.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use llm_do::prelude::*;
+use llm_do::testing::{AskedRequest, Recorder, ScriptedModel};
+use llm_do::{EventKind, OutputMode, Profile, ToolChoice, Value, WorkerSpec, json};
+
+/// What was found.
+#[data]
+#[derive(Debug, PartialEq)]
+struct Finding {
+    score: u8,
+}
+
+/// Look.
+#[tool(effect = read_only)]
+fn look() -> u32 {
+    7
+}
+
+/// Judge.
+#[worker(retries = 1)]
+async fn judge(input: String) -> Finding;
+
+/// Judge after a look.
+#[worker(toolsets = [look])]
+async fn judge_after_a_look(input: String) -> Finding;
+
+/// Judge in text after a look.
+#[worker(toolsets = [look], output = prompted)]
+async fn say_after_a_look(input: String) -> Finding;
+
+/// Judge through the tool.
+#[worker(output = tool)]
+async fn judge_through_tool(input: String) -> Finding;
+
+/// Answer after a look.
+#[worker(toolsets = [look])]
+async fn answer_after_a_look(input: String) -> String;
+
+/// Answer.
+#[worker]
+async fn answer(input: String) -> String;
+
+fn finding() -> Value {
+    json!({ "score": 7 })
+}
+
+fn runtime(model: &ScriptedModel, streaming: bool) -> Runtime {
+    Runtime::builder().force_model(model.clone()).streaming(streaming).build().unwrap()
+}
+
+fn is_prompted(asked: &AskedRequest) -> bool {
+    asked.instructions.contains("Give the final result as JSON") && asked.output.is_none()
+}
+
+#[tokio::test]
+async fn auto_asks_in_the_way_that_the_profile_has() {
+    let given = |model: ScriptedModel, profile: Profile| model.profile(profile).repeat_last();
+    let text = || ScriptedModel::new().text(finding().to_string());
+    let native = given(text(), Profile::NATIVE_OUTPUT);
+    let tool = given(ScriptedModel::new().call("final_result", finding()), Profile::NONE);
+    let prompted = given(text(), Profile::TEXT);
+    for streaming in [false, true] {
+        for model in [&native, &tool, &prompted] {
+            let result = runtime(model, streaming).run(judge { input: "q".into() }).await.unwrap();
+            assert_eq!(result, Finding { score: 7 });
+        }
+    }
+    for asked in native.requests() {
+        assert!(asked.output.is_some() && asked.tools.is_empty() && !is_prompted(&asked));
+    }
+    for asked in tool.requests() {
+        assert_eq!((asked.tool_names(), asked.tool_choice()), (vec!["final_result"], ToolChoice::Tool("final_result")));
+        assert!(asked.output.is_none() && !is_prompted(&asked));
+    }
+    for asked in prompted.requests() {
+        assert!(asked.tools.is_empty() && asked.tool_choice() == ToolChoice::Auto && is_prompted(&asked));
+    }
+}
+
+#[tokio::test]
+async fn every_way_gives_its_output_after_calls_of_tools() {
+    let look = || ScriptedModel::new().call("look", json!({}));
+    for streaming in [false, true] {
+        let native = look().text(finding().to_string()).profile(Profile::NATIVE_OUTPUT);
+        let tool = look().call("final_result", finding());
+        for model in [&native, &tool] {
+            let result = runtime(model, streaming).run(judge_after_a_look { input: "q".into() }).await.unwrap();
+            assert_eq!(result.score, 7);
+            model.assert_over();
+        }
+        assert_eq!(native.requests()[1].tool_names(), ["look"]);
+        assert_eq!(tool.requests()[1].tool_names(), ["look", "final_result"]);
+
+        let prompted = look().text("I looked: {\"score\": 7}");
+        let result = runtime(&prompted, streaming).run(say_after_a_look { input: "q".into() }).await.unwrap();
+        assert_eq!(result.score, 7);
+        assert_eq!(
+            (prompted.requests()[1].tool_names(), prompted.requests()[1].last_text()),
+            (vec!["look"], "7".into())
+        );
+        assert!(is_prompted(&prompted.requests()[1]));
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_holds_no_result_is_asked_for_again_with_the_fault_told() {
+    for streaming in [false, true] {
+        for (wrong, fault) in [
+            ("A seven.", "the result is not JSON: "),
+            ("{\"score\": 7} or {\"score\": 8}", "the answer holds 2 JSON objects; give one"),
+            ("{\"score\": \"high\"}", "the result does not follow its schema"),
+        ] {
+            let recorder = Recorder::new();
+            let model = ScriptedModel::new().text(wrong).text(finding().to_string()).profile(Profile::TEXT);
+            let builder = Runtime::builder().force_model(model.clone()).streaming(streaming).sink(recorder.clone());
+            builder.build().unwrap().run(judge { input: "q".into() }).await.unwrap();
+            let told = model.requests()[1].last_text();
+            assert!(told.starts_with(fault), "{told}");
+            let retried =
+                |kind: &EventKind| matches!(kind, EventKind::ModelRetry { reason } if reason.starts_with(fault));
+            assert_eq!(recorder.kinds().iter().filter(|kind| retried(kind)).count(), 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_calls_no_tools_is_not_asked_by_a_worker_that_needs_one() {
+    let model = ScriptedModel::new().named("plain").text("7").profile(Profile::TEXT);
+    let runtime = runtime(&model, false);
+    let tools = runtime.run(answer_after_a_look { input: "q".into() }).await.unwrap_err();
+    assert!(matches!(&tools, CallError::UnfitModel { worker, .. } if worker == "answer_after_a_look"), "{tools:?}");
+    let tools = tools.to_string();
+    assert!(tools.contains("`scripted:plain`") && tools.contains("it calls no tools, such as `look`"), "{tools}");
+    let output = runtime.run(judge_through_tool { input: "q".into() }).await.unwrap_err().to_string();
+    assert!(output.contains("it calls no tools, and `output = tool` needs one"), "{output}");
+    assert_eq!(model.requests(), []);
+    assert_eq!(runtime.run(answer { input: "q".into() }).await.unwrap(), "7", "plain text needs no tool");
+}
+
+#[tokio::test]
+async fn a_spec_and_a_worker_file_force_the_way_as_the_attribute_does() {
+    let schema = json!({ "type": "object", "properties": { "score": { "type": "integer" } }, "required": ["score"] });
+    let spec = WorkerSpec::new("spec", "Judge.").output_schema(schema).output_mode(OutputMode::Prompted);
+    let file = "---\nname: file\noutput: prompted\noutput_schema: { type: object, required: [score] }\n---\nJudge.";
+    let model = ScriptedModel::new().text(finding().to_string()).profile(Profile::NATIVE_OUTPUT).repeat_last();
+    let builder = Runtime::builder().force_model(model.clone()).worker(spec).worker(file.parse().unwrap());
+    let runtime = builder.build().unwrap();
+    for (turn, name) in ["spec", "file"].into_iter().enumerate() {
+        assert_eq!(runtime.run_named(name, json!({ "input": "q" })).await.unwrap(), finding());
+        assert!(is_prompted(&model.requests()[turn]), "{name}");
+    }
+}
