@@ -5,7 +5,6 @@ mod builder;
 mod contents;
 mod convert;
 mod family;
-mod known;
 mod parts;
 mod schema;
 mod server_side;
@@ -22,7 +21,6 @@ use async_trait::async_trait;
 use self::answer::Answer;
 pub use self::builder::GeminiBuilder;
 use self::family::Family;
-use self::known::Known;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
@@ -132,7 +130,6 @@ pub struct GeminiModel {
     whole: Arc<Endpoint>,
     pub(crate) streamed: Arc<Endpoint>,
     family: Family,
-    schemas: Arc<Known>,
     profile: Profile,
     retries: u32,
 }
@@ -165,7 +162,7 @@ impl GeminiModel {
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         server_side::check(&self.model, self.family, request)?;
-        let wire = convert::request(request, self.family, &self.schemas)?;
+        let wire = convert::request(request, self.family)?;
         let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(Arc::clone(&asked), turn);
         Exchange::new(endpoint, &wire, request.settings, self.retries, begin)

@@ -20,6 +20,7 @@ pub trait Way: Copy + PartialEq + 'static {
     fn name(self) -> String;
 
     /// The way by hand that does the same.
+    #[must_use]
     fn opponent(self) -> Self;
 
     /// The plainest way by hand, if another than the opponent.

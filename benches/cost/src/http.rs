@@ -83,7 +83,7 @@ pub fn streamed(events: impl IntoIterator<Item = String>) -> Arc<[u8]> {
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();
     for event in events {
         let text = format!("{event}\n\n");
-        answer += &format!("{:x}\r\n{text}\r\n", text.len());
+        answer += &[&format!("{:x}", text.len()), text.as_str(), ""].join("\r\n");
     }
     (answer + "0\r\n\r\n").into_bytes().into()
 }

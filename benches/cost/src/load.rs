@@ -37,7 +37,7 @@ impl Load {
 /// # Panics
 ///
 /// Panics if the work does, or if there can be no runtime.
-pub fn measure<W, F>(load: &Load, usual: u32, begin: impl FnOnce() -> W) -> Figures
+pub fn measure<W, F>(load: &Load, usual: u32, prepare: impl FnOnce() -> W) -> Figures
 where
     W: Fn() -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -48,7 +48,7 @@ where
     };
     let tokio = builder.worker_threads(load.threads).enable_all().build().expect("a runtime of tokio");
     tokio.block_on(async {
-        let (work, count) = (begin(), load.count.unwrap_or(usual));
+        let (work, count) = (prepare(), load.count.unwrap_or(usual));
         repeat(&work, count / 10, load.at_a_time).await;
         let begun = cpu_time();
         repeat(&work, count, load.at_a_time).await;

@@ -7,6 +7,7 @@ use super::wire::{
 };
 use super::{parts, replay, schema, server_tools};
 use crate::error::ProviderError;
+use crate::known::Known;
 use crate::message::Message;
 use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 
@@ -53,7 +54,8 @@ pub(super) fn messages<'a>(
 
 /// Returns the schema as the API enforces it, or else the words that ask for it.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
-    if let Ok(schema) = schema::enforced(&output.schema) {
+    static KNOWN: Known = Known::new();
+    if let Ok(schema) = KNOWN.form(&output.schema, schema::enforced) {
         return (Some(JsonSchema { schema }), None);
     }
     let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";

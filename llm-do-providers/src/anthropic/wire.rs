@@ -6,6 +6,7 @@ mod answer;
 mod block;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -148,5 +149,5 @@ impl OutputConfig {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "json_schema")]
 pub(super) struct JsonSchema {
-    pub(super) schema: Value,
+    pub(super) schema: Arc<Value>,
 }

@@ -57,7 +57,6 @@ impl GeminiBuilder {
             whole: Arc::new(self.endpoint("generateContent")?),
             streamed: Arc::new(self.endpoint("streamGenerateContent?alt=sse")?),
             family,
-            schemas: Arc::default(),
             profile: self.profile.unwrap_or_else(|| family.profile()),
             retries: self.access.patience.retries,
             model: self.model.into(),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::family::Family;
-use super::known::Known;
+use super::schema::{Unsaid, translated};
 use super::wire::{
     Content, Data, FunctionCallingConfig, FunctionDeclaration, GenerateRequest, GenerationConfig, Tokens, Tool,
     ToolConfig,
 };
 use super::{PROVIDER, contents, server_side, thinking};
 use crate::error::{ErrorKind, ProviderError};
+use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::server_side::ServerSideTool;
@@ -22,25 +23,21 @@ use crate::usage::Usage;
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a schema that the API has no place for.
-pub(super) fn request<'a>(
-    request: &Request<'a>,
-    family: Family,
-    schemas: &Known,
-) -> Result<GenerateRequest<'a>, ProviderError> {
+pub(super) fn request<'a>(request: &Request<'a>, family: Family) -> Result<GenerateRequest<'a>, ProviderError> {
     Ok(GenerateRequest {
         system_instruction: request
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
         contents: contents::contents(request.messages, family)?,
-        tools: tools(request, schemas)?,
+        tools: tools(request)?,
         tool_config: tool_config(request, family),
-        generation_config: generation_config(request, family, schemas)?,
+        generation_config: generation_config(request, family)?,
         service_tier: request.settings.service_tier.as_deref(),
     })
 }
 
-fn tools<'a>(request: &Request<'a>, schemas: &Known) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let declarations = request.tools.iter().map(|spec| declaration(spec, schemas)).collect::<Result<Vec<_>, _>>()?;
+fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
+    let declarations = request.tools.iter().map(|spec| declaration(spec)).collect::<Result<Vec<_>, _>>()?;
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions
         .into_iter()
@@ -48,8 +45,8 @@ fn tools<'a>(request: &Request<'a>, schemas: &Known) -> Result<Vec<Tool<'a>>, Pr
         .collect())
 }
 
-fn declaration<'a>(spec: &'a ToolSpec, schemas: &Known) -> Result<FunctionDeclaration<'a>, ProviderError> {
-    let schema = schemas.translated(&spec.parameters).map_err(|unsaid| {
+fn declaration<'a>(spec: &'a ToolSpec) -> Result<FunctionDeclaration<'a>, ProviderError> {
+    let schema = known(&spec.parameters).map_err(|unsaid| {
         invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
     })?;
     // A function without parameters has no schema.
@@ -79,13 +76,9 @@ fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'
     (config != ToolConfig::default()).then_some(config)
 }
 
-fn generation_config<'a>(
-    request: &Request<'a>,
-    family: Family,
-    schemas: &Known,
-) -> Result<GenerationConfig<'a>, ProviderError> {
+fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<GenerationConfig<'a>, ProviderError> {
     let settings = request.settings;
-    let schema = request.output.map(|output| output_schema(output, schemas)).transpose()?;
+    let schema = request.output.map(|output| output_schema(output)).transpose()?;
     let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
     Ok(GenerationConfig {
         temperature: settings.temperature,
@@ -103,10 +96,16 @@ fn generation_config<'a>(
     })
 }
 
-fn output_schema(output: &OutputSchema, schemas: &Known) -> Result<Arc<Value>, ProviderError> {
-    schemas.translated(&output.schema).map_err(|unsaid| {
+fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
+    known(&output.schema).map_err(|unsaid| {
         invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsaid}", output.name))
     })
+}
+
+/// Returns a schema in Gemini's dialect.
+fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
+    static KNOWN: Known = Known::new();
+    KNOWN.form(schema, translated)
 }
 
 fn invalid(text: String) -> ProviderError {

@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
+use std::sync::Arc;
+
+use serde_json::Value;
 
 use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
@@ -16,8 +18,10 @@ use super::wire::{
 };
 use super::{PROVIDER, history};
 use crate::error::{ErrorKind, ProviderError};
+use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::schema::Unsaid;
 use crate::settings::Settings;
 use crate::usage::Usage;
 
@@ -119,30 +123,36 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
 
 fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
     let parameters = match dialect.schemas {
-        Schemas::LlamaCpp { of_tools: true } => grammatical(&spec.parameters).map_err(|unsaid| {
+        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsaid| {
             let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsaid}", spec.name);
             ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
         })?,
-        _ => Cow::Borrowed(&*spec.parameters),
+        _ => Arc::clone(&spec.parameters),
     };
     let function = Function { name: &spec.name, description: &spec.description, parameters };
     Ok(Typed::Function { function })
+}
+
+/// Returns a schema in the dialect of llama.cpp's grammars.
+fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
+    static KNOWN: Known = Known::new();
+    KNOWN.form(schema, grammatical)
 }
 
 fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
     let (schema, strict) = match dialect.schemas {
         Schemas::Words => return Ok(Format::JsonObject),
         Schemas::LlamaCpp { .. } => {
-            let schema = grammatical(&output.schema).map_err(|unsaid| {
+            let schema = grammar(&output.schema).map_err(|unsaid| {
                 let text = format!("the schema of the answer cannot be made a grammar of: {unsaid}");
                 ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
             })?;
             (schema, None)
         }
-        Schemas::Grammar => (Cow::Borrowed(&*output.schema), None),
+        Schemas::Grammar => (Arc::clone(&output.schema), None),
         Schemas::Strict => match strict(&output.schema) {
-            Some(schema) => (Cow::Owned(schema), Some(true)),
-            None => (Cow::Borrowed(&*output.schema), Some(false)),
+            Some(schema) => (schema, Some(true)),
+            None => (Arc::clone(&output.schema), Some(false)),
         },
     };
     Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })

@@ -13,8 +13,6 @@ mod plain;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
-
 use serde_json::{Map, Value, json};
 
 use crate::schema::shape::any_of;
@@ -108,7 +106,7 @@ impl Walk<'_, Grammar> {
 /// # Errors
 ///
 /// Returns what cannot be said, and where.
-pub(super) fn grammatical(schema: &Value) -> Result<Cow<'_, Value>, Unsaid> {
+pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
     let mut walk = Walk::new(schema, Grammar::default());
     let mut form = walk.form(schema)?;
     let definitions = walk.dialect.definitions;
@@ -117,5 +115,5 @@ pub(super) fn grammatical(schema: &Value) -> Result<Cow<'_, Value>, Unsaid> {
     {
         form.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Ok(if form == *schema { Cow::Borrowed(schema) } else { Cow::Owned(form) })
+    Ok(form)
 }

@@ -1,6 +1,10 @@
 //! Whether a schema can be held to strictly, and in what form.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
+
+use crate::known::Known;
 
 /// Keywords that the strict mode knows and that may stay as they are.
 const KEPT: [&str; 16] = [
@@ -27,10 +31,15 @@ const NOTES: [&str; 5] = ["$schema", "$id", "default", "examples", "deprecated"]
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Returns `schema` in the form that the strict mode asks for, or `None` if it has none.
+pub(crate) fn strict(schema: &Arc<Value>) -> Option<Arc<Value>> {
+    static KNOWN: Known = Known::new();
+    KNOWN.form(schema, |schema| strict_form(schema).ok_or(())).ok()
+}
+
 ///
 /// The strict form allows no properties but the named ones and requires them all; a property that was optional stays
 /// if it may be null. So whatever is valid in the strict form is valid for `schema`.
-pub(crate) fn strict(schema: &Value) -> Option<Value> {
+fn strict_form(schema: &Value) -> Option<Value> {
     let root = schema.as_object()?;
     if root.get("type")? != "object" {
         return None;
@@ -162,11 +171,11 @@ fn is_known_format(format: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::strict;
+    use super::strict_form;
 
     fn of_property(schema: &Value) -> Option<Value> {
         let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
-        strict(&schema).map(|schema| schema["properties"]["p"].clone())
+        strict_form(&schema).map(|schema| schema["properties"]["p"].clone())
     }
 
     #[test]
@@ -175,15 +184,15 @@ mod tests {
         let closed = json!({
             "type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"], "additionalProperties": false
         });
-        assert_eq!(strict(&schema), Some(closed));
+        assert_eq!(strict_form(&schema), Some(closed));
     }
 
     #[test]
     fn an_optional_property_is_required_if_it_may_be_null() {
         let schema = json!({"type": "object", "properties": {"b": {"type": ["string", "null"]}}});
-        assert_eq!(strict(&schema).unwrap()["required"], json!(["b"]));
+        assert_eq!(strict_form(&schema).unwrap()["required"], json!(["b"]));
         let schema = json!({"type": "object", "properties": {"b": {"type": "string"}}});
-        assert_eq!(strict(&schema), None);
+        assert_eq!(strict_form(&schema), None);
     }
 
     #[test]
@@ -259,7 +268,7 @@ mod tests {
     #[test]
     fn a_root_that_is_no_object_has_no_strict_form() {
         for schema in [json!({"type": "string"}), json!({"anyOf": []}), json!(true)] {
-            assert_eq!(strict(&schema), None, "{schema}");
+            assert_eq!(strict_form(&schema), None, "{schema}");
         }
     }
 }

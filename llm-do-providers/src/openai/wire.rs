@@ -3,6 +3,7 @@
 mod answer;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -205,7 +206,7 @@ pub(super) type Tool<'a> = Typed<Function<'a>>;
 pub(super) struct Function<'a> {
     pub(super) name: &'a str,
     pub(super) description: &'a str,
-    pub(super) parameters: Cow<'a, Value>,
+    pub(super) parameters: Arc<Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -223,7 +224,7 @@ pub(super) struct Named<'a> {
 #[derive(Debug, Serialize)]
 pub(super) struct JsonSchema<'a> {
     pub(super) name: &'a str,
-    pub(super) schema: Cow<'a, Value>,
+    pub(super) schema: Arc<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) strict: Option<bool>,
 }

@@ -1,6 +1,6 @@
 //! From our terms to those of the wire.
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::wire::{Asking, Format, Named, Reasoning, Text, Tool};
 use super::{items, tools};
@@ -75,11 +75,9 @@ fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
 
 fn format(output: &OutputSchema) -> Format<'_> {
     let strict = strict(&output.schema);
-    Format::JsonSchema {
-        name: &output.name,
-        strict: strict.is_some(),
-        schema: strict.map_or(Cow::Borrowed(&*output.schema), Cow::Owned),
-    }
+    let is_strict = strict.is_some();
+    let schema = strict.unwrap_or_else(|| Arc::clone(&output.schema));
+    Format::JsonSchema { name: &output.name, schema, strict: is_strict }
 }
 
 /// A summary is all that is shown of a thought; it has to be asked for.

@@ -3,6 +3,7 @@
 //! By <https://platform.openai.com/docs/api-reference/responses/create>.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -138,7 +139,7 @@ pub(super) struct Text<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Format<'a> {
-    JsonSchema { name: &'a str, schema: Cow<'a, Value>, strict: bool },
+    JsonSchema { name: &'a str, schema: Arc<Value>, strict: bool },
 }
 
 #[derive(Debug, Serialize)]

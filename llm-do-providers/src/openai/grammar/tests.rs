@@ -8,7 +8,7 @@ fn of_property(schema: &Value) -> Value {
 }
 
 fn form(schema: &Value) -> Value {
-    grammatical(schema).unwrap_or_else(|unsaid| panic!("{unsaid}")).into_owned()
+    grammatical(schema).unwrap_or_else(|unsaid| panic!("{unsaid}"))
 }
 
 /// Why the schema of a property is refused.

@@ -1,0 +1,84 @@
+//! Schemas that were translated before: the same ones are asked with again and again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+/// How many are kept, so that schemas made for one request do not pile up.
+const MOST: usize = 512;
+
+/// Schemas and their forms in one dialect, by where the schema is in memory: it stays there as long as it is kept here.
+#[derive(Debug)]
+pub(crate) struct Known(Mutex<BTreeMap<usize, Pair>>);
+
+#[derive(Debug)]
+struct Pair {
+    /// Kept, so that its place is given to no other.
+    _schema: Arc<Value>,
+    form: Arc<Value>,
+}
+
+impl Known {
+    pub(crate) const fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    /// Returns the form of `schema`, which `translate` makes if it is not known.
+    ///
+    /// # Errors
+    ///
+    /// Returns why there is none.
+    pub(crate) fn form<E>(
+        &self,
+        schema: &Arc<Value>,
+        translate: impl FnOnce(&Value) -> Result<Value, E>,
+    ) -> Result<Arc<Value>, E> {
+        let place = Arc::as_ptr(schema).addr();
+        if let Some(pair) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&place) {
+            return Ok(Arc::clone(&pair.form));
+        }
+        let form = Arc::new(translate(schema)?);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST {
+            known.clear();
+        }
+        known.insert(place, Pair { _schema: Arc::clone(schema), form: Arc::clone(&form) });
+        Ok(form)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::{Known, MOST};
+
+    fn titled(schema: &Value) -> Result<Value, Infallible> {
+        Ok(json!({ "title": schema }))
+    }
+
+    #[test]
+    fn a_schema_is_translated_once() {
+        let known = Known::new();
+        let schema = Arc::new(json!({"type": "object"}));
+        let Ok(first) = known.form(&schema, titled);
+        assert_eq!(*first, json!({"title": {"type": "object"}}));
+        let again = known.form(&schema, |_| Err("translated again")).unwrap();
+        assert!(Arc::ptr_eq(&first, &again));
+        let Ok(other) = known.form(&Arc::new((*schema).clone()), titled);
+        assert!(!Arc::ptr_eq(&first, &other));
+    }
+
+    #[test]
+    fn not_all_schemas_are_kept() {
+        let known = Known::new();
+        for number in 0..=MOST {
+            let Ok(_) = known.form(&Arc::new(json!(number)), titled);
+        }
+        assert_eq!(known.0.lock().unwrap().len(), 1);
+    }
+}
