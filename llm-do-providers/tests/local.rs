@@ -177,7 +177,7 @@ with_weights! {
 
     async fn a_prompt_that_is_too_long_is_refused_with_figures() {
         let error = say(&"word ".repeat(9000), &Settings::default()).await.expect_err("it does not fit");
-        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert_eq!(error.kind(), ErrorKind::ContextTooLong);
         assert!(error.to_string().contains("and the model can read 8192"), "{error}");
     }
 

@@ -37,7 +37,7 @@ pub(super) fn request<'a>(request: &Request<'a>, family: Family) -> Result<Gener
 }
 
 fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
-    let declarations = request.tools.iter().map(|spec| declaration(spec)).collect::<Result<Vec<_>, _>>()?;
+    let declarations = request.tools.iter().map(declaration).collect::<Result<Vec<_>, _>>()?;
     let functions = (!declarations.is_empty()).then_some(Tool::FunctionDeclarations(declarations));
     Ok(functions
         .into_iter()
@@ -45,7 +45,7 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
         .collect())
 }
 
-fn declaration<'a>(spec: &'a ToolSpec) -> Result<FunctionDeclaration<'a>, ProviderError> {
+fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
     let schema = known(&spec.parameters).map_err(|unsaid| {
         invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
     })?;
@@ -78,7 +78,7 @@ fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'
 
 fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<GenerationConfig<'a>, ProviderError> {
     let settings = request.settings;
-    let schema = request.output.map(|output| output_schema(output)).transpose()?;
+    let schema = request.output.map(output_schema).transpose()?;
     let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
     Ok(GenerationConfig {
         temperature: settings.temperature,

@@ -20,6 +20,11 @@ pub(super) fn invalid(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::InvalidRequest, message)
 }
 
+/// A conversation that the model cannot read to its end.
+pub(super) fn too_long(message: impl Into<String>) -> ProviderError {
+    fault(ErrorKind::ContextTooLong, message)
+}
+
 /// Something that should not happen with a sound file and a sound schema.
 pub(super) fn broken(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::Protocol, message)

@@ -67,7 +67,7 @@ fn room(length: usize, context: usize, thought: usize, settings: &Settings) -> R
     let left = context.checked_sub(length).filter(|left| *left > 0).ok_or_else(|| {
         let text =
             format!("the prompt has {length} tokens, and the model can read {context}; shorten the conversation");
-        fault::invalid(text)
+        fault::too_long(text)
     })?;
     let usual = ROOM.saturating_add(thought);
     let wanted = settings.max_tokens.map_or(usual, |most| usize::try_from(most).unwrap_or(context));

@@ -111,12 +111,17 @@ impl Family {
     /// Returns the word that is sent for a level, if any.
     pub(crate) fn effort(&self, level: Option<ThinkingLevel>) -> Option<&'static str> {
         let word = level.map(|level| self.words[step(level)])?;
-        (self.thinks != Thinks::Never && !word.is_empty()).then_some(word)
+        (self.may_think() && !word.is_empty()).then_some(word)
     }
 
     /// Returns the word that chat completions are sent for a level, with or without tools to call.
     pub(super) fn effort_in_chat(&self, level: Option<ThinkingLevel>, has_tools: bool) -> Option<&'static str> {
         if has_tools && self.calls == Calls::Unthinking { Some("none") } else { self.effort(level) }
+    }
+
+    /// Whether it may think; the others refuse to be asked for thoughts that can be sent back.
+    pub(crate) fn may_think(&self) -> bool {
+        self.thinks != Thinks::Never
     }
 
     /// Whether it takes `temperature` and the like, with that effort.

@@ -26,7 +26,7 @@ pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) ->
     for tool in request.server_side_tools {
         tools.push(tools::server_side(tool)?);
     }
-    let include = INCLUDED.into_iter().filter(|included| is_asked(included, &tools)).collect();
+    let include = INCLUDED.into_iter().filter(|included| is_asked(included, family, &tools)).collect();
     Ok(Asking {
         model,
         instructions: request.instructions,
@@ -47,8 +47,9 @@ pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) ->
 }
 
 /// Whether what is asked for beside the answer can be there.
-fn is_asked(included: &str, tools: &[Tool<'_>]) -> bool {
+fn is_asked(included: &str, family: Family, tools: &[Tool<'_>]) -> bool {
     match included.split_once('.') {
+        Some(("reasoning", _)) => family.may_think(),
         Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::WebSearch { .. })),
         Some(("code_interpreter_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::CodeInterpreter { .. })),
         _ => true,

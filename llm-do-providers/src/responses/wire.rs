@@ -34,6 +34,7 @@ pub(super) struct Asking<'a> {
     pub(super) parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) service_tier: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) include: Vec<&'static str>,
     pub(super) store: bool,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -112,7 +112,7 @@ async fn what_does_not_run_here_is_refused_not_run_otherwise() {
 async fn the_context_is_that_of_the_file() {
     let small = llama().with("llama.context_length", Value::Count(64));
     let error = say(&open(&small), &"x".repeat(80), &at_most(1)).await.expect_err("it does not fit");
-    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert_eq!(error.kind(), ErrorKind::ContextTooLong);
     assert!(error.to_string().contains("and the model can read 64; shorten"), "{error}");
 }
 

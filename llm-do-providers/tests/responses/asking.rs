@@ -38,6 +38,14 @@ async fn a_request_goes_to_responses_with_the_key_and_nothing_is_stored() {
 }
 
 #[tokio::test]
+async fn a_model_that_does_not_think_is_not_asked_for_thoughts() {
+    let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
+    let model = OpenAiResponsesModel::builder("gpt-4o").base_url(server.base_url()).build().unwrap();
+    model.request(Request::new(&[Message::user("hi")], &Settings::default())).await.unwrap();
+    assert_eq!(server.requests().remove(0).body.get("include"), None);
+}
+
+#[tokio::test]
 async fn settings_go_by_the_names_of_the_api_and_those_without_one_are_left_out() {
     let settings = Settings::new().temperature(0.5).top_p(0.9).max_tokens(100).service_tier("flex").seed(7).stop("x");
     let settings = settings.presence_penalty(1.0).frequency_penalty(1.0).parallel_tool_calls(false);
