@@ -39,6 +39,8 @@ use crate::secret::ApiKey;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
+/// How often a shared connection with requests on it is asked whether it is alive.
+const ALIVE: Duration = Duration::from_secs(20);
 /// How long the body of a refusal is read for the sake of its error code.
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The longest refusal that is read for its error code, in bytes.
@@ -231,6 +233,9 @@ fn client(provider: &str) -> Result<&'static Client, ProviderError> {
         let builder = Client::builder()
             .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
+            // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
+            .http2_keep_alive_interval(ALIVE)
+            .http2_keep_alive_timeout(CONNECT)
             // A redirect would carry prompts to an address that nobody configured.
             .redirect(redirect::Policy::none());
         builder.build().map_err(|error| error.to_string())

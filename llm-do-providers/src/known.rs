@@ -50,34 +50,39 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
     use std::sync::Arc;
 
     use serde_json::{Value, json};
 
     use super::{Known, MOST};
 
-    fn titled(schema: &Value) -> Result<Value, Infallible> {
-        Ok(json!({ "title": schema }))
+    fn titled(schema: &Value) -> Result<Value, &'static str> {
+        if schema.is_null() { Err("no schema") } else { Ok(json!({ "title": schema })) }
     }
 
     #[test]
     fn a_schema_is_translated_once() {
         let known = Known::new();
         let schema = Arc::new(json!({"type": "object"}));
-        let Ok(first) = known.form(&schema, titled);
+        let first = known.form(&schema, titled).unwrap();
         assert_eq!(*first, json!({"title": {"type": "object"}}));
         let again = known.form(&schema, |_| Err("translated again")).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
-        let Ok(other) = known.form(&Arc::new((*schema).clone()), titled);
+        let other = known.form(&Arc::new((*schema).clone()), titled).unwrap();
         assert!(!Arc::ptr_eq(&first, &other));
+    }
+
+    #[test]
+    fn a_schema_without_a_form_says_why_each_time() {
+        let (known, schema) = (Known::new(), Arc::new(Value::Null));
+        assert_eq!([(); 2].map(|()| known.form(&schema, titled)), [Err("no schema"), Err("no schema")]);
     }
 
     #[test]
     fn not_all_schemas_are_kept() {
         let known = Known::new();
         for number in 0..=MOST {
-            let Ok(_) = known.form(&Arc::new(json!(number)), titled);
+            known.form(&Arc::new(json!(number)), titled).unwrap();
         }
         assert_eq!(known.0.lock().unwrap().len(), 1);
     }

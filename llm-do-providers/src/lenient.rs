@@ -6,6 +6,29 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
+/// What a visitor makes of values of other kinds.
+macro_rules! others_are {
+    ($value:expr; $($visit:ident($kind:ty))*) => {
+        $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {
+            Ok($value)
+        })*
+
+        fn visit_unit<E>(self) -> Result<Self::Value, E> {
+            Ok($value)
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+            while items.next_element::<IgnoredAny>()?.is_some() {}
+            Ok($value)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Self::Value, A::Error> {
+            while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok($value)
+        }
+    };
+}
+
 /// A count; none if what stands there is no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figure(pub(crate) Option<u64>);
@@ -40,34 +63,11 @@ impl<'de> Visitor<'de> for FigureVisitor {
         Ok(Figure(u64::try_from(number).ok()))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<Figure, E> {
-        Ok(Figure(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Figure, A::Error> {
-        while items.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Figure(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Figure, A::Error> {
-        while fields.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Figure(None))
-    }
+    others_are!(Figure(None); visit_f64(f64) visit_bool(bool) visit_str(&str));
 }
 
-/// A word that is looked at and dropped, and so borrowed; serde would copy a `Cow` in an `Option`.
+/// A word that is looked at and dropped, and so borrowed, which serde would copy in an `Option`; empty if what stands there is
+/// no word.
 #[derive(Debug)]
 pub(crate) struct Word<'a>(Cow<'a, str>);
 
@@ -79,7 +79,7 @@ impl Word<'_> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_str(WordVisitor)
+        deserializer.deserialize_any(WordVisitor)
     }
 }
 
@@ -99,6 +99,8 @@ impl<'de> Visitor<'de> for WordVisitor {
     fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
         Ok(Word(text.to_owned().into()))
     }
+
+    others_are!(Word("".into()); visit_u64(u64) visit_i64(i64) visit_f64(f64) visit_bool(bool));
 }
 
 #[cfg(test)]
@@ -118,5 +120,12 @@ mod tests {
         let words: [Word<'_>; 2] = serde_json::from_str(r#"["plain", "es\"caped"]"#).unwrap();
         assert!(matches!(&words[0], Word(std::borrow::Cow::Borrowed("plain"))));
         assert_eq!(words[1].as_str(), "es\"caped");
+    }
+
+    #[test]
+    fn what_is_no_word_is_empty() {
+        for json in ["null", "7", "-7", "0.5", "true", "[\"a\"]", "{\"a\": \"b\"}"] {
+            assert_eq!(serde_json::from_str::<Word<'_>>(json).unwrap().as_str(), "", "{json}");
+        }
     }
 }

@@ -47,12 +47,3 @@ pub(crate) fn read_at_once<G: Growing>(answer: G, bytes: &[u8]) -> Read {
 pub(crate) fn read_by_bytes<G: Growing>(answer: G, bytes: &[u8]) -> Read {
     read(answer, bytes.chunks(1).map(Bytes::copy_from_slice).collect())
 }
-
-/// Whether a stream came to one end: its answer, which is last, or an error.
-pub(crate) fn is_ended((events, error): &Read) -> bool {
-    let done = events.iter().position(|event| matches!(event, StreamEvent::Done(_)));
-    match done {
-        Some(place) => place + 1 == events.len() && error.is_none(),
-        None => error.as_ref().is_some_and(|error| error.arrived().is_some()),
-    }
-}

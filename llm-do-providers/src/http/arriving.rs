@@ -44,7 +44,9 @@ impl Arriving {
     }
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
-        let end = *self.waiting.get_or_insert_with(Instant::now) + self.idle;
+        let begun = *self.waiting.get_or_insert_with(Instant::now);
+        // A limit beyond the end of time is none.
+        let Some(end) = begun.checked_add(self.idle) else { return Poll::Pending };
         while self.late.as_mut().poll(context).is_ready() {
             if self.late.deadline() >= end {
                 return Poll::Ready(fault::late(

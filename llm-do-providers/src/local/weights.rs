@@ -82,13 +82,6 @@ impl Weights {
     }
 }
 
-/// Returns the file of a model that needs no fetching.
-#[cfg(test)]
-pub(super) fn find(name: &str) -> Result<PathBuf, ProviderError> {
-    let weights = Weights::find(name, &HubOptions::default())?;
-    weights.ready().map(Path::to_owned).ok_or_else(|| fault::configuration("it is not here"))
-}
-
 /// Returns the model file of the name `place`: a path if there is one, else a file of the hub.
 fn source(place: &str, options: &HubOptions) -> Result<Source, ProviderError> {
     if let Some(parts) = parts(place) {

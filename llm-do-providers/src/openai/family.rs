@@ -95,14 +95,16 @@ const FAMILIES: [(&str, Family); 28] = [
 ];
 
 impl Family {
-    /// Returns the family of `model`, whoever is put in front of its name.
+    /// Returns the family of `model`, whoever is put in front of its name, and however it was tuned.
     pub(crate) fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
+        let name = name.strip_prefix("ft:").unwrap_or(name);
+        let is_pro = name.split('-').any(|word| word == "pro");
         // `o3` is of the series, and `our-model` is not.
         let is_named = |start: &str| start != "o" || name[1..].starts_with(|next: char| next.is_ascii_digit());
         let known = FAMILIES.into_iter().find(|(start, _)| name.starts_with(start) && is_named(start));
         match known {
-            Some((_, family)) if name.contains("-pro") && family.thinks != Thinks::Perhaps => NEWEST,
+            Some((_, family)) if is_pro && family.thinks != Thinks::Perhaps => NEWEST,
             Some((_, family)) => family,
             None => OTHER,
         }

@@ -115,5 +115,6 @@ pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
     {
         form.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Ok(form)
+    // In the order in which it was written, if nothing else was to be done.
+    Ok(if form == *schema { schema.clone() } else { form })
 }
