@@ -47,9 +47,10 @@ impl Session {
         let body = serde_json::to_vec(&self.body).expect("a request");
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let answer = request.send().await.and_then(reqwest::Response::error_for_status).expect("an answer");
-        let piece = match self.way.is_streamed {
-            true => streamed(self.way.wire, answer).await,
-            false => read_whole(self.way.wire, &answer.bytes().await.expect("a body")),
+        let piece = if self.way.is_streamed {
+            streamed(self.way.wire, answer).await
+        } else {
+            read_whole(self.way.wire, &answer.bytes().await.expect("a body"))
         };
         assert!(piece.finish.is_some(), "the answer broke off");
         (piece.text, piece.asked, piece.answered)

@@ -98,9 +98,10 @@ pub(crate) enum Session {
 impl Session {
     /// Returns a session that asks the server at `base_url`.
     pub(crate) fn new(way: Way, base_url: &str) -> Self {
-        match way.is_ours {
-            true => Self::Ours(Arc::new(Ours::new(way, base_url))),
-            false => Self::ByHand(Arc::new(by_hand::Session::new(way, base_url))),
+        if way.is_ours {
+            Self::Ours(Arc::new(Ours::new(way, base_url)))
+        } else {
+            Self::ByHand(Arc::new(by_hand::Session::new(way, base_url)))
         }
     }
 
@@ -132,9 +133,10 @@ impl Ours {
 
     async fn exchange(&self) -> (String, u64, u64) {
         let request = Request::new(&self.messages, &self.settings).instructions(Some(INSTRUCTIONS)).tools(&self.tools);
-        let response = match self.is_streamed {
-            true => self.streamed(request).await,
-            false => self.model.request(request).await.expect("an answer"),
+        let response = if self.is_streamed {
+            self.streamed(request).await
+        } else {
+            self.model.request(request).await.expect("an answer")
         };
         (response.text(), response.usage.input_tokens, response.usage.output_tokens)
     }

@@ -41,9 +41,12 @@ pub(crate) fn tools() -> Vec<(String, &'static str, Value)> {
 
 /// The conversation in the terms of llm-do.
 pub(crate) fn messages() -> Vec<Message> {
-    let message = |(is_user, text): (bool, &str)| match is_user {
-        true => Message::user(text),
-        false => Message::Assistant { parts: vec![ResponsePart::Text { text: text.to_owned() }] },
+    let message = |(is_user, text): (bool, &str)| {
+        if is_user {
+            Message::user(text)
+        } else {
+            Message::Assistant { parts: vec![ResponsePart::Text { text: text.to_owned() }] }
+        }
     };
     conversation().map(message).collect()
 }

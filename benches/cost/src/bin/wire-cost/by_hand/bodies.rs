@@ -39,9 +39,10 @@ fn chat() -> Value {
 
 fn responses() -> Value {
     let item = |(is_user, text): (bool, &str)| {
-        let part = match is_user {
-            true => json!({ "type": "input_text", "text": text }),
-            false => json!({ "type": "output_text", "text": text, "annotations": [] }),
+        let part = if is_user {
+            json!({ "type": "input_text", "text": text })
+        } else {
+            json!({ "type": "output_text", "text": text, "annotations": [] })
         };
         json!({ "type": "message", "role": role(is_user), "content": [part] })
     };
