@@ -48,20 +48,19 @@ inventory::submit! {
 /// of Claude is told, and what is left out because it would be refused, depends on its family, which is read in its name;
 /// a name that is newer than this crate is taken for one of the newest family.
 ///
-/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried
-/// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
-/// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
-/// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting). An error inside of a stream has the
-/// [status of its type](https://platform.claude.com/docs/en/api/errors), and so is tried again like one before it.
+/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the
+/// network](crate#on-the-network). An error inside of a stream has the [status of its
+/// type](https://platform.claude.com/docs/en/api/errors), and so is tried again like one before it.
 ///
 /// # Settings
 ///
 /// | Setting | Goes as | On |
 /// | --- | --- | --- |
+/// | instructions | `system` | all |
 /// | `max_tokens` | `max_tokens`, which the API requires | all; see below |
-/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on one of them, and `temperature` goes first |
+/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on one of them, and `temperature` goes first. Both to models of other makers |
 /// | `stop` | `stop_sequences` | all |
-/// | `thinking` | `thinking`, `output_config.effort` | from 3.7 on; see below |
+/// | `thinking` | `thinking`, `output_config.effort` | from 3.7 on, and models of other makers; see below |
 /// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if there are tools |
 /// | `cache_prompt` | `cache_control` | all; see below |
 /// | `service_tier` | the same: `auto`, `standard_only` | all |
@@ -78,17 +77,20 @@ inventory::submit! {
 /// [Levels](crate::ThinkingLevel) go as the [family understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
 /// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, or your number;
 /// less where `max_tokens` leaves no room), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
-/// thoughts asked for. `off` goes as `disabled`, with Sonnet 5.5 as `between_tools`, and as a low effort where a model always
-/// thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is sent; models from Sonnet 5 on then think, and show no
-/// thoughts.
+/// thoughts asked for. `off` is nothing up to 4.5, which do not think unless told to, then `disabled`, with Sonnet 5.5
+/// `between_tools`, and a low effort where a model always thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is
+/// sent; models from Sonnet 5 on then think, and show no thoughts.
+///
+/// Models of other makers are asked as Claude 3.7. No budget goes where `max_tokens` is 1,024 or less, nor amid a turn that
+/// began without a thought of this provider's, since the API refuses both.
 ///
 /// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. Fable 5.1 and the models of 5.5 refuse
 /// theirs once anything before them has changed: system prompt, tools, or messages.
 ///
 /// # Tools and structured output
 ///
-/// A [choice](crate::ToolChoice) goes as `any`, `tool` or `none`. Where the API refuses to force a tool, the model has the
-/// choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
+/// A [choice](crate::ToolChoice) goes as `any`, `none`, or for one tool as `tool` with its name. Where the API refuses to
+/// force a tool, the model has the choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
 ///
 /// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
 /// with Claude 4.5 and newer; their [`Profile`] says so. Bounds that the API does not enforce go into descriptions. A schema
@@ -108,6 +110,8 @@ inventory::submit! {
 /// | `web_search`, with `max_uses` and one of `allowed_domains` and `blocked_domains` | `web_search_20250305` |
 /// | `web_fetch`, which Opus 5 does not have | `web_fetch_20250910` |
 /// | `code_execution` | `code_execution_20250825` |
+///
+/// `image_generation` is refused, and so is a tool that is not in the model's [`Profile`]; models of other makers have none.
 ///
 /// These are the versions that models since 3.5 take; newer ones of search and fetch run code on what they find. Uses and
 /// results are parts of the answer, and go back as they came, encrypted content and citations included. Citations

@@ -32,17 +32,17 @@ pub enum ErrorKind {
     Configuration,
     /// The key was refused (status 401 or 403).
     Auth,
-    /// The provider refuses the request as it is (other 4xx).
+    /// The provider refuses the request as it is (other 4xx), or redirects it.
     InvalidRequest,
-    /// The conversation is longer than the model reads.
+    /// The conversation is longer than the model reads, or the request larger than the server takes (status 413).
     ContextTooLong,
     /// The provider's filter stops the request, or its answer.
     ContentFilter,
-    /// Too many requests, or the quota is used up (status 429).
+    /// Too many requests, or the quota is used up (status 429), or the credit (status 402).
     RateLimited,
-    /// The provider has more to do than it can (status 503 or 529).
+    /// The provider has more to do than it can (status 498, 503 or 529).
     Overloaded,
-    /// The provider fails (other 5xx).
+    /// The provider fails (other 5xx, or status 408).
     Unavailable,
     /// No connection, or it broke.
     Transport,

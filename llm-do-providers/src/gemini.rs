@@ -57,15 +57,35 @@ inventory::submit! {
 /// | [thinking](https://ai.google.dev/gemini-api/docs/thinking) | no | `thinkingBudget` | `thinkingLevel` |
 /// | [`web_search`](https://ai.google.dev/gemini-api/docs/google-search), [`code_execution`](https://ai.google.dev/gemini-api/docs/code-execution) | yes, alone | yes, alone | yes, [beside tools](https://ai.google.dev/gemini-api/docs/tool-combination) |
 /// | [`web_fetch`](https://ai.google.dev/gemini-api/docs/url-context) | no | yes, alone | yes, beside tools |
-/// | [`image_generation`](https://ai.google.dev/gemini-api/docs/image-generation) | no | `gemini-2.5-flash-image` | names with `image` |
-/// | images and PDF in [tools' results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after them | after them | in them |
+/// | [`image_generation`](https://ai.google.dev/gemini-api/docs/image-generation) | names with `image` | names with `image`, such as `gemini-2.5-flash-image` | names with `image` |
+/// | PNG, JPEG, WebP and PDF in [tools' results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after them | after them | in them |
+///
+/// Models that make images, with `image` in their names, are others: before version 3 they call no tools, follow no schema and
+/// do not think; from 3 on they have, of these tools, `web_search` and `image_generation` alone, and a level only has their
+/// thoughts shown. A name that is not Gemini's has no thinking and none of these tools.
+///
+/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
 ///
 /// # Settings
 ///
-/// Without `max_tokens` an answer may be as long as the model writes, thoughts included. A `seed` is cut to 31 bits.
-/// `service_tier` is `standard`, `flex` or `priority`. There is no place for `parallel_tool_calls`; prompts are
-/// [cached](https://ai.google.dev/gemini-api/docs/caching) without marks, so that `cache_prompt` has none either, and a
-/// cache of your own goes as `cachedContent` in [`extra_body`](crate::Settings::extra_body).
+/// | Of ours | Goes as, most in [`generationConfig`](https://ai.google.dev/api/generate-content#GenerationConfig) |
+/// | --- | --- |
+/// | instructions | `systemInstruction` |
+/// | `temperature`, `top_p` | `temperature`, `topP` |
+/// | `max_tokens` | `maxOutputTokens`; without it an answer may be as long as the model writes, thoughts included |
+/// | `stop` | `stopSequences` |
+/// | `seed` | `seed`, cut to 31 bits |
+/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` |
+/// | `thinking` | `thinkingConfig`; see below |
+/// | output schema | `responseJsonSchema`, with `responseMimeType` |
+/// | tools | `functionDeclarations`, with `parametersJsonSchema` |
+/// | [choice](crate::ToolChoice) of a tool | `functionCallingConfig`: `ANY`, `NONE`, or `ANY` with one name |
+/// | `image_generation` | `responseModalities`: `TEXT` and `IMAGE` |
+/// | `service_tier` | `serviceTier`: `standard`, `flex` or `priority` |
+/// | `parallel_tool_calls` | nothing: several calls at once cannot be forbidden |
+/// | `cache_prompt` | nothing: prompts are [cached](https://ai.google.dev/gemini-api/docs/caching) without marks |
+///
+/// A cache of your own goes as `cachedContent` in [`extra_body`](crate::Settings::extra_body).
 ///
 /// A level of thinking has the thoughts shown. For version 2.5 it is a number of tokens: 128, 2048, 8192 or the most that
 /// the model takes; a number of your own is brought into what it takes. For version 3 it is the word, or the next that the
@@ -98,20 +118,27 @@ inventory::submit! {
 /// # Tools that Google runs
 ///
 /// What was searched, read and run is a [`ServerSideTool`](crate::ResponsePart::ServerSideTool) part. Its output is the
-/// API's own object: for a search its `groundingMetadata`, with the pages and what of the answer they support. A
-/// search cannot be limited. Images that were made, and those that code drew, are
-/// [`Attachment`](crate::ResponsePart::Attachment) parts.
+/// API's own object: for a search its `groundingMetadata`, with the pages and what of the answer they support. A search
+/// cannot be limited: one with limits is refused before anything is sent. Images that were made, and those that code drew,
+/// are [`Attachment`](crate::ResponsePart::Attachment) parts.
+///
+/// # Usage
+///
+/// Thoughts count as output, and what Google's tools read as input; what comes from a cache is part of the input.
 ///
 /// # Errors
 ///
-/// Failures that may pass (no connection, and the statuses 408, 409, 429, 500, 502, 503, 504 and 529) are tried again, after a
-/// growing wait or the one in the API's `RetryInfo`, up to 60 s; a longer one is reported at once, as is a quota of the day.
-/// So is tried again what ends in `MALFORMED_FUNCTION_CALL`. A streamed answer is asked for anew only while nothing of it
-/// has arrived.
+/// The wait before a next try may also stand in the API's `RetryInfo`; a quota of the day is reported at once. Tried again is
+/// also what ends in `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL` or `MALFORMED_RESPONSE`: the model writes it anew.
 ///
 /// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
 /// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
 /// left out.
+///
+/// # Not supported
+///
+/// The Files API and files by URL, Vertex AI, the Live API, tools for Maps, file search and computer use, audio as an answer,
+/// batches, counting of tokens. `safetySettings` go by [`extra_body`](crate::Settings::extra_body).
 ///
 /// # Examples
 ///

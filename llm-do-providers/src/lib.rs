@@ -13,6 +13,32 @@
 //! | `local:MODEL`, `local:PATH.gguf`: `LocalModel`, inside the process | `local` | `LLM_DO_LOCAL_WEIGHTS` |
 //! | `local:OWNER/REPO/FILE.gguf`: the same, with a file of the Hugging Face Hub | `local-download` | `HF_TOKEN`, `HF_HOME`, `HF_ENDPOINT`, `HF_HUB_OFFLINE` |
 //! | `test:ANY`: `TestModel`; `FunctionModel`, `ScriptedModel`, `ReplayModel` | `testing` | none |
+//!
+//! # On the network
+//!
+//! All models on the network are asked by one client, which keeps connections, and speaks HTTP/2 where a server offers it. It
+//! follows no redirect, which would carry prompts to an address that nobody configured.
+//!
+//! | | Default | Set by |
+//! | --- | --- | --- |
+//! | A connection comes about | within 10 s | |
+//! | A whole answer comes, each try anew | within 600 s | `timeout` of the model's builder; [`Settings::timeout`] goes before it |
+//! | The head of a streamed answer comes, and then each next piece | within 120 s | `idle_timeout` of the builder; [`Settings::timeout`] goes before it |
+//! | A failure that may pass is tried again | twice | `retries` of the builder |
+//! | An answer is no longer than | 16 MiB whole, 256 MiB streamed | |
+//!
+//! No connection, or one that breaks, may pass, and so may the statuses 408, 409, 429, 498, 500, 502, 503, 504 and 529; a quota
+//! that is used up does not. `x-should-retry` goes before all that, where a server sends it. The wait is what `Retry-After` says,
+//! up to 60 s; a longer one is reported at once. Else it is half a second, doubled with each try up to 8 s, and spread by chance.
+//! A connection that does not come about in time may pass; an answer that does not come in time is not tried again, and is an
+//! [`ErrorKind::Timeout`].
+//!
+//! A stream begins at once, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is asked for
+//! anew only while nothing of the answer has arrived: also when it breaks before that, or ends in order with nothing said. An end
+//! without a single event is reported at once, as whoever sends it may speak another protocol.
+//!
+//! [`Settings::extra_body`] goes over fields of the same name, as a whole, and [`Settings::extra_headers`] over headers of the
+//! same name, that of the key included.
 
 #[cfg(feature = "anthropic")]
 mod anthropic;

@@ -104,31 +104,35 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// # Thinking
 ///
 /// Models with the marks `<think>` and `</think>` think if [`thinking`](crate::Settings::thinking) says how much: `minimal`
-/// is 128 tokens, `low` 256, `medium` 512, `high` 2048. A thought that is longer is ended. By default they do not, for a
-/// thought takes minutes; a model whose template always begins one thinks in 512 tokens, unless it is told `off`. Thoughts are
-/// [`Thinking`](crate::Thinking) parts, and go back to the model as its template has them.
+/// is 128 tokens, `low` 256, `medium` 512, `high` 2048, a number itself. A thought that is longer is ended. By default
+/// they do not, for a thought takes minutes; a model whose template always begins one thinks in 512 tokens, unless it is
+/// told `off`. Thoughts are [`Thinking`](crate::Thinking) parts, and go back to the model as its template has them, if that
+/// has tools, too; those that other providers signed do not.
 ///
 /// # What it takes
 ///
 /// The model is loaded by the first request, the small one in a second, and shared by all models of the same file until the
-/// process ends. The small one then takes about 250 MB, and 46 kB more for each token that it remembers. Requests are
+/// process ends. The small one then takes 250 to 300 MB, and 46 kB more for each token that it remembers. Requests are
 /// answered one after the other by a thread of its own, and no async thread is ever blocked; dropping a request stops
 /// it before the next token, or within 128 tokens of its prompt. It reads about 100 tokens a second and writes about 50, on
 /// one core. It remembers what it read last, and reads the next prompt from where that differs: a turn, not the conversation.
 /// A prompt and its answer may have as many tokens together as the file says, 32,768 at most.
+/// [`Usage::cached_tokens`](crate::Usage) are those of the prompt that it still remembers.
 ///
 /// It reads attachments of text (`text/*` and JSON, in UTF-8) as part of the prompt; any other is an error of kind
 /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest).
 ///
 /// # Settings
 ///
-/// The likeliest token is chosen unless a temperature is set; in plain text, words just written count as less likely.
-/// `max_tokens` is 512 unless set, its thought not counted. `stop` is heeded in plain text, not in JSON. Strings, arrays and
-/// integers without a bound in their schema get one, so that they end: 200 characters, 8 items and 32 bits. Keywords that the
-/// grammar does not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by which values
-/// depend on others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are. A number's digits
-/// and the depth of a recursive type have no bound but `max_tokens`. The penalties, tiers and extra fields of other providers
-/// are passed over.
+/// The likeliest token is chosen unless a temperature is set, and only with one do `top_p` and `seed` count; in plain text,
+/// words just written count as less likely. `max_tokens` is 512 and the thought's tokens unless set; one that is set counts
+/// both. A [call that is forced](crate::ToolChoice) is held to by the grammar; an output schema beside it is passed over.
+/// `stop` is heeded in plain text, not in JSON. Strings, arrays and integers without a bound in their schema get one, so
+/// that they end: 200 characters, 8 items and 32 bits. Keywords that the grammar does not know are let pass where they only
+/// narrow a value, such as `not` or `uniqueItems`; those by which values depend on others, such as `if`, `contains` or
+/// `dependentRequired`, are an error that says where they are. A number's digits and the depth of a recursive type have no
+/// bound but `max_tokens`. The penalties, tiers, extra fields and headers of other providers are passed over, and so are
+/// `timeout` and `cache_prompt`. There are no server-side tools: a worker that has some is refused.
 ///
 /// # Environment
 ///

@@ -70,16 +70,34 @@ register! {
 /// what, and in the catalog they have prefixes of their own, such as `groq:MODEL`. Any other is asked as `openai:MODEL`, where
 /// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) says where it is.
 ///
-/// Failures that may pass (no connection, and the statuses 408, 409, 429, 498, 500, 502, 503, 504 and 529) are tried
-/// again, after a growing wait or the one that the server asks for, up to 60 s; a longer one is reported at once. A
-/// streamed answer is asked for anew only while nothing of it has arrived; its stream begins at once, so that all
-/// failures are items of it, and each wait is a [`Waiting`](crate::StreamEvent::Waiting).
+/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
 ///
-/// Of the server-side tools there is `web_search`, with nothing set of it, and only on OpenAI's models for it:
-/// `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`.
+/// # Requests
 ///
-/// When a model declines, its words are the text, and the answer finishes with
-/// [`ContentFilter`](crate::FinishReason::ContentFilter).
+/// As OpenAI is asked; other settings, and what other servers get instead, are with [`Server`].
+///
+/// | Of ours | Goes as |
+/// | --- | --- |
+/// | instructions | the first message, of the role `system` |
+/// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict` |
+/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, else with `strict: false` |
+/// | `temperature`, `top_p`, `stop` | the same |
+///
+/// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
+///
+/// Of the server-side tools there is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), with nothing set
+/// of it, and only on OpenAI's models for it: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. No
+/// event tells of a search, and its citations are dropped.
+///
+/// # Answers
+///
+/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts, where a server counts
+/// them: in the details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
+///
+/// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut off, and
+/// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter), a reason that is
+/// not known [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
+/// `ContentFilter`.
 ///
 /// # Attachments
 ///
@@ -95,7 +113,12 @@ register! {
 ///
 /// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The
 /// attachments of tools' results follow in one user's message after all results of the turn, each below a line that
-/// says from which tool it comes, because a tool's message takes only text.
+/// says from which tool it comes, because a tool's message takes only text; with Mistral they stand in it.
+///
+/// # Not supported
+///
+/// Of what OpenAI itself has: files by URL or id, audio and pictures as answers, several answers (`n`), stored completions,
+/// custom tools, strict tools. What other servers have is with [`Server`].
 ///
 /// # Examples
 ///

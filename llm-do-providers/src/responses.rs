@@ -41,8 +41,10 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
+/// | tools | `tools` of the type `function`, with `strict: false`: the API takes them for strict where that is not said |
+/// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
 /// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has; asked for with a summary, which is the thought's text |
-/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content` |
+/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think |
 /// | output schema | `text.format`, strict where the schema has a strict form |
 /// | `max_tokens` | `max_output_tokens` |
 /// | `parallel_tool_calls`, `service_tier` | the same |
@@ -53,6 +55,21 @@ inventory::submit! {
 /// | `image_generation` | the tool [`image_generation`](https://platform.openai.com/docs/guides/tools-image-generation); images are attachments of the answer |
 ///
 /// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
+///
+/// Without a level neither an effort nor a summary is asked for: thoughts have no text then, and go back all the same.
+///
+/// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
+///
+/// # Answers
+///
+/// [`Usage`](crate::Usage) has the tokens that came from the cache, and those of thoughts. What the provider's tools do is told
+/// once it is done, its beginning and its end together.
+///
+/// An answer that ends at `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut
+/// off, and must not be run; a worker never does. One that the filter stops finishes with
+/// [`ContentFilter`](crate::FinishReason::ContentFilter), for a reason that is not known with
+/// [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
+/// `ContentFilter`.
 ///
 /// # Attachments
 ///
@@ -66,8 +83,10 @@ inventory::submit! {
 ///
 /// Any other, audio among them, is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent.
 ///
-/// Failures are tried again as for [`OpenAiModel`](crate::OpenAiModel). When a model declines, its words are the text, and
-/// the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter).
+/// # Not supported
+///
+/// Citations, which are dropped; `previous_response_id` and stored conversations, answers in the background, file search,
+/// computer use, MCP, custom tools, strict tools, partial images, files by URL or id, audio.
 ///
 /// # Examples
 ///

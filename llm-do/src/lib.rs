@@ -43,6 +43,7 @@
 //! | write tools, workers, entries, groups and the types they use | [`tool`], [`worker`], [`entry`], [`toolset`], [`data`] |
 //! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
 //! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`] |
+//! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`], [`LimitedModel`], [`model_provider!`] |
 //! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`], [`UsageTree`] |
 //! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`] |
 //! | say what needs approval, and decide | [`Policy`], [`RuntimeBuilder::approve_with`], [`Approver`], [`ApprovalInbox`] |
@@ -69,7 +70,7 @@
 //! | `anthropic` | models `anthropic:..`: Claude, and every server that speaks Anthropic's Messages API |
 //! | `gemini` | models `gemini:..`: Google's, behind the Gemini API |
 //! | `openai` | models `openai:..`: OpenAI, and every server that speaks its chat protocol; `ollama:..`, `openrouter:..` and others by name, see `Server`; `openai-responses:..` |
-//! | `local` | models `local:..`: a small one inside the process |
+//! | `local` | models `local:..`, inside the process: a small one, or any dense GGUF of the Llama and Qwen families |
 //! | `local-download` | `local:OWNER/REPO/FILE.gguf`: its file from the Hugging Face Hub |
 //! | `testing` | the module `testing`: models and a recorder for tests |
 //! | `workers` | `toolsets::workers`: tools by which models make workers |

@@ -43,7 +43,8 @@ use super::dialect::Dialect;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and no `stop` at all; these are left out then.
+/// `top_p` and penalties while they do, and no `stop` at all; these are left out then where a model is asked as
+/// `openai:..`, at any base URL. As `openrouter:openai/..` it is sent all that is set.
 ///
 /// # Thinking
 ///
@@ -57,7 +58,7 @@ use super::dialect::Dialect;
 /// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that; the model's template uses it or not |
 /// | [Mistral](https://docs.mistral.ai/capabilities/reasoning/) | `reasoning_effort`, to Large 4, Medium 3.5 and Small 4 | chunks of the content | as they came |
 /// | Ollama | `reasoning_effort` | `reasoning` | as that |
-/// | OpenAI | `reasoning_effort` | not | |
+/// | OpenAI | `reasoning_effort` | not; at another base URL as `reasoning_content` or `reasoning` | not sent back |
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
 /// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
 ///
@@ -75,8 +76,8 @@ use super::dialect::Dialect;
 /// | llama.cpp | one by name is offered alone | yes, without tools; [as a grammar](#llamacpp), and in words |
 /// | Mistral | `any` for `required` | yes, without tools |
 /// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; as with llama.cpp, whose grammars it makes |
-/// | OpenAI | `required`, `none`, or by name | from GPT-4o on |
-/// | OpenRouter | as OpenAI | with `openai/..` as there, and with `google/gemini..` without tools; others no |
+/// | OpenAI | `required`, `none`, or by name | from GPT-4o of 2024-08 on, but not `chatgpt-4o`; of names that are not known, yes |
+/// | OpenRouter | as OpenAI | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
 /// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them.
@@ -117,7 +118,8 @@ use super::dialect::Dialect;
 /// | Mistral | yes | as [`document_url`](https://docs.mistral.ai/capabilities/document_ai/document_qna/) | yes |
 /// | OpenAI, OpenRouter | yes | as `file` | yes |
 ///
-/// Text goes as text everywhere. What a server does not take is an error of kind
+/// Text goes as text everywhere. Files of tools' results follow in one user's message, because a tool's message takes only
+/// text; with Mistral they stand in it. What a server does not take is an error of kind
 /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent.
 ///
 /// # Not supported
