@@ -3,12 +3,12 @@
 mod fault;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod pieces;
+mod streaming;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::stream;
 use serde::Serialize;
@@ -16,8 +16,9 @@ use serde_json::{Map, Value};
 use tokio::time::sleep;
 
 pub(crate) use self::fault::{odd, reported, unread};
+use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Call, Endpoint, Events};
+use crate::http::{Call, Endpoint};
 use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::Response;
@@ -140,9 +141,8 @@ where
 
     /// Returns the answer as it arrives; nothing is sent before the first poll.
     pub(crate) fn stream(self) -> ResponseStream {
-        let streaming = Streaming { exchange: self, state: State::Ask, ready: VecDeque::new(), shown: false };
         // Boxed, since it changes hands with every piece.
-        Box::pin(stream::unfold(Box::new(streaming), Streaming::next))
+        Box::pin(stream::unfold(Box::new(Streaming::new(self)), Streaming::next))
     }
 
     async fn attempt(&self) -> Result<G, ProviderError> {
@@ -204,134 +204,4 @@ fn body(request: &impl Serialize, extra: &Map<String, Value>) -> serde_json::Res
         fields.extend(extra.clone());
     }
     serde_json::to_vec(&body)
-}
-
-/// A streamed answer and its tries.
-struct Streaming<F, G> {
-    exchange: Exchange<F>,
-    state: State<G>,
-    ready: VecDeque<StreamEvent>,
-    /// Whether a piece of the answer was handed out, so that it cannot be asked for anew.
-    shown: bool,
-}
-
-enum State<G> {
-    Ask,
-    Pause(Duration),
-    Read(Box<Reading<G>>),
-    End,
-}
-
-impl<F, G> Streaming<F, G>
-where
-    F: Fn() -> G + Send + 'static,
-    G: Growing,
-{
-    async fn next(mut self: Box<Self>) -> Option<(Result<StreamEvent, ProviderError>, Box<Self>)> {
-        loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some((Ok(event), self));
-            }
-            if matches!(self.state, State::End) {
-                return None;
-            }
-            if let Err(error) = self.advance().await
-                && let Err(error) = self.recover(error)
-            {
-                return Some((Err(error), self));
-            }
-        }
-    }
-
-    async fn advance(&mut self) -> Result<(), ProviderError> {
-        match &mut self.state {
-            State::Ask => {
-                let events = self.exchange.endpoint.open(&self.exchange.call).await?;
-                let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), Some((self.exchange.begin)()));
-                self.state = State::Read(Box::new(Reading { endpoint, events, answer, has_begun: false }));
-            }
-            State::Pause(wait) => {
-                sleep(*wait).await;
-                self.state = State::Ask;
-            }
-            State::Read(reading) => {
-                let stepped = reading.step(&mut self.ready).await;
-                self.shown |= !self.ready.is_empty();
-                if !stepped? {
-                    let answer = reading.answer.take();
-                    self.end(answer);
-                }
-            }
-            State::End => {}
-        }
-        Ok(())
-    }
-
-    /// Ends the stream with the whole answer, unless the server paused: then nothing more was shown that a next try of what
-    /// follows would repeat.
-    fn end(&mut self, answer: Option<G>) {
-        self.state = State::End;
-        match answer.map(|answer| self.exchange.ended(answer)) {
-            Some(Some(response)) => self.ready.push_back(StreamEvent::Done(response)),
-            Some(None) => (self.state, self.shown) = (State::Ask, false),
-            None => {}
-        }
-    }
-
-    /// Goes on to the next try, unless the answer has begun or the failure lasts; then the error has what arrived.
-    fn recover(&mut self, error: ProviderError) -> Result<(), ProviderError> {
-        let state = std::mem::replace(&mut self.state, State::End);
-        if self.shown {
-            let arrived = match state {
-                State::Read(reading) => reading.answer.map(Growing::arrived),
-                _ => None,
-            };
-            return Err(self.exchange.broken_off(error, arrived));
-        }
-        let pause = match self.exchange.after(error) {
-            Ok(pause) => pause,
-            Err(error) => return Err(self.exchange.broken_off(error, None)),
-        };
-        self.ready.push_back(StreamEvent::Waiting { on: pause.on });
-        self.state = State::Pause(pause.wait);
-        Ok(())
-    }
-}
-
-/// The reading of one streamed answer, or of what follows a pause of it.
-struct Reading<G> {
-    endpoint: Arc<Endpoint>,
-    events: Events,
-    /// None once it is taken, at its end.
-    answer: Option<G>,
-    /// Whether an event came.
-    has_begun: bool,
-}
-
-impl<G: Growing> Reading<G> {
-    /// Reads one event, adds what it brought to `ready`, and returns whether more is to come; if not, the answer is whole.
-    async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
-        let Some(answer) = &mut self.answer else { return Ok(false) };
-        match self.events.next().await {
-            Ok(Some(data)) => {
-                self.has_begun = true;
-                if answer.absorb(&self.endpoint, &data, ready)? {
-                    return Ok(true);
-                }
-            }
-            // The answer is whole even if its end mark, or the figures after it, got lost.
-            Ok(None) | Err(_) if answer.is_finished() => {}
-            Ok(None) => {
-                let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                // A server that gave up in order; one that said nothing at all may speak something else.
-                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(self.has_begun);
-                return Err(reported.unwrap_or_else(broken));
-            }
-            Err(error) => return Err(error),
-        }
-        if let Some(fault) = answer.fault() {
-            return Err(odd(&self.endpoint, fault));
-        }
-        Ok(false)
-    }
 }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 
-use super::{Growing, Reading};
+use super::Growing;
+use super::streaming::Reading;
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
@@ -18,7 +19,7 @@ pub(crate) type Read = (Vec<StreamEvent>, Option<ProviderError>);
 pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
     let endpoint = Endpoint::new("test", "its protocol", "http://localhost", "").expect("a URL");
     let events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
-    let mut reading = Reading { endpoint: Arc::new(endpoint), events, answer: Some(answer), has_begun: false };
+    let mut reading = Reading::new(Arc::new(endpoint), events, answer);
     let mut ready = VecDeque::new();
     let error = loop {
         match reading.step(&mut ready).now_or_never().expect("all pieces are there, so that nothing waits") {
