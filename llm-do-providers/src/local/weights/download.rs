@@ -151,14 +151,17 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Adds to `part` what is missing, again after failures that may pass: as long as more comes each time.
+    /// Adds to `part` what is missing, again after failures that may pass.
+    ///
+    /// The tries are counted anew with each further hundredth of the file, and what was lost and came again is none: so
+    /// they end, whoever sends how little, and however often.
     async fn complete(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
         let mut tries = Tries::new(self.hub.retries);
+        let mut furthest = part.length();
         loop {
-            let before = part.length();
             let Err(error) = self.attempt(part, facts).await else { return Ok(()) };
-            // A hundredth: so that the tries end, whoever sends how little.
-            if part.length() > before.saturating_add(facts.size / 100) {
+            if part.length() > furthest.saturating_add(facts.size / 100) {
+                furthest = part.length();
                 tries = Tries::new(self.hub.retries);
             }
             self.pause(&mut tries, error).await?;
