@@ -159,6 +159,23 @@ async fn a_hub_that_sends_large_files_itself_says_what_they_are_before_it_redire
 }
 
 #[tokio::test]
+async fn a_mirror_that_says_no_size_leads_to_whoever_does() {
+    let world = World::new().await;
+    let location = format!("{}/x", world.sender.url());
+    // Its length is that of the note, not that of the file.
+    let moved = Reply::new(302).header("x-repo-commit", COMMIT).header("location", &location).body(b"It moved.");
+    let world = World { hub: Server::new(move |_| moved.clone()).await, ..world };
+    let pinned = format!("{NAME}#sha256={}", sha256(&world.bytes));
+    let path = fetch(&world.builder(&pinned).token(ApiKey::new("hf_Secret").unwrap())).await.unwrap();
+    assert_eq!(fs::read(path).unwrap(), world.bytes);
+    assert_eq!(world.hub.requests()[0].header("authorization"), Some("Bearer hf_Secret"));
+    assert_eq!(world.sender.asked(), ["HEAD /x", "GET /x"]);
+    for request in world.sender.requests() {
+        assert_eq!(request.header("authorization"), None, "{request:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_hub_below_a_path_is_asked_there() {
     let world = World::new().await;
     fetch(&world.builder(NAME).endpoint(format!("{}/mirror/", world.hub.url()))).await.unwrap();

@@ -29,6 +29,9 @@ use crate::retry::Tries;
 /// The header that has a large file's checksum.
 const CHECKSUM: &str = "x-linked-etag";
 
+/// What is said of a hub that leaves out what is needed.
+const SILENT: &str = "does not say what the file is, as the hub does";
+
 /// How many parts of a file are told of.
 const TOLD: u64 = 200;
 
@@ -109,16 +112,32 @@ impl<'a> Download<'a> {
         }
         let commit = answer.header("x-repo-commit").filter(|commit| is_commit(commit));
         let checksum = answer.header(CHECKSUM).and_then(checksum_of).or_else(|| pinned.cloned());
-        let size = answer.header("x-linked-size").or_else(|| answer.header("content-length"));
-        match (commit, checksum, size.and_then(|size| size.parse().ok())) {
-            (Some(commit), Some(checksum), Some(size)) => Ok(Facts { commit: commit.to_owned(), checksum, size }),
-            (Some(_), None, _) => {
+        match (commit, checksum) {
+            (Some(commit), Some(checksum)) => {
+                let commit = commit.to_owned();
+                Ok(Facts { commit, checksum, size: self.size(answer).await? })
+            }
+            (Some(_), None) => {
                 let text =
                     format!("the hub has no SHA-256 of `{}` to check it by; add `#sha256=..` to the name", self.file);
                 Err(answer.refusal(ErrorKind::InvalidRequest, text))
             }
-            _ => Err(self.odd(&answer, "does not say what the file is, as the hub does")),
+            (None, _) => Err(self.odd(&answer, SILENT)),
         }
+    }
+
+    /// Returns the size of the file that `answer` is about: as the hub says, or else as whoever sends it does.
+    async fn size(&self, answer: Answer) -> Result<u64, ProviderError> {
+        if let Some(size) = answer.header("x-linked-size") {
+            return size.parse().map_err(|_| self.odd(&answer, SILENT));
+        }
+        // A redirect has a length too, which is that of its own content.
+        let answer = self.server.follow(answer).await?;
+        if answer.status() != 200 {
+            return Err(refused(&answer, self.hub, self.file));
+        }
+        let size = answer.header("content-length").and_then(|size| size.parse().ok());
+        size.ok_or_else(|| self.odd(&answer, SILENT))
     }
 
     /// Brings the content to its place in the cache.
