@@ -3,9 +3,11 @@
 mod checksum;
 #[cfg(feature = "local-download")]
 mod download;
+#[cfg(feature = "local-download")]
 mod hub;
 mod hub_cache;
 mod hub_file;
+mod hub_options;
 #[cfg(feature = "local-download")]
 mod part;
 mod progress;
@@ -19,9 +21,10 @@ use std::sync::OnceLock;
 use etcetera::BaseStrategy;
 
 use self::checksum::Checksum;
+#[cfg(feature = "local-download")]
 use self::hub::Hub;
-pub(super) use self::hub::HubOptions;
 use self::hub_file::HubFile;
+pub(super) use self::hub_options::HubOptions;
 pub use self::progress::FetchProgress;
 pub(super) use self::unready::{fetch, submit};
 use super::fault;
@@ -117,20 +120,20 @@ fn of_hub(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
         let advice = format!("and it names no file of the hub, since {fault}; check the path after `local:`");
         missing(Path::new(name), &advice)
     })?;
-    let hub = Hub::new(options)?;
-    if let Some(path) = hub.cache.find(&file) {
+    let cache = options.cache()?;
+    if let Some(path) = cache.find(&file) {
         return Ok(Source::File(path));
     }
     let nowhere = format!(
         "`{file}` is neither a path here nor in the hub's cache, `{}`, which `{}` would fill",
-        hub.cache.root().display(),
+        cache.root().display(),
         file.command()
     );
-    if hub.offline {
-        return Err(fault::configuration(format!("{nowhere}; `HF_HUB_OFFLINE` forbids fetching it: unset it")));
+    if let Some(ban) = options.ban() {
+        return Err(fault::configuration(format!("{nowhere}; {ban}")));
     }
     #[cfg(feature = "local-download")]
-    return Ok(Source::Hub(Box::new((hub, file))));
+    return Ok(Source::Hub(Box::new((Hub::new(cache, options)?, file))));
     #[cfg(not(feature = "local-download"))]
     Err(fault::configuration(format!("{nowhere}; or turn on the feature `local-download`")))
 }
