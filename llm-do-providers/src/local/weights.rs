@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::BaseStrategy;
+use tokio::sync::Mutex;
 
 use self::checksum::Checksum;
 #[cfg(feature = "local-download")]
@@ -48,6 +49,8 @@ pub(super) struct Weights {
     source: Source,
     /// What the file must have.
     pinned: Option<Checksum>,
+    /// Held by whoever fetches or checks the file, so that requests that come together do it once.
+    turn: Mutex<()>,
     /// Where the file is, once it is there and checked.
     ready: OnceLock<PathBuf>,
 }
@@ -76,7 +79,7 @@ impl Weights {
         if let (Source::File(path), None) = (&source, &pinned) {
             ready.get_or_init(|| path.clone());
         }
-        Ok(Self { source, pinned, ready })
+        Ok(Self { source, pinned, turn: Mutex::default(), ready })
     }
 
     /// Returns where the file is, if it needs neither fetching nor checking any more.
@@ -122,7 +125,7 @@ fn of_hub(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
     })?;
     let cache = options.cache()?;
     if let Some(path) = cache.find(&file) {
-        return Ok(Source::File(path));
+        return Ok(Source::File(settled(path)));
     }
     let nowhere = format!(
         "`{file}` is neither a path here nor in the hub's cache, `{}`, which `{}` would fill",
@@ -160,7 +163,7 @@ fn given(path: PathBuf, advice: &str) -> Result<PathBuf, ProviderError> {
     if path.is_file() { Ok(settled(path)) } else { Err(missing(&path, advice)) }
 }
 
-/// Returns the one path of a file that may have several.
+/// Returns the one path of a file that may have several: models that share it find each other by that.
 fn settled(path: PathBuf) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use llm_do_providers::{FetchProgress, LocalModel};
 
-use crate::server::{COMMIT, Reply, Server};
+use crate::server::{COMMIT, Reply, Server, sha256};
 use crate::{NAME, World, content, fetch, told};
 
 /// A world whose file is sent only once the sender is dropped.
@@ -76,6 +76,48 @@ async fn two_processes_fetch_a_file_once_as_the_environment_says() {
     for request in world.hub.requests() {
         assert_eq!(request.header("authorization"), Some("Bearer hf_ofTheEnvironment"));
     }
+}
+
+#[tokio::test]
+async fn requests_to_a_model_that_come_together_check_its_file_once() {
+    let world = World::new().await;
+    world.fetch().await.unwrap();
+    let model = world.builder(&format!("{NAME}#sha256={}", sha256(&world.bytes))).build().unwrap();
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let first = model.fetch(|progress| told.send(progress.to_string()).unwrap());
+    let second = model.fetch(|progress| told.send(progress.to_string()).unwrap());
+    let (first, second) = tokio::join!(first, second);
+    assert_eq!(first.unwrap(), second.unwrap());
+    drop(told);
+    let mut checks = 0;
+    while let Some(text) = heard.recv().await {
+        checks += usize::from(text == "checking the model's file (1 MB)");
+    }
+    assert_eq!(checks, 1);
+}
+
+#[tokio::test]
+async fn requests_to_a_model_that_come_together_fetch_its_file_once() {
+    let (world, release) = held().await;
+    let model = world.builder(NAME).build().unwrap();
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let first = model.fetch(|_| {});
+    let second = async {
+        asked(&world.sender, 1).await;
+        model.fetch(move |progress| told.send(progress).unwrap()).await
+    };
+    let waited = async {
+        let on = "the model's file is being fetched or checked already; waiting for it".to_owned();
+        assert_eq!(heard.recv().await, Some(FetchProgress::Waiting { on }));
+        // Whoever gives up waiting holds nobody up, and ends nobody's download.
+        let mut given_up = Box::pin(model.fetch(|_| {}));
+        _ = tokio::time::timeout(Duration::from_millis(50), &mut given_up).await;
+        drop(given_up);
+        drop(release);
+    };
+    let (first, second, ()) = tokio::join!(first, second, waited);
+    assert_eq!(first.unwrap(), second.unwrap());
+    assert_eq!((world.hub.asked().len(), world.sender.asked().len()), (2, 1));
 }
 
 #[tokio::test]
