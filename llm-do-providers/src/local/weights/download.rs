@@ -75,7 +75,7 @@ impl<'a> Download<'a> {
         let _lock = self.lock(&facts).await?;
         let blob = self.hub.cache.blob(self.file, &facts.checksum);
         if blob.metadata().is_ok_and(|metadata| metadata.len() == facts.size) {
-            // Whoever gave it this name has checked it. What is pinned is checked all the same.
+            // All that is in the cache is taken from whoever put it there; only what is pinned is checked.
             pinned.map_or(Ok(()), |pinned| pinned.check(&blob))?;
         } else {
             self.fetch(&facts).await?;
@@ -210,7 +210,7 @@ impl<'a> Download<'a> {
                 return Err(self.odd(&answer, "sends more than the file has"));
             }
             part.add(&bytes).map_err(|error| self.unwritten(error, facts))?;
-            if part.length() - told >= facts.size / TOLD || part.length() == facts.size {
+            if part.length() - told >= facts.size.div_ceil(TOLD) || part.length() == facts.size {
                 told = part.length();
                 self.received(part, facts);
             }
