@@ -64,11 +64,12 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// commit to have the same everywhere, or delete the file to have a newer one.
 ///
 /// The first request fetches it and says how far it is ([`StreamEvent::Waiting`], each 5 %), which may take minutes;
-/// [`fetch`](Self::fetch) does so ahead, and so does `APPLICATION fetch local:..` on the command line of `llm-do`. The
-/// file is used once all of it is there and has the SHA-256 that the hub names (of a large file it has one). What ends
-/// with `#sha256=` and 64 hexadecimal digits must have that one, in the cache and at a path as well: each process checks
-/// it once. A download that breaks off is resumed, by whoever asks next; several tasks or processes that ask at once
-/// fetch it once. Models in several parts (`-00001-of-00003.gguf`) are refused. In tests,
+/// [`fetch`](Self::fetch) does so ahead, and so does `APPLICATION fetch local:..` on the command line of `llm-do`. What it
+/// fetches is used once all of it is there and has the SHA-256 that the hub names (of a large file it has one); **what
+/// other tools put into the cache is not checked**. What ends with `#sha256=` and 64 hexadecimal digits must have that
+/// one, in the cache and at a path as well: each model, with its clones, checks it once. A download that breaks off is
+/// resumed, by whoever asks next; several tasks or processes that ask at once fetch it once. Models in several parts
+/// (`-00001-of-00003.gguf`) are refused. In tests,
 #[cfg_attr(feature = "testing", doc = "[`forbid_requests`](crate::forbid_requests) forbids all of it.")]
 #[cfg_attr(not(feature = "testing"), doc = "`forbid_requests` forbids all of it.")]
 ///
@@ -168,8 +169,9 @@ impl LocalModel {
 
     /// Fetches and checks the model's file, if that is still to be done, and returns where it is.
     ///
-    /// So the first request does not wait for it. `tell` is told of each piece of the file, at most 200 times, and of what
-    /// is waited for. Dropping the future ends the download; what came is kept, and the next one goes on from there.
+    /// So the first request does not wait for it. `tell` is told where each try begins, then whenever a 200th of the file
+    /// more is there, and of what is waited for. Dropping the future ends the download; what came is kept, and the next
+    /// one goes on from there.
     ///
     /// # Errors
     ///

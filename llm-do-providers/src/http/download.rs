@@ -79,6 +79,17 @@ impl FileServer {
         Err(self.circle())
     }
 
+    /// Asks whoever `answer` redirects to the same, wherever that leads; returns `answer` if it is no redirect.
+    pub(crate) async fn follow(&self, mut answer: Answer) -> Result<Answer, ProviderError> {
+        for _ in 0..REDIRECTS {
+            match answer.target(answer.response.url())? {
+                Some(target) => answer = self.send(Method::HEAD, &target, 0).await?,
+                None => return Ok(answer),
+            }
+        }
+        Err(self.circle())
+    }
+
     /// Asks for the content at a path, from the byte `from` on; redirects are followed wherever they lead.
     pub(crate) async fn get(&self, path: &[&str], from: u64) -> Result<Answer, ProviderError> {
         let mut url = self.url(path);

@@ -61,7 +61,7 @@ impl LocalBuilder {
 
     /// Tries again up to `retries` times after failures that may pass, from where the download broke off. Default: 4.
     ///
-    /// Tries that brought more than a hundredth of the file do not count.
+    /// They are counted anew with each hundredth of the file that had not come before.
     #[cfg(feature = "local-download")]
     pub fn retries(mut self, retries: u32) -> Self {
         self.hub.retries = Some(retries);

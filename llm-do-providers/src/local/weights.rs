@@ -3,9 +3,11 @@
 mod checksum;
 #[cfg(feature = "local-download")]
 mod download;
+#[cfg(feature = "local-download")]
 mod hub;
 mod hub_cache;
 mod hub_file;
+mod hub_options;
 #[cfg(feature = "local-download")]
 mod part;
 mod progress;
@@ -17,11 +19,13 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::BaseStrategy;
+use tokio::sync::Mutex;
 
 use self::checksum::Checksum;
+#[cfg(feature = "local-download")]
 use self::hub::Hub;
-pub(super) use self::hub::HubOptions;
 use self::hub_file::HubFile;
+pub(super) use self::hub_options::HubOptions;
 pub use self::progress::FetchProgress;
 pub(super) use self::unready::{fetch, submit};
 use super::fault;
@@ -45,6 +49,8 @@ pub(super) struct Weights {
     source: Source,
     /// What the file must have.
     pinned: Option<Checksum>,
+    /// Held by whoever fetches or checks the file, so that requests that come together do it once.
+    turn: Mutex<()>,
     /// Where the file is, once it is there and checked.
     ready: OnceLock<PathBuf>,
 }
@@ -73,7 +79,7 @@ impl Weights {
         if let (Source::File(path), None) = (&source, &pinned) {
             ready.get_or_init(|| path.clone());
         }
-        Ok(Self { source, pinned, ready })
+        Ok(Self { source, pinned, turn: Mutex::default(), ready })
     }
 
     /// Returns where the file is, if it needs neither fetching nor checking any more.
@@ -110,20 +116,20 @@ fn of_hub(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
         let advice = format!("and it names no file of the hub, since {fault}; check the path after `local:`");
         missing(Path::new(name), &advice)
     })?;
-    let hub = Hub::new(options)?;
-    if let Some(path) = hub.cache.find(&file) {
-        return Ok(Source::File(path));
+    let cache = options.cache()?;
+    if let Some(path) = cache.find(&file) {
+        return Ok(Source::File(settled(path)));
     }
     let nowhere = format!(
         "`{file}` is neither a path here nor in the hub's cache, `{}`, which `{}` would fill",
-        hub.cache.root().display(),
+        cache.root().display(),
         file.command()
     );
-    if hub.offline {
-        return Err(fault::configuration(format!("{nowhere}; `HF_HUB_OFFLINE` forbids fetching it: unset it")));
+    if let Some(ban) = options.ban() {
+        return Err(fault::configuration(format!("{nowhere}; {ban}")));
     }
     #[cfg(feature = "local-download")]
-    return Ok(Source::Hub(Box::new((hub, file))));
+    return Ok(Source::Hub(Box::new((Hub::new(cache, options)?, file))));
     #[cfg(not(feature = "local-download"))]
     Err(fault::configuration(format!("{nowhere}; or turn on the feature `local-download`")))
 }
@@ -150,7 +156,7 @@ fn given(path: PathBuf, advice: &str) -> Result<PathBuf, ProviderError> {
     if path.is_file() { Ok(settled(path)) } else { Err(missing(&path, advice)) }
 }
 
-/// Returns the one path of a file that may have several.
+/// Returns the one path of a file that may have several: models that share it find each other by that.
 fn settled(path: PathBuf) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }

@@ -22,7 +22,7 @@ async fn the_cache_has_the_documented_form() {
     let world = World::new().await;
     let path = world.fetch().await.unwrap();
     let snapshot = world.repository().join("snapshots").join(COMMIT).join("model.gguf");
-    assert_eq!(path, snapshot);
+    assert_eq!(path, snapshot.canonicalize().unwrap());
     assert_eq!(fs::read_to_string(world.repository().join("refs/main")).unwrap(), COMMIT);
     let sum = sha256(&world.bytes);
     let mut wanted = [
@@ -39,8 +39,8 @@ async fn the_cache_has_the_documented_form() {
 #[tokio::test]
 async fn a_file_in_a_folder_leads_to_its_content_by_a_relative_link() {
     let world = World::new().await;
-    let path = fetch(&world.builder("owner/repo/a/b.gguf")).await.unwrap();
-    let target = fs::read_link(path).unwrap();
+    fetch(&world.builder("owner/repo/a/b.gguf")).await.unwrap();
+    let target = fs::read_link(world.repository().join("snapshots").join(COMMIT).join("a/b.gguf")).unwrap();
     assert_eq!(target.to_str().unwrap(), format!("../../../blobs/{}", sha256(&world.bytes)));
 }
 
@@ -53,9 +53,10 @@ async fn a_file_in_the_cache_needs_no_network() {
     // As the hub's own tools write it, or a careless editor.
     fs::write(world.repository().join("refs/main"), format!("{COMMIT}\n")).unwrap();
     fs::write(snapshot.join("model.gguf"), "from another tool").unwrap();
-    assert_eq!(world.fetch().await.unwrap(), snapshot.join("model.gguf"));
+    let there = snapshot.join("model.gguf").canonicalize().unwrap();
+    assert_eq!(world.fetch().await.unwrap(), there);
     let by_commit = format!("owner/repo@{COMMIT}/model.gguf");
-    assert_eq!(fetch(&world.builder(&by_commit).offline(true)).await.unwrap(), snapshot.join("model.gguf"));
+    assert_eq!(fetch(&world.builder(&by_commit).offline(true)).await.unwrap(), there);
     assert_eq!(world.hub.asked(), [""; 0]);
 }
 
@@ -86,6 +87,16 @@ async fn a_content_that_is_there_is_not_fetched_for_another_revision() {
     assert_eq!(world.sender.asked().len(), 1);
     assert_eq!(world.hub.asked()[2..], ["HEAD /owner/repo/resolve/v1/model.gguf"]);
     assert_eq!(fs::read_to_string(world.repository().join("refs/v1")).unwrap(), COMMIT);
+}
+
+#[tokio::test]
+async fn a_content_has_one_path_by_which_all_its_models_share_it() {
+    let world = World::new().await;
+    let fetched = world.fetch().await.unwrap();
+    assert_eq!(fetch(&world.builder("owner/repo@v1/model.gguf")).await.unwrap(), fetched);
+    assert_eq!(world.fetch().await.unwrap(), fetched, "in the cache");
+    let snapshot = world.repository().join("snapshots").join(COMMIT).join("model.gguf");
+    assert_eq!(fetch(&world.builder(snapshot.to_str().unwrap())).await.unwrap(), fetched, "at a path");
 }
 
 #[tokio::test]
@@ -156,6 +167,23 @@ async fn a_hub_that_sends_large_files_itself_says_what_they_are_before_it_redire
     let world = World { hub: hub.await, ..world };
     let path = world.fetch().await.unwrap();
     assert_eq!(fs::read(path).unwrap(), world.bytes);
+}
+
+#[tokio::test]
+async fn a_mirror_that_says_no_size_leads_to_whoever_does() {
+    let world = World::new().await;
+    let location = format!("{}/x", world.sender.url());
+    // Its length is that of the note, not that of the file.
+    let moved = Reply::new(302).header("x-repo-commit", COMMIT).header("location", &location).body(b"It moved.");
+    let world = World { hub: Server::new(move |_| moved.clone()).await, ..world };
+    let pinned = format!("{NAME}#sha256={}", sha256(&world.bytes));
+    let path = fetch(&world.builder(&pinned).token(ApiKey::new("hf_Secret").unwrap())).await.unwrap();
+    assert_eq!(fs::read(path).unwrap(), world.bytes);
+    assert_eq!(world.hub.requests()[0].header("authorization"), Some("Bearer hf_Secret"));
+    assert_eq!(world.sender.asked(), ["HEAD /x", "GET /x"]);
+    for request in world.sender.requests() {
+        assert_eq!(request.header("authorization"), None, "{request:?}");
+    }
 }
 
 #[tokio::test]

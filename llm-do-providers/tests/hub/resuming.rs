@@ -95,6 +95,32 @@ async fn a_server_that_cannot_go_on_begins_anew() {
     }
 }
 
+/// Fetches in a world whose sender breaks off each time, and returns how often it was asked.
+async fn asked_in_vain(answer: impl FnMut(&Received) -> Reply + Send + 'static) -> usize {
+    let world = World::sending(content(), answer).await;
+    let builder = world.builder(NAME).retries(2);
+    let error = timeout(Duration::from_secs(30), fetch(&builder)).await.expect("the tries end").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Transport);
+    assert!(error.to_string().contains("tried 3 times"), "{error}");
+    world.sender.asked().len()
+}
+
+#[tokio::test]
+async fn what_is_lost_and_comes_again_is_no_progress() {
+    let (bytes, mut is_short) = (content(), false);
+    let file = bytes.clone();
+    let refusing = asked_in_vain(move |request| match request.header("range") {
+        Some(_) => Reply::new(416),
+        None => Reply::file(&file, request).cut(HALF),
+    });
+    let ignoring = asked_in_vain(move |_| {
+        is_short = !is_short;
+        Reply::new(200).body(&bytes).cut(if is_short { HALF / 2 } else { HALF })
+    });
+    // The second of those who send the whole comes further than the first, once.
+    assert_eq!(tokio::join!(refusing, ignoring), (3, 4));
+}
+
 #[tokio::test]
 async fn what_was_left_behind_damaged_is_fetched_anew() {
     let world = World::new().await;

@@ -1,12 +1,13 @@
 //! Several who fetch the same file at once: tasks, and processes that know each other only by the cache.
 
+use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use llm_do_providers::{FetchProgress, LocalModel};
 
-use crate::server::{Reply, Server};
+use crate::server::{COMMIT, Reply, Server, sha256};
 use crate::{NAME, World, content, fetch, told};
 
 /// A world whose file is sent only once the sender is dropped.
@@ -68,28 +69,102 @@ async fn two_processes_fetch_a_file_once_as_the_environment_says() {
     asked(&world.hub, 3).await;
     drop(release);
     for process in processes {
-        let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        succeeds(process).await;
     }
     assert_eq!(world.sender.asked().len(), 1);
-    assert_eq!(std::fs::read(world.blob()).unwrap(), world.bytes);
+    assert_eq!(fs::read(world.blob()).unwrap(), world.bytes);
     for request in world.hub.requests() {
         assert_eq!(request.header("authorization"), Some("Bearer hf_ofTheEnvironment"));
     }
 }
 
+#[tokio::test]
+async fn requests_to_a_model_that_come_together_check_its_file_once() {
+    let world = World::new().await;
+    world.fetch().await.unwrap();
+    let model = world.builder(&format!("{NAME}#sha256={}", sha256(&world.bytes))).build().unwrap();
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let first = model.fetch(|progress| told.send(progress.to_string()).unwrap());
+    let second = model.fetch(|progress| told.send(progress.to_string()).unwrap());
+    let (first, second) = tokio::join!(first, second);
+    assert_eq!(first.unwrap(), second.unwrap());
+    drop(told);
+    let mut checks = 0;
+    while let Some(text) = heard.recv().await {
+        checks += usize::from(text == "checking the model's file (1 MB)");
+    }
+    assert_eq!(checks, 1);
+}
+
+#[tokio::test]
+async fn requests_to_a_model_that_come_together_fetch_its_file_once() {
+    let (world, release) = held().await;
+    let model = world.builder(NAME).build().unwrap();
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let first = model.fetch(|_| {});
+    let second = async {
+        asked(&world.sender, 1).await;
+        model.fetch(move |progress| told.send(progress).unwrap()).await
+    };
+    let waited = async {
+        let on = "the model's file is being fetched or checked already; waiting for it".to_owned();
+        assert_eq!(heard.recv().await, Some(FetchProgress::Waiting { on }));
+        // Whoever gives up waiting holds nobody up, and ends nobody's download.
+        let mut given_up = Box::pin(model.fetch(|_| {}));
+        _ = tokio::time::timeout(Duration::from_millis(50), &mut given_up).await;
+        drop(given_up);
+        drop(release);
+    };
+    let (first, second, ()) = tokio::join!(first, second, waited);
+    assert_eq!(first.unwrap(), second.unwrap());
+    assert_eq!((world.hub.asked().len(), world.sender.asked().len()), (2, 1));
+}
+
+#[tokio::test]
+async fn a_file_in_the_cache_needs_no_sound_token_and_no_sound_address() {
+    let world = World::new().await;
+    world.fetch().await.unwrap();
+    for (variable, value) in [("HF_TOKEN", "hf_of two words"), ("HF_ENDPOINT", "http://127.0.0.1:1@hub.example")] {
+        for offline in ["0", "1"] {
+            let process = command(&world).env(variable, value).env("HF_HUB_OFFLINE", offline).spawn().unwrap();
+            succeeds(process).await;
+        }
+    }
+    // They would have been read.
+    fs::remove_dir_all(world.repository().join("snapshots").join(COMMIT)).unwrap();
+    let process = command(&world).env("HF_TOKEN", "hf_of two words").spawn().unwrap();
+    let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("the hub's token in `HF_TOKEN` is none"), "{text}");
+}
+
+/// Waits until a process has done what it should.
+async fn succeeds(process: Child) {
+    let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
 /// Starts this program once more, for the one test that fetches.
 fn process(world: &World) -> Child {
-    Command::new(std::env::current_exe().unwrap())
+    command(world).spawn().unwrap()
+}
+
+fn command(world: &World) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args(["--exact", "sharing::a_process_fetches", "--ignored"])
         .env("HF_ENDPOINT", world.hub.url())
         .env("HF_HUB_CACHE", world.cache.path())
         .env("HF_TOKEN", "hf_ofTheEnvironment\n")
         .env_remove("HF_HUB_OFFLINE")
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::piped());
+    command
 }
 
 #[tokio::test]

@@ -29,6 +29,9 @@ use crate::retry::Tries;
 /// The header that has a large file's checksum.
 const CHECKSUM: &str = "x-linked-etag";
 
+/// What is said of a hub that leaves out what is needed.
+const SILENT: &str = "does not say what the file is, as the hub does";
+
 /// How many parts of a file are told of.
 const TOLD: u64 = 200;
 
@@ -72,7 +75,7 @@ impl<'a> Download<'a> {
         let _lock = self.lock(&facts).await?;
         let blob = self.hub.cache.blob(self.file, &facts.checksum);
         if blob.metadata().is_ok_and(|metadata| metadata.len() == facts.size) {
-            // Whoever gave it this name has checked it. What is pinned is checked all the same.
+            // All that is in the cache is taken from whoever put it there; only what is pinned is checked.
             pinned.map_or(Ok(()), |pinned| pinned.check(&blob))?;
         } else {
             self.fetch(&facts).await?;
@@ -109,16 +112,32 @@ impl<'a> Download<'a> {
         }
         let commit = answer.header("x-repo-commit").filter(|commit| is_commit(commit));
         let checksum = answer.header(CHECKSUM).and_then(checksum_of).or_else(|| pinned.cloned());
-        let size = answer.header("x-linked-size").or_else(|| answer.header("content-length"));
-        match (commit, checksum, size.and_then(|size| size.parse().ok())) {
-            (Some(commit), Some(checksum), Some(size)) => Ok(Facts { commit: commit.to_owned(), checksum, size }),
-            (Some(_), None, _) => {
+        match (commit, checksum) {
+            (Some(commit), Some(checksum)) => {
+                let commit = commit.to_owned();
+                Ok(Facts { commit, checksum, size: self.size(answer).await? })
+            }
+            (Some(_), None) => {
                 let text =
                     format!("the hub has no SHA-256 of `{}` to check it by; add `#sha256=..` to the name", self.file);
                 Err(answer.refusal(ErrorKind::InvalidRequest, text))
             }
-            _ => Err(self.odd(&answer, "does not say what the file is, as the hub does")),
+            (None, _) => Err(self.odd(&answer, SILENT)),
         }
+    }
+
+    /// Returns the size of the file that `answer` is about: as the hub says, or else as whoever sends it does.
+    async fn size(&self, answer: Answer) -> Result<u64, ProviderError> {
+        if let Some(size) = answer.header("x-linked-size") {
+            return size.parse().map_err(|_| self.odd(&answer, SILENT));
+        }
+        // A redirect has a length too, which is that of its own content.
+        let answer = self.server.follow(answer).await?;
+        if answer.status() != 200 {
+            return Err(refused(&answer, self.hub, self.file));
+        }
+        let size = answer.header("content-length").and_then(|size| size.parse().ok());
+        size.ok_or_else(|| self.odd(&answer, SILENT))
     }
 
     /// Brings the content to its place in the cache.
@@ -151,14 +170,17 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Adds to `part` what is missing, again after failures that may pass: as long as more comes each time.
+    /// Adds to `part` what is missing, again after failures that may pass.
+    ///
+    /// The tries are counted anew with each further hundredth of the file, and what was lost and came again is none: so
+    /// they end, whoever sends how little, and however often.
     async fn complete(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
         let mut tries = Tries::new(self.hub.retries);
+        let mut furthest = part.length();
         loop {
-            let before = part.length();
             let Err(error) = self.attempt(part, facts).await else { return Ok(()) };
-            // A hundredth: so that the tries end, whoever sends how little.
-            if part.length() > before.saturating_add(facts.size / 100) {
+            if part.length() > furthest.saturating_add(facts.size / 100) {
+                furthest = part.length();
                 tries = Tries::new(self.hub.retries);
             }
             self.pause(&mut tries, error).await?;
@@ -188,7 +210,7 @@ impl<'a> Download<'a> {
                 return Err(self.odd(&answer, "sends more than the file has"));
             }
             part.add(&bytes).map_err(|error| self.unwritten(error, facts))?;
-            if part.length() - told >= facts.size / TOLD || part.length() == facts.size {
+            if part.length() - told >= facts.size.div_ceil(TOLD) || part.length() == facts.size {
                 told = part.length();
                 self.received(part, facts);
             }

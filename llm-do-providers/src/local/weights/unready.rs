@@ -2,15 +2,19 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use tokio::sync::MutexGuard;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::sync::oneshot;
 
 use super::super::fault;
 use super::super::thread::{Job, submit as submit_ready};
 use super::progress::{FetchProgress, Size, Steps};
+#[cfg(feature = "local-download")]
+use super::settled;
 use super::{Source, Weights};
 use crate::error::ProviderError;
 use crate::model::StreamEvent;
@@ -67,46 +71,60 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> Result<(), ProviderError> {
 
 impl Weights {
     /// Fetches and checks the file, unless `gone` ends before: then nobody wants it any more.
-    #[cfg_attr(
-        not(feature = "local-download"),
-        allow(clippy::needless_pass_by_value, unused_variables, reason = "checking ends by itself")
-    )]
     fn prepare(&self, tell: &dyn Fn(FetchProgress), gone: impl Future<Output = ()>) -> Result<PathBuf, ProviderError> {
+        let mut gone = pin!(gone);
+        let _turn = self.turn(tell, gone.as_mut())?;
+        // Whoever waited for it finds it ready, unless the one before failed.
+        if let Some(path) = self.ready() {
+            return Ok(path.to_owned());
+        }
         let path = match &self.source {
-            Source::File(path) => {
-                if let Some(pinned) = &self.pinned {
-                    tell(FetchProgress::Waiting { on: checking(path) });
-                    pinned.check(path)?;
-                }
-                path.clone()
-            }
+            Source::File(path) => self.checked(path.clone(), tell)?,
             #[cfg(feature = "local-download")]
             Source::Hub(source) => {
                 let (hub, file) = &**source;
-                match hub.cache.find(file) {
-                    Some(path) => {
-                        self.pinned.as_ref().map_or(Ok(()), |pinned| pinned.check(&path))?;
-                        path
-                    }
-                    None => in_its_own_time(
-                        super::download::Download::new(hub, file, tell)?.run(self.pinned.as_ref()),
-                        gone,
-                    )?,
+                if let Some(path) = hub.cache.find(file) {
+                    self.checked(settled(path), tell)?
+                } else {
+                    let download = super::download::Download::new(hub, file, tell)?;
+                    settled(in_its_own_time(download.run(self.pinned.as_ref()), gone)?)
                 }
             }
         };
         Ok(self.ready.get_or_init(|| path).clone())
     }
+
+    /// Waits until nobody else prepares it, and keeps others from it until the guard is dropped.
+    fn turn(
+        &self,
+        tell: &dyn Fn(FetchProgress),
+        gone: impl Future<Output = ()>,
+    ) -> Result<MutexGuard<'_, ()>, ProviderError> {
+        if let Ok(turn) = self.turn.try_lock() {
+            return Ok(turn);
+        }
+        let on = "the model's file is being fetched or checked already; waiting for it".to_owned();
+        tell(FetchProgress::Waiting { on });
+        in_its_own_time(async { Ok(self.turn.lock().await) }, gone)
+    }
+
+    /// Returns `path` if its file is the one that is pinned, or if none is.
+    fn checked(&self, path: PathBuf, tell: &dyn Fn(FetchProgress)) -> Result<PathBuf, ProviderError> {
+        if let Some(pinned) = &self.pinned {
+            tell(FetchProgress::Waiting { on: checking(&path) });
+            pinned.check(&path)?;
+        }
+        Ok(path)
+    }
 }
 
-/// Does `work`, on this thread alone.
-#[cfg(feature = "local-download")]
+/// Does `work`, on this thread alone, unless `gone` ends before.
 fn in_its_own_time<T>(
     work: impl Future<Output = Result<T, ProviderError>>,
     gone: impl Future<Output = ()>,
 ) -> Result<T, ProviderError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|source| {
-        fault::configuration("the download could not be started on this machine").with_source(source)
+        fault::configuration("the model's file could not be waited for on this machine").with_source(source)
     })?;
     runtime.block_on(async {
         tokio::select! {
