@@ -115,5 +115,6 @@ pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
     {
         form.insert("$defs".to_owned(), Value::Object(definitions));
     }
-    Ok(form)
+    // What is said already keeps the order in which it is said.
+    Ok(if form == *schema { schema.clone() } else { form })
 }
