@@ -8,6 +8,8 @@ mod both;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) mod note;
 #[cfg(any(feature = "gemini", feature = "openai"))]
+pub(crate) mod reference;
+#[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) mod shape;
 mod unsaid;
 #[cfg(any(feature = "gemini", feature = "openai"))]

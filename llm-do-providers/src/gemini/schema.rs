@@ -43,6 +43,6 @@ impl Dialect for Gemini {
 ///
 /// Returns what cannot be said, and where.
 pub(super) fn translated(schema: &Value) -> Result<Value, Unsaid> {
-    let form = Walk::new(schema, Gemini).form(schema)?;
+    let form = Walk::new(schema, Gemini).whole_form()?;
     Ok(choice::rooted(form))
 }

@@ -15,6 +15,7 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
+use crate::schema::reference::target;
 use crate::schema::shape::any_of;
 use crate::schema::{Dialect, REMARKS, Unsaid, Walk, note};
 
@@ -58,7 +59,7 @@ impl Dialect for Grammar {
     /// are taken for the same, or for none.
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
-        let Some(target) = keywords.get("$ref").and_then(Value::as_str).filter(|_| is_bare) else { return Ok(None) };
+        let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
         let name = match walk.dialect.named(target) {
             Some(name) => name.to_owned(),
             None => walk.define(target)?,
@@ -108,7 +109,7 @@ impl Walk<'_, Grammar> {
 /// Returns what cannot be said, and where.
 pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
     let mut walk = Walk::new(schema, Grammar::default());
-    let mut form = walk.form(schema)?;
+    let mut form = walk.whole_form()?;
     let definitions = walk.dialect.definitions;
     if let Value::Object(form) = &mut form
         && !definitions.is_empty()

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::reference::same;
+
 type Schema = Map<String, Value>;
 
 /// Why there is no schema of what two schemas both allow.
@@ -24,7 +26,7 @@ pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result
             left.insert(key, value);
             continue;
         };
-        if *own != value {
+        if *own != value && !same(&json!({ &key: own }), &json!({ &key: value })) {
             *own = merged(&key, own, &value).ok_or_else(|| Conflict {
                 why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
                 leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
@@ -136,7 +138,7 @@ fn conjunction(left: Value, right: Option<Value>) -> Option<Value> {
         (Value::Bool(false), _) | (_, Some(Value::Bool(false))) => None,
         (left, None | Some(Value::Bool(true))) => Some(left),
         (Value::Bool(true), Some(right)) => Some(right),
-        (left, Some(right)) if left == right => Some(left),
+        (left, Some(right)) if same(&left, &right) => Some(left),
         (left, Some(right)) => Some(json!({ "allOf": [left, right] })),
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::both::both;
+use super::reference::{Opened, mark, target, within};
 use super::unsaid::Unsaid;
 
 /// How many schemas one may consist of, once its references are written out.
@@ -43,8 +44,8 @@ pub(crate) trait Dialect: Sized {
 pub(crate) struct Walk<'a, D> {
     pub(crate) dialect: D,
     root: &'a Value,
-    /// The references that are being written out.
-    open: Vec<String>,
+    /// The references that are written out so far.
+    opened: Vec<Opened>,
     path: Vec<String>,
     /// How many more schemas are taken.
     left: usize,
@@ -52,22 +53,31 @@ pub(crate) struct Walk<'a, D> {
 
 impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn new(root: &'a Value, dialect: D) -> Self {
-        Self { dialect, root, open: Vec::new(), path: Vec::new(), left: LARGEST }
+        Self { dialect, root, opened: Vec::new(), path: Vec::new(), left: LARGEST }
     }
 
-    /// Returns a schema in the dialect.
-    pub(crate) fn form(&mut self, schema: &Value) -> Result<Value, Unsaid> {
+    /// Returns the whole schema in the dialect.
+    pub(crate) fn whole_form(&mut self) -> Result<Value, Unsaid> {
+        let mut root = self.root.clone();
+        if let Value::Object(keywords) = &mut root {
+            mark(keywords, None);
+        }
+        self.form(&root)
+    }
+
+    /// Returns a schema in the dialect; its references are marked.
+    fn form(&mut self, schema: &Value) -> Result<Value, Unsaid> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
             Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
-            Value::Object(keywords) => self.within(|walk| {
-                if let Some(form) = D::reference(walk, keywords)? {
+            Value::Object(keywords) => {
+                if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
                 }
-                let whole = walk.resolved(keywords.clone())?;
-                walk.split(whole)
-            }),
+                let whole = self.resolved(keywords.clone())?;
+                self.split(whole)
+            }
             _ => Err(self.unsaid("is no schema")),
         }
     }
@@ -101,32 +111,29 @@ impl<'a, D: Dialect> Walk<'a, D> {
     /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root.
     #[cfg(feature = "openai")]
     pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsaid> {
-        let schema = Value::Object(self.pointed(reference)?);
+        let mut schema = self.pointed(reference)?;
+        mark(&mut schema, None);
         let steps = reference.trim_start_matches(['#', '/']).split('/').filter(|step| !step.is_empty());
         let path = std::mem::replace(&mut self.path, steps.map(str::to_owned).collect());
-        let open = std::mem::take(&mut self.open);
-        let form = self.form(&schema);
-        (self.path, self.open) = (path, open);
+        let form = self.form(&Value::Object(schema));
+        self.path = path;
         form
-    }
-
-    /// Runs `work`, and closes the references that it opens.
-    fn within<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Unsaid>) -> Result<T, Unsaid> {
-        let depth = self.open.len();
-        let done = work(self);
-        self.open.truncate(depth);
-        done
     }
 
     /// Returns a schema with its references written out and its `allOf` put together: those that its own keywords are held
     /// to, not those in its parts.
     fn resolved(&mut self, mut whole: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
         while let Some(reference) = whole.shift_remove("$ref") {
-            let target = self.target(reference.as_str().unwrap_or_default())?;
+            let target = self.written_out(&reference)?;
+            if target.contains_key("$ref") {
+                self.count()?;
+            }
             whole = self.both(whole, target)?;
         }
         if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
             for member in all {
+                // Parts of parts multiply, and no child tells.
+                self.count()?;
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
                     Value::Bool(true) => continue,
@@ -138,17 +145,25 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(whole)
     }
 
-    fn target(&mut self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
-        if self.open.iter().any(|open| open == reference) || reference == "#" {
+    /// Returns what `reference` refers to, and marks the references there as being within it.
+    fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsaid> {
+        let (to, within) = (target(reference), within(reference));
+        let mut around = std::iter::successors(self.open_at(within), |opened| self.open_at(opened.within));
+        if to == "#" || around.any(|opened| opened.to == to) {
             return Err(self.unsaid(format!(
-                "holds `{reference}` within itself, which {} cannot say; give it a depth that ends, or take that part \
-                 as a text of JSON",
+                "holds `{to}` within itself, which {} cannot say; give it a depth that ends, or take that part as a text \
+                 of JSON",
                 D::NAME
             )));
         }
-        let target = self.pointed(reference)?;
-        self.open.push(reference.to_owned());
-        Ok(target)
+        let mut schema = self.pointed(to)?;
+        mark(&mut schema, Some(self.opened.len()));
+        self.opened.push(Opened { to: to.to_owned(), within });
+        Ok(schema)
+    }
+
+    fn open_at(&self, number: Option<usize>) -> Option<&Opened> {
+        self.opened.get(number?)
     }
 
     fn pointed(&self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
@@ -170,13 +185,14 @@ impl<'a, D: Dialect> Walk<'a, D> {
         let mut last = None;
         for (index, alternative) in alternatives.iter().enumerate() {
             self.path.push(format!("{key}/{index}"));
-            match self.alternative(&shared, alternative) {
+            let form = self.alternative(&shared, alternative);
+            self.path.pop();
+            match form {
                 Ok(form) => forms.push(form),
                 // What is beside the alternatives may leave nothing of one.
                 Err(unsaid) if unsaid.leaves_nothing() && !shared.is_empty() => last = Some(unsaid),
                 Err(unsaid) => return Err(unsaid),
             }
-            self.path.pop();
         }
         match (forms.is_empty(), last) {
             (true, last) => Err(last.unwrap_or_else(|| self.unsaid("has no alternative"))),
@@ -190,11 +206,9 @@ impl<'a, D: Dialect> Walk<'a, D> {
             return self.form(alternative);
         }
         self.count()?;
-        self.within(|walk| {
-            let own = walk.resolved(keywords.clone())?;
-            let whole = walk.both(shared.clone(), own)?;
-            walk.split(whole)
-        })
+        let own = self.resolved(keywords.clone())?;
+        let whole = self.both(shared.clone(), own)?;
+        self.split(whole)
     }
 
     /// Returns the schema of what both allow.

@@ -11,10 +11,14 @@ use super::Failure;
 /// How many files of one name a folder may have.
 const OF_ONE_NAME: usize = 1_000;
 
-/// The longest name, in characters.
-const LONGEST: usize = 100;
+/// The longest name without its extension, in bytes: file systems take 255 of both, and there may be a number as well.
+const LONGEST: usize = 200;
+/// The longest extension, in bytes with its dot; what is longer is none.
+const LONGEST_ENDING: usize = 20;
 
 /// Writes the files into `folder`, under names that are free there; without a folder, says that they are not kept.
+///
+/// One that cannot be written keeps no other from being written.
 pub(super) fn keep(files: &[Attachment], folder: Option<&Path>) -> Result<(), Failure> {
     // Nobody is there to be told if standard error is gone.
     let mut told = io::stderr();
@@ -25,17 +29,28 @@ pub(super) fn keep(files: &[Attachment], folder: Option<&Path>) -> Result<(), Fa
         }
         return Ok(());
     };
-    let fault = |path: &Path, error| Failure::Error(format!("cannot write {}: {error}", path.display()));
     if !files.is_empty() {
-        create_dir_all(folder).map_err(|error| fault(folder, error))?;
+        create_dir_all(folder).map_err(|error| fault(folder, &error))?;
     }
+    let mut first = Ok(());
     for file in files {
-        let path = folder.join(name(file));
-        let (path, mut free) = free(&path).map_err(|error| fault(&path, error))?;
-        free.write_all(file.data()).map_err(|error| fault(&path, error))?;
-        let _ = writeln!(told, "wrote {}", path.display());
+        match write(file, folder) {
+            Ok(path) => _ = writeln!(told, "wrote {}", path.display()),
+            Err(failure) => first = first.and(Err(failure)),
+        }
     }
-    Ok(())
+    first
+}
+
+fn write(file: &Attachment, folder: &Path) -> Result<PathBuf, Failure> {
+    let path = folder.join(name(file));
+    let (path, mut free) = free(&path).map_err(|error| fault(&path, &error))?;
+    free.write_all(file.data()).map_err(|error| fault(&path, &error))?;
+    Ok(path)
+}
+
+fn fault(path: &Path, error: &io::Error) -> Failure {
+    Failure::Error(format!("cannot write {}: {error}", path.display()))
 }
 
 /// Creates the file, or one with a number in its name: what is there stays.
@@ -62,11 +77,19 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 fn name(file: &Attachment) -> String {
     let last = file.name().and_then(|name| name.rsplit(['/', '\\']).next()).unwrap_or_default();
     let is_plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
-    let plain: String = last.chars().map(|c| if is_plain(c) { c } else { '_' }).take(LONGEST).collect();
+    let plain: String = last.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     match plain.trim_matches(['.', ' ']) {
         "" => format!("file.{}", ending(file.media_type())),
-        name => name.to_owned(),
+        name => cut(name),
     }
+}
+
+/// Returns a name that is short enough for a file system, with the extension that it has.
+fn cut(name: &str) -> String {
+    let dot = name.rfind('.').filter(|dot| name.len() - dot <= LONGEST_ENDING).unwrap_or(name.len());
+    let (stem, ending) = name.split_at(dot);
+    let end = (0..=stem.len().min(LONGEST)).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}{ending}", stem[..end].trim_end_matches(['.', ' ']))
 }
 
 /// Returns what files of a media type usually end with.
@@ -83,9 +106,11 @@ fn ending(media_type: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{create_dir, read, read_dir, remove_dir_all, write};
+
     use llm_do_providers::Attachment;
 
-    use super::name;
+    use super::{Failure, OF_ONE_NAME, keep, name};
 
     fn named(file: &str) -> String {
         name(&Attachment::new("image/png", "").named(file))
@@ -105,7 +130,48 @@ mod tests {
         ] {
             assert_eq!(named(given), expected, "{given:?}");
         }
-        assert_eq!(named(&"é".repeat(300)).chars().count(), 100);
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters_and_keeps_its_extension() {
+        for (given, expected) in [
+            (format!("{}.png", "é".repeat(300)), format!("{}.png", "é".repeat(100))),
+            (format!("a{}.tar.gz", "é".repeat(300)), format!("a{}.gz", "é".repeat(99))),
+            ("漢".repeat(100), "漢".repeat(66)),
+            (format!("a.{}", "漢".repeat(100)), format!("a.{}", "漢".repeat(66))),
+            (format!("{} .{}.png", "a".repeat(198), "b".repeat(9)), format!("{}.png", "a".repeat(198))),
+            (format!("{}.png", "漢".repeat(66)), format!("{}.png", "漢".repeat(66))),
+        ] {
+            assert_eq!(named(&given), expected);
+        }
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_written_keeps_no_other_from_being_written() {
+        let folder = std::env::temp_dir().join(format!("llm-do-{}", uuid::Uuid::now_v7()));
+        create_dir(&folder).unwrap();
+        let file = |name: &str| Attachment::new("text/plain", name).named(name);
+        // All names that it may have are taken.
+        write(folder.join("taken.txt"), "").unwrap();
+        for number in 2..=OF_ONE_NAME {
+            write(folder.join(format!("taken-{number}.txt")), "").unwrap();
+        }
+        let long = format!("{}.txt", "漢".repeat(100));
+        let files = [file("a.txt"), file("taken.txt"), file(&long), file(&long), file("b.txt")];
+        let Err(Failure::Error(text)) = keep(&files, Some(&folder)) else { panic!("all are written") };
+        assert!(text.contains("cannot write") && text.contains("taken.txt"), "{text}");
+
+        let cut = "漢".repeat(66);
+        for (name, content) in [
+            ("a.txt", "a.txt"),
+            ("b.txt", "b.txt"),
+            (&format!("{cut}.txt"), long.as_str()),
+            (&format!("{cut}-2.txt"), long.as_str()),
+        ] {
+            assert_eq!(read(folder.join(name)).unwrap(), content.as_bytes(), "{name}");
+        }
+        assert_eq!(read_dir(&folder).unwrap().count(), OF_ONE_NAME + 4);
+        remove_dir_all(&folder).unwrap();
     }
 
     #[test]

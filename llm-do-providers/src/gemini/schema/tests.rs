@@ -55,6 +55,61 @@ fn a_schema_within_itself_is_refused_with_its_path() {
 }
 
 #[test]
+fn parts_that_share_a_part_are_put_together() {
+    let part = |name: &str| json!({"allOf": [{"$ref": "#/$defs/Base"}], "properties": {name: {"$ref": "#/$defs/Id"}}});
+    let schema = json!({
+        "allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+        "$defs": {
+            "A": part("a"), "B": part("b"), "Id": {"type": "integer", "minimum": 1},
+            "Base": {
+                "type": "object", "required": ["id"],
+                "properties": {"id": {"anyOf": [{"$ref": "#/$defs/Id"}, {"type": "string"}]}},
+            },
+        },
+    });
+    let form = translated(&schema).unwrap();
+    let id = json!({"type": "integer", "minimum": 1});
+    let expected = json!({"a": id, "id": {"anyOf": [id, {"type": "string"}]}, "b": id});
+    assert_eq!((&form["properties"], &form["required"]), (&expected, &json!(["id"])));
+}
+
+#[test]
+fn what_stands_beside_a_reference_is_not_within_it() {
+    let schema = json!({"allOf": [{"$ref": "#/$defs/Person"}], "properties": {"manager": {"$ref": "#/$defs/Person"}}});
+    let person = |more: Value| {
+        let mut person = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+        person["properties"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!({ "Person": person })
+    };
+    let whole = json!({"type": "object", "properties": {"p": schema}, "$defs": person(json!({}))});
+    let name = json!({"type": "string"});
+    let manager = json!({"type": "object", "properties": {"name": name}});
+    assert_eq!(translated(&whole).unwrap()["properties"]["p"]["properties"], json!({"manager": manager, "name": name}));
+
+    for holder in ["manager", "boss"] {
+        let text = refusal(&schema, &person(json!({ holder: {"$ref": "#/$defs/Person"} })));
+        let expected =
+            format!("`#/properties/p/properties/manager/properties/{holder}` holds `#/$defs/Person` within itself");
+        assert!(text.starts_with(&expected), "{text}");
+    }
+}
+
+#[test]
+fn a_part_of_itself_is_refused() {
+    let defs = json!({"A": {"allOf": [{"$ref": "#/$defs/B"}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}});
+    let text = refusal(&json!({"$ref": "#/$defs/A"}), &defs);
+    assert!(text.starts_with("`#/properties/p` holds `#/$defs/A` within itself"), "{text}");
+}
+
+#[test]
+fn a_listed_value_that_looks_like_a_reference_is_none() {
+    let values = |to: &str| json!({"enum": [{"$ref": to}]});
+    let schema = json!({"allOf": [values("a"), values("b")]});
+    assert!(refusal(&schema, &json!({})).contains("is held to two different `enum`"));
+    assert_eq!(of_property(&values("a"))["description"], r#"Always {"$ref":"a"}."#);
+}
+
+#[test]
 fn a_reference_to_nothing_is_refused() {
     let text = refusal(&json!({"$ref": "#/$defs/Tree"}), &json!({}));
     assert_eq!(text, "`#/properties/p` refers to `#/$defs/Tree`, which is no schema within this one");
@@ -69,6 +124,18 @@ fn references_that_multiply_are_refused() {
     defs["D30"] = json!({"type": "integer"});
     let text = refusal(&json!({"$ref": "#/$defs/D0"}), &defs);
     assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+}
+
+#[test]
+fn parts_that_multiply_are_refused() {
+    let parts = |level: usize| {
+        let next = json!({ "$ref": format!("#/$defs/D{}", level + 1) });
+        json!({"allOf": [next, next], "properties": {format!("p{level}"): {"type": "integer"}}})
+    };
+    let mut defs: serde_json::Map<_, _> = (0..30).map(|level| (format!("D{level}"), parts(level))).collect();
+    defs.insert("D30".to_owned(), json!({"type": "object"}));
+    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &Value::Object(defs));
+    assert!(text.starts_with("`#/properties/p` is one of more than 10000 schemas"), "{text}");
 }
 
 #[test]

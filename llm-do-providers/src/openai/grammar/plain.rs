@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::limits::{MOST, contradiction, whole_numbers};
 use super::{Grammar, pattern};
+use crate::schema::reference::unmarked;
 use crate::schema::shape::{close, end};
 use crate::schema::{Dialect as _, UNSAYABLE, Unsaid, Walk, note};
 
@@ -95,6 +96,8 @@ impl Walk<'_, Grammar> {
             "not" if is_of_values(value) => growing.set(key, value.clone()),
             "not" => return Err(self.unsaid("says `not`, which llama.cpp's grammars cannot; say what is allowed")),
             key if UNSAYABLE.contains(&key) => return Err(self.unknown(key)),
+            // It is passed over as well, but a reference in it has to lead somewhere.
+            "propertyNames" if unmarked(value) != *value => growing.set(key, self.below(key, value)?),
             key if PASSED_OVER.contains(&key) => growing.set(key, value.clone()),
             // What is no keyword says nothing.
             _ => {}

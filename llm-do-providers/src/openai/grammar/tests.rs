@@ -148,6 +148,68 @@ fn a_schema_may_hold_itself() {
 }
 
 #[test]
+fn parts_that_share_a_part_are_put_together() {
+    let part = |name: &str| json!({"allOf": [{"$ref": "#/$defs/Base"}], "properties": {name: {"type": "null"}}});
+    let schema = json!({
+        "allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+        "$defs": {
+            "A": part("a"), "B": part("b"),
+            "Base": {"type": "object", "properties": {"bases": {"type": "array", "items": {"$ref": "#/$defs/Base"}}}},
+        },
+    });
+    let form = form(&schema);
+    let bases = json!({"type": "array", "items": {"$ref": "#/$defs/Base"}});
+    assert_eq!(form["properties"], json!({"a": {"type": "null"}, "bases": bases, "b": {"type": "null"}}));
+    assert_eq!(form["$defs"], json!({"Base": {"type": "object", "properties": {"bases": bases}}}));
+}
+
+#[test]
+fn what_stands_beside_a_reference_is_not_within_it() {
+    let person = |boss: Value| {
+        json!({
+            "allOf": [{"$ref": "#/$defs/Person"}],
+            "properties": {"manager": {"$ref": "#/$defs/Person", "minProperties": 1}},
+            "$defs": {"Person": {"type": "object", "properties": {"boss": boss}}},
+        })
+    };
+    let boss = json!({"$ref": "#/$defs/Person"});
+    let manager = json!({"minProperties": 1, "type": "object", "properties": {"boss": boss}});
+    assert_eq!(form(&person(boss.clone()))["properties"], json!({"manager": manager, "boss": boss}));
+
+    // With more beside it, it would be written out for ever.
+    let text = grammatical(&person(json!({"$ref": "#/$defs/Person", "minProperties": 1}))).unwrap_err().to_string();
+    let expected = "`#/properties/manager/properties/boss` holds `#/$defs/Person` within itself";
+    assert!(text.starts_with(expected), "{text}");
+}
+
+#[test]
+fn parts_that_multiply_are_refused() {
+    let parts = |level: usize| {
+        let next = json!({ "$ref": format!("#/$defs/D{}", level + 1) });
+        json!({"allOf": [next, next], "properties": {format!("p{level}"): {"type": "integer"}}})
+    };
+    let mut defs: serde_json::Map<_, _> = (0..30).map(|level| (format!("D{level}"), parts(level))).collect();
+    defs.insert("D30".to_owned(), json!({"type": "object"}));
+    let mut schema = parts(31);
+    schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
+    schema["$defs"] = Value::Object(defs);
+    let text = grammatical(&schema).unwrap_err().to_string();
+    assert!(text.starts_with("`#` is one of more than 10000 schemas"), "{text}");
+}
+
+#[test]
+fn names_of_properties_stay_to_be_read_and_refer_to_what_there_is() {
+    let names = json!({"pattern": "^a"});
+    assert_eq!(of_property(&json!({"type": "object", "propertyNames": names}))["propertyNames"], names);
+
+    let names = json!({"$ref": "#/$defs/a_name"});
+    let name = json!({"enum": ["a", "b"]});
+    let form = form(&json!({"type": "object", "propertyNames": names, "$defs": {"a_name": name}}));
+    let expected = json!({"type": "object", "propertyNames": {"$ref": "#/$defs/aname"}, "$defs": {"aname": name}});
+    assert_eq!(form, expected);
+}
+
+#[test]
 fn definitions_get_names_that_differ_in_letters_and_digits() {
     let schema = json!({
         "type": "object",

@@ -1,0 +1,59 @@
+//! References, and what they are within.
+//!
+//! Once a reference is written out and put together with others, nothing tells any more from where each part comes. So the
+//! references in what is written out are marked with the one that leads there.
+
+use serde_json::{Map, Value, json};
+
+/// A reference that is written out.
+pub(super) struct Opened {
+    pub(super) to: String,
+    /// The one that it is within, if any.
+    pub(super) within: Option<usize>,
+}
+
+/// Returns what a marked reference refers to; what is no reference refers to nothing.
+pub(crate) fn target(marked: &Value) -> &str {
+    marked.get(0).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Returns which reference a marked one is within, if any.
+pub(super) fn within(marked: &Value) -> Option<usize> {
+    marked.get(1)?.as_u64()?.try_into().ok()
+}
+
+/// Marks all references of a schema as being within the one of that number, or within none.
+pub(super) fn mark(schema: &mut Map<String, Value>, number: Option<usize>) {
+    each(schema, &mut |reference| *reference = json!([reference.as_str().unwrap_or_default(), number]));
+}
+
+/// Returns a schema as it was before its references were marked.
+pub(crate) fn unmarked(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Value::Object(keywords) = &mut schema {
+        each(keywords, &mut |reference| *reference = json!(target(reference)));
+    }
+    schema
+}
+
+/// Whether two schemas say the same, whatever their references are within.
+pub(super) fn same(left: &Value, right: &Value) -> bool {
+    left == right || unmarked(left) == unmarked(right)
+}
+
+/// Runs `work` on each reference of a schema; in values that it lists, none is one.
+fn each(schema: &mut Map<String, Value>, work: &mut impl FnMut(&mut Value)) {
+    for (key, value) in schema {
+        match (key.as_str(), value) {
+            ("$ref", reference) => work(reference),
+            ("properties" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().filter_map(Value::as_object_mut).for_each(|schema| each(schema, work));
+            }
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(listed)) => {
+                listed.iter_mut().filter_map(Value::as_object_mut).for_each(|schema| each(schema, work));
+            }
+            ("additionalProperties" | "items" | "propertyNames", Value::Object(schema)) => each(schema, work),
+            _ => {}
+        }
+    }
+}
