@@ -13,11 +13,19 @@ use crate::load::Load;
 
 /// A way to do a piece of work.
 pub trait Way: Copy + PartialEq + 'static {
+    /// The most that one may take, in times of its opponent.
+    const MOST: f64;
+    /// What the server says.
+    const ANSWERING: Answering;
+
     /// All of them, in the order in which they are shown.
     fn all() -> Vec<Self>;
 
     /// The name, which is also the argument that says which one to measure.
     fn name(self) -> String;
+
+    /// Measures it against the server at `base_url`.
+    fn measure(self, base_url: &str, load: &Load) -> Figures;
 
     /// The way by hand that does the same.
     #[must_use]
@@ -29,17 +37,17 @@ pub trait Way: Copy + PartialEq + 'static {
     }
 }
 
-/// Measures all ways in turn, shows them, and fails if one takes more than `most` times what its opponent takes.
+/// Measures all ways in turn, shows them, and fails if one takes more than it may.
 ///
 /// # Errors
 ///
 /// Returns an error if a process cannot be started, or says no figures.
-pub fn compare<W: Way>(load: &Load, rounds: usize, most: f64) -> io::Result<ExitCode> {
+pub(crate) fn compare<W: Way>(load: &Load, rounds: usize) -> io::Result<ExitCode> {
     let mut server = started(&["serve"])?;
     let figures = line(&mut server).and_then(|base_url| measured::<W>(&base_url, load, rounds));
     server.kill()?;
     server.wait()?;
-    show(&figures?, most)
+    show(&figures?)
 }
 
 /// Serves until the process is ended, once its address is written.
@@ -47,7 +55,7 @@ pub fn compare<W: Way>(load: &Load, rounds: usize, most: f64) -> io::Result<Exit
 /// # Errors
 ///
 /// Returns an error if it cannot listen.
-pub fn serve(answering: Answering) -> io::Result<()> {
+pub(crate) fn serve(answering: Answering) -> io::Result<()> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "http://{}", listener.local_addr()?)?;
@@ -80,7 +88,7 @@ fn measured<W: Way>(base_url: &str, load: &Load, rounds: usize) -> io::Result<Ve
     Ok(ways)
 }
 
-fn show<W: Way>(ways: &[(W, Vec<Figures>)], most: f64) -> io::Result<ExitCode> {
+fn show<W: Way>(ways: &[(W, Vec<Figures>)]) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
     let headings = ("way", "CPU µs", "same by hand", "plainest", "peak MiB");
     writeln!(
@@ -94,7 +102,7 @@ fn show<W: Way>(ways: &[(W, Vec<Figures>)], most: f64) -> io::Result<ExitCode> {
         let against =
             |other| time / ways.iter().find(|(way, _)| *way == other).map_or(f64::NAN, |(_, rounds)| cpu(rounds));
         let same = against(way.opponent());
-        holds &= same <= most;
+        holds &= same <= W::MOST;
         let plainest = way.plainest().map_or_else(String::new, |other| format!("{:.2}x", against(other)));
         let peak = median(rounds.iter().map(|figures| figures.peak));
         let all: Vec<_> = rounds.iter().map(|figures| format!("{:.0}", figures.cpu)).collect();
@@ -102,7 +110,7 @@ fn show<W: Way>(ways: &[(W, Vec<Figures>)], most: f64) -> io::Result<ExitCode> {
         writeln!(out, "{name:30}{time:>8.0}{same:>13.2}x{plainest:>10}{peak:>10.1}   {}", all.join(" "))?;
     }
     let verdict = if holds { "none takes more than" } else { "some take more than" };
-    writeln!(out, "{verdict} {most} times what the same takes by hand")?;
+    writeln!(out, "{verdict} {} times what the same takes by hand", W::MOST)?;
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

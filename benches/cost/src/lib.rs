@@ -4,6 +4,7 @@
 //! connections that are kept. Each measurement is a fresh process too, warmed up first. Rounds of all ways alternate, and
 //! medians are shown.
 
+pub mod command;
 pub mod compare;
 pub mod figures;
 pub mod http;

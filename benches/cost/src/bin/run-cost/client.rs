@@ -5,10 +5,11 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use cost::compare;
 use cost::figures::Figures;
+use cost::http::Answering;
 use cost::load::{self, Load};
 
-use crate::by_hand;
 use crate::ours::{self, Place};
+use crate::{answers, by_hand};
 
 /// Whose runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,12 +31,25 @@ pub(crate) enum Way {
 }
 
 impl compare::Way for Way {
+    const MOST: f64 = 2.0;
+    const ANSWERING: Answering = answers::answer;
+
     fn all() -> Vec<Self> {
         Self::value_variants().to_vec()
     }
 
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    fn measure(self, base_url: &str, load: &Load) -> Figures {
+        load::measure(load, 6400, || {
+            let session = Session::new(self, base_url);
+            move || {
+                let session = session.clone();
+                async move { session.run().await }
+            }
+        })
     }
 
     fn opponent(self) -> Self {
@@ -82,15 +96,4 @@ impl Session {
         };
         assert_eq!(answer, "The sum of all of them is 42.");
     }
-}
-
-/// Returns what a run takes.
-pub(crate) fn measure(way: Way, base_url: &str, load: &Load) -> Figures {
-    load::measure(load, 6400, || {
-        let session = Session::new(way, base_url);
-        move || {
-            let session = session.clone();
-            async move { session.run().await }
-        }
-    })
 }

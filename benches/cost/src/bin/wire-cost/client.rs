@@ -1,11 +1,11 @@
 //! The ways: each wire, streamed and whole, by hand and by llm-do.
 
 use std::hint::black_box;
-use std::str::FromStr;
 use std::sync::Arc;
 
 use cost::compare;
 use cost::figures::Figures;
+use cost::http::Answering;
 use cost::load::{self, Load};
 use futures_util::StreamExt as _;
 use llm_do::{
@@ -13,7 +13,7 @@ use llm_do::{
     Settings, StreamEvent, ToolSpec,
 };
 
-use crate::answers::{ANSWER_TOKENS, PROMPT_TOKENS, streamed_text, whole_text};
+use crate::answers::{self, ANSWER_TOKENS, PROMPT_TOKENS, streamed_text, whole_text};
 use crate::by_hand;
 use crate::question::{INSTRUCTIONS, MAX_TOKENS, MODEL, messages, specs};
 
@@ -58,6 +58,9 @@ pub(crate) struct Way {
 }
 
 impl compare::Way for Way {
+    const MOST: f64 = 1.3;
+    const ANSWERING: Answering = answers::answer;
+
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
         for is_streamed in [true, false] {
@@ -74,17 +77,23 @@ impl compare::Way for Way {
         format!("{}-{shape}-{side}", self.wire.name())
     }
 
+    fn measure(self, base_url: &str, load: &Load) -> Figures {
+        let (text, usual) = if self.is_streamed { (streamed_text(), 400) } else { (whole_text(), 20_000) };
+        let text: Arc<str> = text.into();
+        load::measure(load, usual, || {
+            let session = Session::new(self, base_url);
+            move || {
+                let (session, text) = (session.clone(), Arc::clone(&text));
+                async move {
+                    let (answer, asked, answered) = session.exchange().await;
+                    assert!(answer == *text && (asked, answered) == (PROMPT_TOKENS, ANSWER_TOKENS), "another answer");
+                }
+            }
+        })
+    }
+
     fn opponent(self) -> Self {
         Self { is_ours: false, ..self }
-    }
-}
-
-impl FromStr for Way {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut all = <Self as compare::Way>::all().into_iter();
-        all.find(|way| compare::Way::name(*way) == name).ok_or_else(|| format!("there is no way `{name}`"))
     }
 }
 
@@ -168,20 +177,4 @@ fn model(wire: Wire, base_url: &str) -> Arc<dyn Model> {
             Arc::new(GeminiModel::builder(MODEL).base_url(base_url).api_key(key()).build().expect("a model"))
         }
     }
-}
-
-/// Returns what an exchange takes.
-pub(crate) fn measure(way: Way, base_url: &str, load: &Load) -> Figures {
-    let (text, usual) = if way.is_streamed { (streamed_text(), 400) } else { (whole_text(), 20_000) };
-    let text: Arc<str> = text.into();
-    load::measure(load, usual, || {
-        let session = Session::new(way, base_url);
-        move || {
-            let (session, text) = (session.clone(), Arc::clone(&text));
-            async move {
-                let (answer, asked, answered) = session.exchange().await;
-                assert!(answer == *text && (asked, answered) == (PROMPT_TOKENS, ANSWER_TOKENS), "another answer");
-            }
-        }
-    })
 }
