@@ -74,7 +74,7 @@ impl Answer {
         }
         if let Some(choice) = chunk.choices.and_then(|choices| choices.0) {
             self.begun = true;
-            self.choose(choice, events);
+            self.choose(*choice, events);
         }
     }
 

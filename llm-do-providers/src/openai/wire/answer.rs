@@ -35,7 +35,7 @@ pub(in crate::openai) struct Groq {
 
 /// The first of the answers; more are never asked for.
 #[derive(Debug)]
-pub(in crate::openai) struct Chosen<'a>(pub(in crate::openai) Option<Choice<'a>>);
+pub(in crate::openai) struct Chosen<'a>(pub(in crate::openai) Option<Box<Choice<'a>>>);
 
 #[derive(Debug, Deserialize)]
 pub(in crate::openai) struct Choice<'a> {
@@ -124,8 +124,10 @@ impl<'de> Visitor<'de> for ChosenVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut choices: A) -> Result<Chosen<'de>, A::Error> {
         let mut chosen = None;
-        while let Some(choice) = choices.next_element::<Choice<'de>>()? {
-            chosen = chosen.or(Some(choice).filter(|choice| choice.index.unwrap_or(0) == 0));
+        while let Some(choice) = choices.next_element::<Box<Choice<'de>>>()? {
+            if chosen.is_none() && choice.index.unwrap_or(0) == 0 {
+                chosen = Some(choice);
+            }
         }
         Ok(Chosen(chosen))
     }
