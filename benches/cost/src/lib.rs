@@ -6,6 +6,7 @@
 
 pub mod command;
 pub mod compare;
+pub mod events;
 pub mod figures;
 pub mod http;
 pub mod load;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cost::events;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Url, redirect};
 use serde::{Deserialize, Serialize};
@@ -93,22 +94,9 @@ fn whole(body: &[u8]) -> Message {
     answer.choices.remove(0).message
 }
 
-async fn streamed(mut answer: reqwest::Response) -> Message {
+async fn streamed(answer: reqwest::Response) -> Message {
     let mut message = Message::of("assistant");
-    let mut lines = Vec::new();
-    while let Some(more) = answer.chunk().await.expect("a body") {
-        lines.extend_from_slice(&more);
-        let mut done = 0;
-        while let Some(length) = memchr::memchr(b'\n', &lines[done..]) {
-            if let Some(data) = lines[done..done + length].strip_prefix(b"data: ")
-                && data != b"[DONE]"
-            {
-                grow(&mut message, serde_json::from_slice(data).expect("chat completions"));
-            }
-            done += length + 1;
-        }
-        lines.drain(..done);
-    }
+    events::each(answer, |data| grow(&mut message, serde_json::from_slice(data).expect("chat completions"))).await;
     message
 }
 

@@ -6,6 +6,7 @@ mod pieces;
 use std::hint::black_box;
 use std::time::Duration;
 
+use cost::events;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Url, redirect};
 use serde_json::Value;
@@ -67,22 +68,9 @@ fn headers(wire: Wire) -> HeaderMap {
     all.chain([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]).collect()
 }
 
-async fn streamed(wire: Wire, mut answer: reqwest::Response) -> Piece {
+async fn streamed(wire: Wire, answer: reqwest::Response) -> Piece {
     let mut whole = Piece::default();
-    let mut lines = Vec::new();
-    while let Some(more) = answer.chunk().await.expect("a body") {
-        lines.extend_from_slice(&more);
-        let mut done = 0;
-        while let Some(length) = memchr::memchr(b'\n', &lines[done..]) {
-            if let Some(data) = lines[done..done + length].strip_prefix(b"data: ")
-                && data != b"[DONE]"
-            {
-                grow(&mut whole, read(wire, data));
-            }
-            done += length + 1;
-        }
-        lines.drain(..done);
-    }
+    events::each(answer, |data| grow(&mut whole, read(wire, data))).await;
     whole
 }
 
