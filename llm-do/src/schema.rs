@@ -2,6 +2,7 @@
 
 mod check;
 mod compare;
+mod simple;
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};

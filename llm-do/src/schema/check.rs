@@ -10,23 +10,30 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+use super::simple::Simple;
+
 /// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
 const MAX_FAULTS: usize = 10;
 
-/// A schema and its validator, which is built when first needed.
+/// A schema and what holds values to it, each made when first needed.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     pub(crate) schema: Arc<Value>,
+    simple: OnceLock<Option<Simple>>,
     validator: OnceLock<Option<Validator>>,
 }
 
 impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(schema), validator: OnceLock::new() }
+        Self { schema: Arc::new(schema), simple: OnceLock::new(), validator: OnceLock::new() }
     }
 
     /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
+        let simple = self.simple.get_or_init(|| Simple::of(&bounded(&self.schema)));
+        if simple.as_ref().is_some_and(|simple| simple.holds(value)) {
+            return Ok(());
+        }
         // A schema that the validator does not take is the type's own affair: decoding judges the value then.
         let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
         let Some(validator) = validator.as_ref().filter(|validator| !validator.is_valid(value)) else { return Ok(()) };
@@ -71,7 +78,7 @@ fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<It
 }
 
 /// Checks the formats of JSON Schema and of schemars, none more strictly than the Rust types that have them write it.
-fn options<'a>() -> ValidationOptions<'a> {
+pub(super) fn options<'a>() -> ValidationOptions<'a> {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
         .with_format("duration", |text: &str| text.parse::<Span>().is_ok() || text.parse::<SignedDuration>().is_ok())
