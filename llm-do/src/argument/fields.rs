@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::de::value::{Error as Missing, MapDeserializer};
 use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
 use serde::forward_to_deserialize_any;
+use serde_json::map::IntoIter;
 use serde_json::{Map, Value};
 
 use super::properties;
@@ -15,10 +16,12 @@ use crate::schema::{has_whole, make_whole};
 
 /// The arguments of a call on their way out of JSON or into it.
 #[doc(hidden)]
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Fields {
-    /// Those to be taken out stand the last first: most are given in the order in which they are taken.
-    fields: Vec<(String, Value)>,
+    /// Those to be taken out: most are given in the order in which they are taken.
+    given: Option<IntoIter>,
+    /// Those that others were taken out before, or that were put in.
+    kept: Vec<(String, Value)>,
     /// The files of the prompts that were taken out.
     attached: Vec<Attached>,
 }
@@ -27,7 +30,7 @@ impl Fields {
     /// Takes the fields of an object.
     pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
         match arguments {
-            Value::Object(fields) => Ok(Self { fields: fields.into_iter().rev().collect(), ..Self::default() }),
+            Value::Object(fields) => Ok(Self { given: Some(fields.into_iter()), ..Self::default() }),
             Value::Null => Ok(Self::default()),
             _ => Err(Fault::new("the arguments are no object")),
         }
@@ -35,28 +38,44 @@ impl Fields {
 
     /// Takes one field out.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
-        let place = self.fields.iter().rposition(|(field, _)| field == name)?;
-        Some(self.fields.remove(place).1)
+        if let Some(place) = self.kept.iter().position(|(field, _)| field == name) {
+            return Some(self.kept.remove(place).1);
+        }
+        for (field, value) in self.given.iter_mut().flatten() {
+            if field == name {
+                return Some(value);
+            }
+            self.kept.push((field, value));
+        }
+        None
+    }
+
+    /// Returns all that were not taken out.
+    fn rest(&mut self) -> &mut [(String, Value)] {
+        self.kept.extend(self.given.take().into_iter().flatten());
+        &mut self.kept
     }
 
     /// Keeps the files of a prompt that was taken out.
+    #[inline]
     pub(super) fn attach(&mut self, files: &[Attached]) {
         self.attached.extend_from_slice(files);
     }
 
     /// Puts one field in.
     pub(super) fn put(&mut self, name: &str, value: Value) {
-        self.fields.push((name.to_owned(), value));
+        self.kept.push((name.to_owned(), value));
     }
 
     /// Puts all fields of an object in.
     pub(super) fn extend(&mut self, fields: Map<String, Value>) {
-        self.fields.extend(fields);
+        self.kept.extend(fields);
     }
 
     /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
     pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
-        let Some((unknown, _)) = self.fields.last() else { return Ok(self.attached) };
+        let mut rest = self.kept.into_iter().chain(self.given.into_iter().flatten());
+        let Some((unknown, _)) = rest.next() else { return Ok(self.attached) };
         let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),
@@ -68,7 +87,7 @@ impl Fields {
 
 impl From<Fields> for Value {
     fn from(fields: Fields) -> Self {
-        fields.fields.into_iter().collect()
+        fields.kept.into_iter().collect()
     }
 }
 
@@ -89,15 +108,15 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
 
 /// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
 pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
-    if !fields.fields.iter().any(|(_, value)| has_whole(value)) {
+    if !fields.rest().iter().any(|(_, value)| has_whole(value)) {
         return T::deserialize(Flat::of::<T>(fields));
     }
-    let mut whole = fields.clone();
-    for (_, value) in &mut whole.fields {
+    let mut whole = fields.kept.clone();
+    for (_, value) in &mut whole {
         make_whole(value);
     }
     T::deserialize(Flat::of::<T>(fields)).or_else(|error| {
-        *fields = whole;
+        fields.kept = whole;
         T::deserialize(Flat::of::<T>(fields)).map_err(|_| error)
     })
 }
