@@ -9,7 +9,7 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llm_do_providers::{Money, Usage};
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,8 @@ impl Sum for RunUsage {
 pub(crate) struct Meter {
     tool_calls: AtomicU64,
     requests_under_way: AtomicU64,
-    models: Mutex<ModelUsage>,
+    /// Of models, which most calls do not use.
+    models: OnceLock<Box<Mutex<ModelUsage>>>,
 }
 
 impl Meter {
@@ -99,7 +100,7 @@ impl Meter {
 
     /// Adds one request to a model, and what it cost, if that is known.
     pub(crate) fn add_request(&self, usage: Usage, cost: Option<Money>) {
-        *self.models() += ModelUsage { usage, cost: Cost::of_request(cost) };
+        self.add_models(ModelUsage { usage, cost: Cost::of_request(cost) });
     }
 
     /// Adds one call of a tool.
@@ -115,16 +116,20 @@ impl Meter {
     /// Adds what was used elsewhere.
     pub(crate) fn add(&self, used: RunUsage) {
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
-        *self.models() += ModelUsage { usage: used.model, cost: used.cost };
+        self.add_models(ModelUsage { usage: used.model, cost: used.cost });
     }
 
     /// Returns what was used so far.
     pub(crate) fn used(&self) -> RunUsage {
-        let ModelUsage { usage, cost } = *self.models();
+        let ModelUsage { usage, cost } = self.models.get().map(|models| *locked(models)).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), model: usage, cost }
     }
 
-    fn models(&self) -> MutexGuard<'_, ModelUsage> {
-        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    fn add_models(&self, used: ModelUsage) {
+        *locked(self.models.get_or_init(Box::default)) += used;
     }
+}
+
+fn locked(models: &Mutex<ModelUsage>) -> MutexGuard<'_, ModelUsage> {
+    models.lock().unwrap_or_else(PoisonError::into_inner)
 }

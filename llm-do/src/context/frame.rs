@@ -1,6 +1,6 @@
 //! The facts of one call.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::Value;
 
@@ -29,11 +29,11 @@ pub(crate) struct CallFrame {
     pub(crate) instances: Instances,
     pub(crate) cancellation: Cancellation,
     /// When it must have ended, if that is earlier than its caller must; known once it starts, since its time does not run while somebody decides about it.
-    pub(crate) deadline: OnceLock<Deadline>,
+    pub(crate) deadline: OnceLock<Box<Deadline>>,
     /// What it and the calls below it may use.
     pub(crate) limits: Option<Arc<Limits>>,
     /// Who used what; made for those that use something.
-    pub(crate) recorder: OnceLock<UsageRecorder>,
+    pub(crate) recorder: OnceLock<Box<UsageRecorder>>,
     pub(crate) is_worker: bool,
     /// Whether it is asked alongside a tool: it asks nobody, and is in no journal.
     pub(crate) is_shadow: bool,
@@ -81,17 +81,24 @@ impl CallFrame {
 
 /// What was said while a worker's tools ran, with the number of the call that it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Mutex<Vec<(u64, String)>>);
+pub(crate) struct Heard(OnceLock<Box<Mutex<Said>>>);
+
+/// Each with the number of its call.
+type Said = Vec<(u64, String)>;
 
 impl Heard {
     pub(crate) fn add(&self, call: u64, said: String) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((call, said));
+        locked(self.0.get_or_init(Box::default)).push((call, said));
     }
 
     /// Returns it in the order of the calls, and of each call as it was said.
     pub(crate) fn take(&self) -> Vec<String> {
-        let mut said = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut said = self.0.get().map(|said| std::mem::take(&mut *locked(said))).unwrap_or_default();
         said.sort_by_key(|(call, _)| *call);
         said.into_iter().map(|(_, said)| said).collect()
     }
+}
+
+fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
+    said.lock().unwrap_or_else(PoisonError::into_inner)
 }

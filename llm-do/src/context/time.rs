@@ -39,7 +39,7 @@ impl<S> CallContext<S> {
     /// Returns when the call must have ended: its own time begins when it runs, its callers' have begun already.
     pub(crate) fn deadline(&self) -> Option<&Deadline> {
         // A call has one only if it is earlier than its caller's, so that the nearest is the earliest.
-        self.frames().find_map(|frame| frame.deadline.get())
+        self.frames().find_map(|frame| frame.deadline.get()).map(AsRef::as_ref)
     }
 
     /// Waits until the call has taken longer than it may itself: for ever, if it has no time of its own.

@@ -70,7 +70,7 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
     let deadline = after.and_then(|after| Deadline::after(after, name.into()));
     CallFrame {
         cancellation: Cancellation::of(cancellation),
-        deadline: deadline.map(OnceLock::from).unwrap_or_default(),
+        deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),
         limits: plane.limits.clone(),
         step: step.map(|step| Box::new(step).into()).unwrap_or_default(),
         ..CallFrame::new(0, name.into(), Caller::User)

@@ -1,6 +1,7 @@
 //! How a usage tree grows while calls run.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llm_do_providers::{Money, Usage};
@@ -24,13 +25,13 @@ pub(crate) struct UsageRecorder {
 #[derive(Debug)]
 struct Node {
     name: Arc<str>,
+    tool_calls: AtomicU64,
     used: Mutex<Used>,
 }
 
 #[derive(Debug, Default)]
 struct Used {
     calls: u64,
-    tool_calls: u64,
     models: BTreeMap<Arc<str>, ModelUsage>,
     children: Vec<Arc<Node>>,
 }
@@ -63,8 +64,7 @@ impl UsageRecorder {
 
     /// Adds one call of a tool that this call made.
     pub(crate) fn add_tool_call(&self) {
-        let mut used = self.node().used();
-        used.tool_calls = used.tool_calls.saturating_add(1);
+        self.node().tool_calls.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Adds what calls used elsewhere: `tree` is of a call of this name.
@@ -94,7 +94,7 @@ impl UsageRecorder {
 
 impl Node {
     fn new(name: &Arc<str>) -> Arc<Self> {
-        Arc::new(Self { name: Arc::clone(name), used: Mutex::default() })
+        Arc::new(Self { name: Arc::clone(name), tool_calls: AtomicU64::new(0), used: Mutex::default() })
     }
 
     /// Finds or makes the node of calls made by these.
@@ -116,8 +116,8 @@ impl Node {
     }
 
     fn add(self: &Arc<Self>, tree: &UsageTree) {
+        self.tool_calls.fetch_add(tree.own.tool_calls, Ordering::Relaxed);
         let mut used = self.used();
-        used.tool_calls = used.tool_calls.saturating_add(tree.own.tool_calls);
         for (model, more) in &tree.models {
             *used.models.entry(Arc::clone(model)).or_default() += *more;
         }
@@ -137,10 +137,10 @@ impl Node {
 
     fn tree(self: &Arc<Self>) -> UsageTree {
         let used = self.used();
-        let (calls, tool_calls, models) = (used.calls, used.tool_calls, used.models.clone());
+        let (calls, models) = (used.calls, used.models.clone());
         let children = used.children.clone();
         drop(used);
-        let mut own = RunUsage { tool_calls, ..RunUsage::default() };
+        let mut own = RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..RunUsage::default() };
         for ModelUsage { usage, cost } in models.values() {
             own.model += *usage;
             own.cost += *cost;
