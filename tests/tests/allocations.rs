@@ -1,0 +1,55 @@
+//! How often a call asks for memory.
+
+use std::hint::black_box;
+
+use llm_do::prelude::*;
+use serde_json::{Value, json};
+
+/// Add two numbers.
+#[tool(effect = read_only, inline)]
+fn add_inline(left: i64, right: i64, label: Option<String>) -> i64 {
+    drop(label);
+    left + right
+}
+
+/// Add two numbers.
+#[tool(effect = read_only)]
+async fn add_async(left: i64, right: i64, label: Option<String>) -> i64 {
+    drop(label);
+    left + right
+}
+
+/// Calls a tool a number of times.
+#[entry]
+async fn repeat(ctx: &CallContext, tool: String, times: usize) -> Result<()> {
+    for _ in 0..times {
+        black_box(ctx.call_tool(&tool, arguments()).await?);
+    }
+    Ok(())
+}
+
+fn arguments() -> Value {
+    json!({ "left": 1, "right": 2, "label": "sum" })
+}
+
+/// Returns the allocations of one call: what 200 need beyond 100, their arguments not counted.
+fn allocations(tool: &str) -> u64 {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime of tokio");
+    let runtime = Runtime::builder().build().expect("a registry without faults");
+    let run = |times| tokio.block_on(runtime.run(repeat { tool: tool.to_owned(), times })).expect("sums");
+    // What is made once, such as what a schema asks for, is no call's.
+    run(1);
+    let of = |times| allocation_counter::measure(|| run(times)).count_total;
+    let of_arguments = allocation_counter::measure(|| drop(black_box(arguments()))).count_total;
+    (of(200) - of(100)) / 100 - of_arguments
+}
+
+#[test]
+fn a_call_by_name_allocates_its_context_its_future_and_its_arguments() {
+    assert_eq!(allocations("add_inline"), 3);
+}
+
+#[test]
+fn a_call_of_an_async_tool_allocates_its_body_as_well() {
+    assert_eq!(allocations("add_async"), 4);
+}
