@@ -175,6 +175,12 @@ impl Approvals {
         Ok(Self { mode, rules, desk: approver.map(Desk::new) })
     }
 
+    /// Returns whose rule pre-approves every call of a tool, whatever its arguments, if one does.
+    pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
+        let found = self.rules.fixed(tool)?;
+        matches!(found.rule, Rule::PreApproved).then_some(&found.source)
+    }
+
     /// Finds the rule for a call, and puts the question if it asks for one.
     ///
     /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.

@@ -61,6 +61,7 @@ impl CallContext {
     }
 
     /// Returns the context of a call that this one makes.
+    #[inline]
     pub(crate) fn into_child(self, frame: CallFrame) -> Self {
         let host = Arc::clone(&self.scope.host);
         let scope = Scope { host, frame, parent: Some(self) };
@@ -97,13 +98,13 @@ impl<S> CallContext<S> {
         Ok(self.dispatch(Callee::Shown(name), Ok(arguments), Caller::Code).await?.value)
     }
 
-    pub(crate) async fn dispatch(
-        &self,
-        whom: Callee<'_>,
+    pub(crate) fn dispatch<'a>(
+        &'a self,
+        whom: Callee<'a>,
         arguments: Given,
         by: Caller,
-    ) -> Result<ToolReturn, CallError> {
-        self.scope.host.call(self.declaring(), whom, arguments, by).await
+    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
+        self.scope.host.call(self.declaring(), whom, arguments, by)
     }
 
     /// Returns the frame of this call, and those of its callers up to the user's.

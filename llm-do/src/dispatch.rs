@@ -13,7 +13,7 @@ mod subtask;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +30,7 @@ use tokio_util::task::TaskTracker;
 use self::admit::{Admitted, Proposed};
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
-use self::perform::{closed, perform, unless, unpanicked};
+use self::perform::{Performing, closed, perform, unless, unpanicked};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 pub use self::shadow::Shadow;
@@ -45,7 +45,7 @@ use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
-use crate::registry::Registry;
+use crate::registry::{Prepared, Registered, Registry};
 use crate::subtask::SubtaskRequest;
 use crate::tool::{Effect, ToolReturn};
 use crate::usage::Limits;
@@ -112,7 +112,7 @@ impl Host for Run {
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         let found = self.callee(&caller, whom, by);
-        let frame = self.frame(&caller, whom, found.as_deref().ok(), by);
+        let frame = self.frame(&caller, whom, found.as_ref().ok().map(|tool| &***tool), by);
         let ctx = caller.into_child(frame);
         match found.and_then(|tool| Proposed::new(tool, arguments)) {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),
@@ -201,19 +201,16 @@ impl Run {
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
     ///
     /// What is rarely needed has a future of its own on the heap, here and below: each call has this one, and they nest.
-    async fn make(&self, ctx: CallContext, proposed: Proposed) -> Result<ToolReturn, CallError> {
+    async fn make(&self, ctx: CallContext, proposed: Proposed<'_>) -> Result<ToolReturn, CallError> {
         let cancel_on_drop = ctx.cancel_on_drop();
         going_on(&ctx).await?;
-        let admitted = match self.admit(&ctx, proposed).await {
-            Ok(admitted) => admitted,
-            Err(error) => return Box::pin(self.refused(&ctx, error)).await,
+        let admitted = self.admit(&ctx, proposed).await.map_err(|error| Box::pin(self.refused(&ctx, error)));
+        let result = match admitted {
+            Ok(admitted) => self.run(admitted, &ctx).await,
+            Err(refusing) => return refusing.await,
         };
-        let result = self.run(admitted, &ctx).await;
         drop(cancel_on_drop);
-        if ctx.frame().by == Caller::User {
-            Box::pin(self.end(&ctx)).await;
-        }
-        result
+        if ctx.frame().by == Caller::User { Box::pin(self.end(&ctx, result)).await } else { result }
     }
 
     /// Refuses a call of nothing that is there, or with arguments that it does not take.
@@ -225,17 +222,15 @@ impl Run {
     /// Reports that a call was refused.
     async fn refused(&self, ctx: &CallContext, error: CallError) -> Result<ToolReturn, CallError> {
         ctx.emit(|| EventKind::CallRefused { by: ctx.frame().by, error: chain(&error) });
-        if ctx.frame().by == Caller::User {
-            self.end(ctx).await;
-        }
-        Err(error)
+        if ctx.frame().by == Caller::User { self.end(ctx, Err(error)).await } else { Err(error) }
     }
 
-    /// Ends the run after its root call.
-    async fn end(&self, ctx: &CallContext) {
+    /// Ends the run after its root call, and hands on what that came to.
+    async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
         self.end_shadows().await;
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
+        result
     }
 
     /// Returns the number of the next call.
@@ -244,27 +239,15 @@ impl Run {
     }
 
     /// Runs an admitted call and reports how it ended.
-    async fn run(&self, admitted: Admitted, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
         self.begin_time(ctx, &tool);
-        let shadowing = self.plane.shadows.of(&tool, ctx, &prepared);
+        let shadowing = self.plane.shadows.of(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::written(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
-        let is_recorded = visit.is_some();
-        let body = async {
-            if is_recorded {
-                return Box::pin(self.record(&tool, prepared, ctx, &mut open)).await;
-            }
-            perform(&self.plane, &tool, prepared, ctx, Some(&self.conversation)).await
-        };
-        // That a call had no time left is recorded as its end, so that no replay takes that time again.
-        let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
-        let ended = {
-            let body = pin!(AssertUnwindSafe(body).catch_unwind());
-            unless(stopped, body).await
-        };
-        let result = ended.and_then(|caught| unpanicked(&tool, caught));
-        let result = closed(&tool, ctx, result).await;
+        let result = self.performed(&tool, prepared, ctx, visit.is_some().then_some(&mut open)).await;
+        // Few calls open anything.
+        let result = if ctx.frame().instances.is_empty() { result } else { Box::pin(closed(&tool, ctx, result)).await };
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
@@ -275,6 +258,37 @@ impl Run {
             self.shadow(&shadowing, ctx, &result);
         }
         result
+    }
+
+    /// Begins to perform a call.
+    fn begin<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Performing<'a> {
+        let begin = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
+        catch_unwind(AssertUnwindSafe(begin)).unwrap_or_else(|payload| Performing::panicked(tool, &*payload))
+    }
+
+    /// Performs a call until it has ended, or is stopped; one that is `recorded` has its place in the journal.
+    async fn performed(
+        &self,
+        tool: &Arc<Registered>,
+        prepared: Prepared,
+        ctx: &CallContext,
+        recorded: Option<&mut OpenCall<'_>>,
+    ) -> Result<ToolReturn, CallError> {
+        let is_recorded = recorded.is_some();
+        let waiting = {
+            let performing = match recorded {
+                Some(open) => Performing::composed(self.record(tool, prepared, ctx, open)),
+                None => self.begin(tool, prepared, ctx),
+            };
+            match performing {
+                Performing::Ended(result) => return result,
+                Performing::Waiting(waiting) => waiting,
+            }
+        };
+        // That a call had no time left is recorded as its end, so that no replay takes that time again.
+        let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
+        let body = pin!(AssertUnwindSafe(waiting.end(tool, ctx)).catch_unwind());
+        unless(stopped, body).await.and_then(|caught| unpanicked(tool, caught))
     }
 }
 

@@ -88,6 +88,11 @@ struct Held {
 }
 
 impl Instances {
+    /// Returns whether the call opened nothing, and was opened for nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.get().is_none()
+    }
+
     /// Keeps an instance of a toolset that the call declares.
     pub(crate) fn push(&self, opened: Opened) {
         self.holding().declared.push(opened);

@@ -9,6 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
+
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
 pub(crate) use self::prepared::{Briefing, Prepared};
@@ -28,7 +30,7 @@ use crate::worker_spec::WorkerSpec;
 pub struct Registry {
     tools: BTreeMap<Arc<str>, Arc<Registered>>,
     /// The same once more, since every call looks its callee up.
-    found: HashMap<Arc<str>, Arc<Registered>>,
+    found: HashMap<Arc<str>, Arc<Registered>, RandomState>,
     toolsets: BTreeMap<&'static str, ToolsetDef>,
 }
 

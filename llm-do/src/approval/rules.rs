@@ -91,6 +91,12 @@ impl Rules {
         Ok(rules)
     }
 
+    /// Returns the rule for all calls of a tool, if it is the same for them whatever their arguments.
+    pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
+        let resolved = self.resolved.get(tool.place?)?;
+        (self.policy.decide.is_none() && resolved.with_files.is_none()).then_some(&resolved.plain)
+    }
+
     /// Returns the rule for a call; nothing is made of its arguments unless the rule depends on them.
     pub(super) fn rule<'r>(
         &'r self,

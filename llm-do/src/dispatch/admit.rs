@@ -20,22 +20,25 @@ use crate::usage::Limits;
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
 const MAX_NESTING: u32 = 50;
 
+/// What is called: of the registry, or put together for this call.
+type Found<'a> = Cow<'a, Arc<Registered>>;
+
 /// A call of something that was found, with arguments that it takes.
-pub(super) struct Proposed {
-    tool: Arc<Registered>,
+pub(super) struct Proposed<'a> {
+    tool: Found<'a>,
     prepared: Prepared,
 }
 
 /// A call that may run.
-pub(super) struct Admitted {
-    pub(super) tool: Arc<Registered>,
+pub(super) struct Admitted<'a> {
+    pub(super) tool: Found<'a>,
     pub(super) prepared: Prepared,
     /// Its place in the journal, if there is one, where it is under way until this is dropped.
     pub(super) visit: Option<Visit>,
 }
 
-impl Proposed {
-    pub(super) fn new(tool: Arc<Registered>, arguments: Given) -> Result<Self, CallError> {
+impl<'a> Proposed<'a> {
+    pub(super) fn new(tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
         let prepared = decode(&tool, arguments)?;
         Ok(Self { tool, prepared })
     }
@@ -48,11 +51,11 @@ impl Run {
         caller: &CallContext,
         whom: Callee<'_>,
         by: Caller,
-    ) -> Result<Arc<Registered>, CallError> {
+    ) -> Result<&Arc<Registered>, CallError> {
         let registry = &self.plane.registry;
         let declared = caller.declared();
         if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
-            return Ok(Arc::clone(tool));
+            return Ok(tool);
         }
         let (name, tool) = (whom.name(), whom.name().to_owned());
         let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
@@ -63,20 +66,19 @@ impl Run {
     }
 
     /// Finds what the caller may call, or puts it together.
-    pub(super) fn callee(
-        &self,
-        caller: &CallContext,
-        whom: Callee<'_>,
-        by: Caller,
-    ) -> Result<Arc<Registered>, CallError> {
+    pub(super) fn callee(&self, caller: &CallContext, whom: Callee<'_>, by: Caller) -> Result<Found<'_>, CallError> {
         match whom {
-            Callee::Inline(spec) => self.plane.registry.inline(spec, caller.declared(), caller.name()).map(Arc::new),
-            Callee::Made(name) => self.made(name),
-            _ => self.find(caller, whom, by),
+            Callee::Inline(spec) => {
+                let worker = self.plane.registry.inline(spec, caller.declared(), caller.name())?;
+                Ok(Cow::Owned(Arc::new(worker)))
+            }
+            Callee::Made(name) => self.made(name).map(Cow::Owned),
+            _ => self.find(caller, whom, by).map(Cow::Borrowed),
         }
     }
 
     /// Begins the frame of a call; a worker is one deeper than its caller.
+    #[inline]
     pub(super) fn frame(
         &self,
         caller: &CallContext,
@@ -101,7 +103,7 @@ impl Run {
     }
 
     /// Decides whether the call may run.
-    pub(super) async fn admit(&self, ctx: &CallContext, proposed: Proposed) -> Result<Admitted, CallError> {
+    pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
         let Proposed { tool, mut prepared } = proposed;
         if let Some(guards) = self.plane.guards(ctx) {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
@@ -128,7 +130,7 @@ impl Run {
         let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, Arc::clone(&tool.spec.name)));
         // Without a time of its own, the caller's is found where it is.
         if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
-            drop(ctx.frame().deadline.set(own));
+            drop(ctx.frame().deadline.set(Box::new(own)));
         }
     }
 

@@ -32,6 +32,10 @@ impl Run {
             decided(ctx, &RuleSource::User, &Answer::approved(Judge::Policy));
             return Ok(None);
         }
+        if let Some(source) = self.plane.approvals.pre_approved(tool) {
+            decided(ctx, source, &Answer::approved(Judge::Policy));
+            return Ok(None);
+        }
         let proposal = self.propose(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
         match proposal.state {
             State::Asked(question) => Ok(Some(Box::new(Asked { source: proposal.source, question }))),

@@ -8,10 +8,10 @@ use std::task::Poll;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
+use tokio::task::JoinHandle;
 
 use super::Plane;
 use crate::context::{CallContext, Given};
-use crate::definition::Start;
 use crate::error::{CallError, Fault, panic_text};
 use crate::event::Caller;
 use crate::history::Conversation;
@@ -21,30 +21,112 @@ use crate::worker::{Limits, Output, WorkerRun};
 
 /// Checks and decodes the arguments of a call; none at all stands for an empty object.
 pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Prepared, CallError> {
-    let given =
-        arguments.map_err(Fault::new).map(|given| if given.is_null() { Value::Object(Map::new()) } else { given });
-    given.and_then(|given| Prepared::decode(tool, given)).map_err(|fault| CallError::invalid(tool.name(), fault))
+    let decoded = match arguments {
+        Ok(Value::Null) => Prepared::decode(tool, Value::Object(Map::new())),
+        Ok(given) => Prepared::decode(tool, given),
+        Err(fault) => Err(Fault::new(fault)),
+    };
+    decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
-/// Runs a call to its end: in the instances that it needs, and with the subtask that it may ask for.
-pub(super) async fn perform(
-    plane: &Plane,
+/// A call that is performed.
+pub(super) enum Performing<'a> {
+    /// It has ended already, as a function that runs in place has.
+    Ended(Result<ToolReturn, CallError>),
+    Waiting(Waiting<'a>),
+}
+
+/// A call that is waited for.
+pub(super) enum Waiting<'a> {
+    /// A function's body.
+    Body(BoxFuture<'static, Result<ToolReturn, Failure>>),
+    /// A function off the async threads.
+    Thread(JoinHandle<Result<ToolReturn, Failure>>),
+    /// What is more than a function.
+    Composed(BoxFuture<'a, Result<ToolReturn, CallError>>),
+}
+
+/// Begins to perform a call: in the instances that it needs, and with the subtask that it may ask for.
+pub(super) fn perform<'a>(
+    plane: &'a Plane,
+    tool: &'a Registered,
+    prepared: Prepared,
+    ctx: &'a CallContext,
+    conversation: Option<&'a Arc<Conversation>>,
+) -> Performing<'a> {
+    // On the heap, here and below: functions nest deeper than workers, and their calls need none of it on the stack.
+    if tool.receiver.is_some() || !tool.instances.is_empty() {
+        return Performing::composed(async move {
+            equip(tool, ctx).await?;
+            equipped(plane, tool, prepared, ctx, conversation).end(tool, ctx).await
+        });
+    }
+    equipped(plane, tool, prepared, ctx, conversation)
+}
+
+/// Begins to perform a call that has the instances that it needs.
+fn equipped<'a>(
+    plane: &'a Plane,
     tool: &Registered,
     prepared: Prepared,
-    ctx: &CallContext,
-    conversation: Option<&Arc<Conversation>>,
-) -> Result<ToolReturn, CallError> {
-    if tool.receiver.is_some() || !tool.instances.is_empty() {
-        Box::pin(equip(tool, ctx)).await?;
-    }
+    ctx: &'a CallContext,
+    conversation: Option<&'a Arc<Conversation>>,
+) -> Performing<'a> {
     match prepared {
-        Prepared::Function(start) => {
-            let returned = function(tool, start, ctx).await?;
-            if returned.subtask.is_some() { Box::pin(hand_over(returned, ctx)).await } else { Ok(returned) }
-        }
-        // On the heap: functions nest deeper than workers, and their calls need none of it on the stack.
-        Prepared::Worker(briefing) => Box::pin(plane.work(*briefing, ctx, conversation)).await,
+        Prepared::Function(start) => match start.start(ctx).0 {
+            Way::Failed(error) => Performing::Ended(Err(error)),
+            Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
+            Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
+            Way::Future(body) => Performing::Waiting(Waiting::Body(body)),
+            Way::Blocking(body) => Performing::Waiting(Waiting::Thread(tokio::task::spawn_blocking(body))),
+        },
+        Prepared::Worker(briefing) => Performing::composed(plane.work(*briefing, ctx, conversation)),
     }
+}
+
+impl<'a> Performing<'a> {
+    pub(super) fn composed(body: impl Future<Output = Result<ToolReturn, CallError>> + Send + 'a) -> Self {
+        Self::Waiting(Waiting::Composed(Box::pin(body)))
+    }
+
+    pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> Self {
+        Self::Ended(Err(panicked(tool, payload)))
+    }
+
+    /// Waits until the call has ended.
+    pub(super) async fn end(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+        match self {
+            Self::Ended(result) => result,
+            Self::Waiting(waiting) => waiting.end(tool, ctx).await,
+        }
+    }
+}
+
+impl Waiting<'_> {
+    /// Waits until the call has ended.
+    pub(super) async fn end(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+        // In a block of its own, so that no room is kept for the result while there is something to wait for.
+        let handing_over = {
+            let result = match self {
+                Self::Body(body) => body.await,
+                Self::Thread(body) => match body.await {
+                    Ok(result) => result,
+                    Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
+                    Err(_) => return Err(CallError::Cancelled { tool: tool.name().to_owned() }),
+                },
+                Self::Composed(body) => return body.await,
+            };
+            match result {
+                Ok(returned) if returned.subtask.is_some() => Box::pin(hand_over(returned, ctx)),
+                result => return result.map_err(|failure| failed(tool, failure)),
+            }
+        };
+        handing_over.await
+    }
+}
+
+fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
+    CallError::Failed { tool: tool.name().to_owned(), source }
 }
 
 /// Gives the subtask that a tool asks for to a worker, whose answer is the tool's.
@@ -147,21 +229,6 @@ impl Plane {
             conversation: None,
         })
     }
-}
-
-/// Runs a function where it belongs: in place, or off the async threads.
-async fn function(tool: &Registered, start: Box<dyn Start>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-    let result = match start.start(ctx).0 {
-        Way::Failed(error) => return Err(error),
-        Way::Inline(result) => result,
-        Way::Future(body) => body.await,
-        Way::Blocking(body) => match tokio::task::spawn_blocking(body).await {
-            Ok(result) => result,
-            Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
-            Err(_) => return Err(CallError::Cancelled { tool: tool.name().to_owned() }),
-        },
-    };
-    result.map_err(|Failure(source)| CallError::Failed { tool: tool.name().to_owned(), source })
 }
 
 /// Waits for `body`, unless what `stop` makes comes first: made once the body has to wait, since many never do.
