@@ -17,13 +17,19 @@ struct Arguments {
     /// How many rounds there are of each way.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
+    /// Has the server write its answers a kibibyte at a time, every other millisecond, as models do, and not at once.
+    #[arg(long)]
+    paced: bool,
 }
 
 /// What the processes do that are started for it.
 #[derive(Debug, Subcommand)]
 enum Part {
     /// Serves until it is ended, once it has written its address.
-    Serve,
+    Serve {
+        #[arg(long)]
+        paced: bool,
+    },
     /// Measures one way.
     Measure {
         /// Its name, as it is shown.
@@ -40,10 +46,10 @@ enum Part {
 ///
 /// Returns an error if a process cannot be started, or if there is no way of that name.
 pub fn run<W: Way>() -> io::Result<ExitCode> {
-    let Arguments { part, load, rounds } = Arguments::parse();
+    let Arguments { part, load, rounds, paced } = Arguments::parse();
     match part {
-        None => compare::compare::<W>(&load, rounds),
-        Some(Part::Serve) => compare::serve(W::ANSWERING).map(|()| ExitCode::SUCCESS),
+        None => compare::compare::<W>(&load, rounds, paced),
+        Some(Part::Serve { paced }) => compare::serve(W::ANSWERING, paced).map(|()| ExitCode::SUCCESS),
         Some(Part::Measure { way, base_url, load }) => {
             let known = W::all().into_iter().find(|known| known.name() == way);
             let known = known.ok_or_else(|| io::Error::other(format!("there is no way `{way}`")))?;

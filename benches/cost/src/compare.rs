@@ -42,8 +42,8 @@ pub trait Way: Copy + PartialEq + 'static {
 /// # Errors
 ///
 /// Returns an error if a process cannot be started, or says no figures.
-pub(crate) fn compare<W: Way>(load: &Load, rounds: usize) -> io::Result<ExitCode> {
-    let mut server = started(&["serve"])?;
+pub(crate) fn compare<W: Way>(load: &Load, rounds: usize, paced: bool) -> io::Result<ExitCode> {
+    let mut server = started(if paced { &["serve", "--paced"] } else { &["serve"] })?;
     let figures = line(&mut server).and_then(|base_url| measured::<W>(&base_url, load, rounds));
     server.kill()?;
     server.wait()?;
@@ -55,11 +55,11 @@ pub(crate) fn compare<W: Way>(load: &Load, rounds: usize) -> io::Result<ExitCode
 /// # Errors
 ///
 /// Returns an error if it cannot listen.
-pub(crate) fn serve(answering: Answering) -> io::Result<()> {
+pub(crate) fn serve(answering: Answering, paced: bool) -> io::Result<()> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "http://{}", listener.local_addr()?)?;
-        http::serve(listener, answering, None).await
+        http::serve(listener, answering, paced, None).await
     })
 }
 

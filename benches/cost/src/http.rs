@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use memchr::memmem;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,23 +14,26 @@ pub type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
 /// What a server says to the request whose first line and body these are.
 pub type Answering = fn(&str, &[u8]) -> Arc<[u8]>;
 
-/// Answers the requests of each connection, and keeps their bodies where `seen` is given.
+/// How much of an answer is written at a time where answers are paced, and how long it is until there is more.
+const PACE: (usize, Duration) = (1024, Duration::from_millis(2));
+
+/// Answers the requests of each connection, at once or paced, and keeps their bodies where `seen` is given.
 ///
 /// # Errors
 ///
 /// Returns an error if connections cannot be accepted.
-pub async fn serve(listener: TcpListener, answering: Answering, seen: Option<Seen>) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, answering: Answering, paced: bool, seen: Option<Seen>) -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         let seen = seen.clone();
         tokio::spawn(async move {
             // A client that is gone has its answers.
-            _ = converse(stream, answering, seen).await;
+            _ = converse(stream, answering, paced, seen).await;
         });
     }
 }
 
-async fn converse(mut stream: TcpStream, answering: Answering, seen: Option<Seen>) -> io::Result<()> {
+async fn converse(mut stream: TcpStream, answering: Answering, paced: bool, seen: Option<Seen>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::with_capacity(16 << 10);
     while let Some((head, end)) = receive(&mut stream, &mut bytes).await? {
@@ -39,7 +43,13 @@ async fn converse(mut stream: TcpStream, answering: Answering, seen: Option<Seen
         }
         let answer = answering(line, body);
         bytes.drain(..end);
-        stream.write_all(&answer).await?;
+        let (at_a_time, pause) = if paced { PACE } else { (answer.len().max(1), Duration::ZERO) };
+        for piece in answer.chunks(at_a_time) {
+            stream.write_all(piece).await?;
+            if paced {
+                tokio::time::sleep(pause).await;
+            }
+        }
     }
     Ok(())
 }
