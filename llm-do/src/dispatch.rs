@@ -3,6 +3,7 @@
 mod admit;
 mod approve;
 mod guard;
+mod host;
 mod made;
 mod open_call;
 mod perform;
@@ -14,17 +15,14 @@ mod subtask;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use jiff::Timestamp;
 use llm_do_providers::{PriceTable, Settings};
-use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
@@ -37,20 +35,17 @@ pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::approval::Approvals;
 use crate::clock::Clock;
-use crate::context::{CallContext, Given, Host};
-use crate::declared::Callee;
-use crate::error::{BoxError, CallError, chain};
-use crate::event::{Caller, Event, EventKind, EventSink, Kind};
+use crate::context::CallContext;
+use crate::error::{CallError, chain};
+use crate::event::{Caller, EventKind, EventSink};
 use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Prepared, Registered, Registry};
-use crate::subtask::SubtaskRequest;
-use crate::tool::{Effect, ToolReturn};
+use crate::tool::ToolReturn;
 use crate::usage::Limits;
 use crate::user_input::InputHandler;
-use crate::worker_spec::WorkerSpec;
 
 /// What the runs of a session share.
 #[derive(Debug)]
@@ -101,96 +96,6 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// Those under way.
     shadows: TaskTracker,
-}
-
-impl Host for Run {
-    fn call<'a>(
-        &'a self,
-        caller: CallContext,
-        whom: Callee<'a>,
-        arguments: Given,
-        by: Caller,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        let found = self.callee(&caller, whom, by);
-        let frame = self.frame(&caller, whom, found.as_ref().ok().map(|tool| &***tool), by);
-        let ctx = caller.into_child(frame);
-        match found.and_then(|tool| Proposed::new(tool, arguments)) {
-            Ok(proposed) => Box::pin(self.make(ctx, proposed)),
-            Err(error) => Box::pin(self.refuse(ctx, error)),
-        }
-    }
-
-    fn is_observed(&self) -> bool {
-        !self.plane.sinks.is_empty()
-    }
-
-    fn emit(&self, ctx: &CallContext, kind: EventKind) {
-        let frame = ctx.frame();
-        let mut seq = self.seq.lock().unwrap_or_else(PoisonError::into_inner);
-        let event = Arc::new(Event {
-            run: Arc::clone(&self.id),
-            call: frame.call,
-            parent: ctx.caller().filter(|_| frame.by != Caller::User).map(|caller| caller.frame().call),
-            seq: *seq,
-            depth: frame.depth,
-            name: Arc::clone(&frame.name),
-            time: self.now(),
-            kind,
-        });
-        *seq += 1;
-        self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
-    }
-
-    fn subtask<'a>(
-        &'a self,
-        caller: &'a CallContext,
-        request: SubtaskRequest,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        Box::pin(self.give(caller, request))
-    }
-
-    fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
-        Box::pin(self.create(ctx, spec))
-    }
-
-    fn call_made<'a>(
-        &'a self,
-        caller: &'a CallContext,
-        worker: &'a str,
-        input: Value,
-        attachments: Vec<PathBuf>,
-    ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        Box::pin(self.call_worker(caller, worker, input, attachments))
-    }
-
-    fn run(&self) -> &str {
-        &self.id
-    }
-
-    fn now(&self) -> Timestamp {
-        self.plane.clock.now()
-    }
-
-    fn journal(&self) -> Option<&Arc<dyn Journal>> {
-        self.plane.journal.as_ref()
-    }
-
-    fn is_read_only(&self, caller: &CallContext, shown: &str) -> bool {
-        let found = Callee::Shown(shown).resolve(caller.declared()).and_then(|name| self.plane.registry.get(name));
-        found.is_some_and(|tool| tool.kind() == Kind::Tool && tool.effect() == Effect::ReadOnly)
-    }
-
-    fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
-        self.plane.input_handler.as_ref()
-    }
-
-    fn project_root(&self) -> &Path {
-        &self.plane.project_root
-    }
-
-    fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.plane.state.get(&of).cloned()
-    }
 }
 
 impl Run {
