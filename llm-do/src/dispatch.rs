@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 use self::admit::{Admitted, Proposed};
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
-use self::perform::{Performing, closed, perform, unless, unpanicked};
+use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 pub use self::shadow::Shadow;
@@ -152,7 +152,8 @@ impl Run {
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let result = self.performed(&tool, prepared, ctx, visit.is_some().then_some(&mut open)).await;
         // Few calls open anything.
-        let result = if ctx.frame().instances.is_empty() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+        let result =
+            if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
@@ -165,10 +166,11 @@ impl Run {
         result
     }
 
-    /// Begins to perform a call.
+    /// Begins to perform a call; one that panics in place has ended.
     fn begin<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Performing<'a> {
         let begin = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
-        catch_unwind(AssertUnwindSafe(begin)).unwrap_or_else(|payload| Performing::panicked(tool, &*payload))
+        let performing = catch_unwind(AssertUnwindSafe(begin));
+        performing.unwrap_or_else(|payload| Performing::Ended(Err(panicked(tool, &*payload))))
     }
 
     /// Performs a call until it has ended, or is stopped; one that is `recorded` has its place in the journal.
@@ -180,6 +182,7 @@ impl Run {
         recorded: Option<&mut OpenCall<'_>>,
     ) -> Result<ToolReturn, CallError> {
         let is_recorded = recorded.is_some();
+        // In a block of its own, so that no room is kept for what has ended while there is something to wait for.
         let waiting = {
             let performing = match recorded {
                 Some(open) => Performing::composed(self.record(tool, prepared, ctx, open)),
@@ -192,7 +195,7 @@ impl Run {
         };
         // That a call had no time left is recorded as its end, so that no replay takes that time again.
         let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
-        let body = pin!(AssertUnwindSafe(waiting.end(tool, ctx)).catch_unwind());
+        let body = pin!(AssertUnwindSafe(waiting.ended(tool, ctx)).catch_unwind());
         unless(stopped, body).await.and_then(|caught| unpanicked(tool, caught))
     }
 }

@@ -88,8 +88,8 @@ struct Held {
 }
 
 impl Instances {
-    /// Returns whether the call opened nothing, and was opened for nothing.
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns whether the call never had one.
+    pub(crate) fn were_never_held(&self) -> bool {
         self.0.get().is_none()
     }
 

@@ -1,7 +1,7 @@
 //! What one call by name costs, among 100 tools; its allocations are counted in a test.
 //!
 //! A call inside a run, with arguments as JSON and a result as JSON: `add(i64, i64, Option<String>)`. Beside it the least
-//! that can be: a lookup by name, `serde_json`, and the function; and for a function off the async threads, the way there
+//! that is written by hand: a lookup in a `HashMap`, `serde_json`, and the function; and for a function off the async threads, the way there
 //! and back.
 
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::compare::{self, Way};
+use crate::http::Pace;
 use crate::load::Load;
 
 #[derive(Debug, Parser)]
@@ -27,6 +28,7 @@ struct Arguments {
 enum Part {
     /// Serves until it is ended, once it has written its address.
     Serve {
+        /// As models write, and not at once.
         #[arg(long)]
         paced: bool,
     },
@@ -49,7 +51,10 @@ pub fn run<W: Way>() -> io::Result<ExitCode> {
     let Arguments { part, load, rounds, paced } = Arguments::parse();
     match part {
         None => compare::compare::<W>(&load, rounds, paced),
-        Some(Part::Serve { paced }) => compare::serve(W::ANSWERING, paced).map(|()| ExitCode::SUCCESS),
+        Some(Part::Serve { paced }) => {
+            let pace = if paced { Pace::Models } else { Pace::AtOnce };
+            compare::serve(W::ANSWERING, pace).map(|()| ExitCode::SUCCESS)
+        }
         Some(Part::Measure { way, base_url, load }) => {
             let known = W::all().into_iter().find(|known| known.name() == way);
             let known = known.ok_or_else(|| io::Error::other(format!("there is no way `{way}`")))?;

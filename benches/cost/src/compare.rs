@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use crate::figures::Figures;
-use crate::http::{self, Answering};
+use crate::http::{self, Answering, Pace};
 use crate::load::Load;
 
 /// A way to do a piece of work.
@@ -55,11 +55,11 @@ pub(crate) fn compare<W: Way>(load: &Load, rounds: usize, paced: bool) -> io::Re
 /// # Errors
 ///
 /// Returns an error if it cannot listen.
-pub(crate) fn serve(answering: Answering, paced: bool) -> io::Result<()> {
+pub(crate) fn serve(answering: Answering, pace: Pace) -> io::Result<()> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "http://{}", listener.local_addr()?)?;
-        http::serve(listener, answering, paced, None).await
+        http::serve(listener, answering, pace, None).await
     })
 }
 

@@ -14,26 +14,32 @@ pub type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
 /// What a server says to the request whose first line and body these are.
 pub type Answering = fn(&str, &[u8]) -> Arc<[u8]>;
 
-/// How much of an answer is written at a time where answers are paced, and how long it is until there is more.
-const PACE: (usize, Duration) = (1024, Duration::from_millis(2));
+/// How answers are written.
+#[derive(Clone, Copy, Debug)]
+pub enum Pace {
+    /// All of it.
+    AtOnce,
+    /// As models do: a kibibyte at a time, every other millisecond.
+    Models,
+}
 
-/// Answers the requests of each connection, at once or paced, and keeps their bodies where `seen` is given.
+/// Answers the requests of each connection, and keeps their bodies where `seen` is given.
 ///
 /// # Errors
 ///
 /// Returns an error if connections cannot be accepted.
-pub async fn serve(listener: TcpListener, answering: Answering, paced: bool, seen: Option<Seen>) -> io::Result<()> {
+pub async fn serve(listener: TcpListener, answering: Answering, pace: Pace, seen: Option<Seen>) -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         let seen = seen.clone();
         tokio::spawn(async move {
             // A client that is gone has its answers.
-            _ = converse(stream, answering, paced, seen).await;
+            _ = converse(stream, answering, pace, seen).await;
         });
     }
 }
 
-async fn converse(mut stream: TcpStream, answering: Answering, paced: bool, seen: Option<Seen>) -> io::Result<()> {
+async fn converse(mut stream: TcpStream, answering: Answering, pace: Pace, seen: Option<Seen>) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::with_capacity(16 << 10);
     while let Some((head, end)) = receive(&mut stream, &mut bytes).await? {
@@ -43,11 +49,13 @@ async fn converse(mut stream: TcpStream, answering: Answering, paced: bool, seen
         }
         let answer = answering(line, body);
         bytes.drain(..end);
-        let (at_a_time, pause) = if paced { PACE } else { (answer.len().max(1), Duration::ZERO) };
-        for piece in answer.chunks(at_a_time) {
-            stream.write_all(piece).await?;
-            if paced {
-                tokio::time::sleep(pause).await;
+        match pace {
+            Pace::AtOnce => stream.write_all(&answer).await?,
+            Pace::Models => {
+                for piece in answer.chunks(1024) {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    stream.write_all(piece).await?;
+                }
             }
         }
     }

@@ -74,8 +74,8 @@ impl Fields {
 
     /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
     pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
-        let mut rest = self.kept.into_iter().chain(self.given.into_iter().flatten());
-        let Some((unknown, _)) = rest.next() else { return Ok(self.attached) };
+        let mut left = self.kept.into_iter().chain(self.given.into_iter().flatten());
+        let Some((unknown, _)) = left.next() else { return Ok(self.attached) };
         let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
         Err(match known.as_slice() {
             [] => format!("unknown field `{unknown}`, there are no fields"),
@@ -87,7 +87,7 @@ impl Fields {
 
 impl From<Fields> for Value {
     fn from(fields: Fields) -> Self {
-        fields.kept.into_iter().collect()
+        fields.kept.into_iter().chain(fields.given.into_iter().flatten()).collect()
     }
 }
 

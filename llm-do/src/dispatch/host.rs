@@ -29,7 +29,7 @@ impl Host for Run {
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         let found = self.callee(&caller, whom, by);
-        let frame = self.frame(&caller, whom, found.as_ref().ok().map(|tool| &***tool), by);
+        let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);
         match found.and_then(|tool| Proposed::new(tool, arguments)) {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),

@@ -58,13 +58,13 @@ pub(super) fn perform<'a>(
     if tool.receiver.is_some() || !tool.instances.is_empty() {
         return Performing::composed(async move {
             equip(tool, ctx).await?;
-            equipped(plane, tool, prepared, ctx, conversation).end(tool, ctx).await
+            equipped(plane, tool, prepared, ctx, conversation).ended(tool, ctx).await
         });
     }
     equipped(plane, tool, prepared, ctx, conversation)
 }
 
-/// Begins to perform a call that has the instances that it needs.
+/// The same, of a call that has its instances.
 fn equipped<'a>(
     plane: &'a Plane,
     tool: &Registered,
@@ -89,22 +89,18 @@ impl<'a> Performing<'a> {
         Self::Waiting(Waiting::Composed(Box::pin(body)))
     }
 
-    pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> Self {
-        Self::Ended(Err(panicked(tool, payload)))
-    }
-
     /// Waits until the call has ended.
-    pub(super) async fn end(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    pub(super) async fn ended(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         match self {
             Self::Ended(result) => result,
-            Self::Waiting(waiting) => waiting.end(tool, ctx).await,
+            Self::Waiting(waiting) => waiting.ended(tool, ctx).await,
         }
     }
 }
 
 impl Waiting<'_> {
-    /// Waits until the call has ended.
-    pub(super) async fn end(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    /// Waits until the call has ended; with it the subtask that it may ask for.
+    pub(super) async fn ended(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         // In a block of its own, so that no room is kept for the result while there is something to wait for.
         let handing_over = {
             let result = match self {
@@ -254,6 +250,6 @@ pub(super) fn unpanicked(
     caught.unwrap_or_else(|payload| Err(panicked(tool, payload.as_ref())))
 }
 
-fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
+pub(super) fn panicked(tool: &Registered, payload: &(dyn Any + Send)) -> CallError {
     CallError::Panicked { tool: tool.name().to_owned(), message: panic_text(payload).to_owned() }
 }

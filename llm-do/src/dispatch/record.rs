@@ -198,7 +198,7 @@ async fn perform_in_time(
     ctx: &CallContext,
 ) -> Result<ToolReturn, CallError> {
     // On the heap: calls nest.
-    let body = Box::pin(async move { perform(plane, tool, prepared, ctx, None).end(tool, ctx).await });
+    let body = Box::pin(async move { perform(plane, tool, prepared, ctx, None).ended(tool, ctx).await });
     let body = pin!(AssertUnwindSafe(body).catch_unwind());
     unless(|| ctx.out_of_own_time().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
 }

@@ -106,7 +106,7 @@ fn has_scheme(text: &str) -> bool {
 }
 
 /// Adds the bounds that go without saying where a number has a format; models are not shown what rarely matters.
-fn bounded(schema: &Value) -> Value {
+pub(super) fn bounded(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Ok(schema) = <&mut Schema>::try_from(&mut schema) {
         RecursiveTransform(bound).transform(schema);

@@ -116,7 +116,11 @@ impl Node {
     }
 
     fn add(self: &Arc<Self>, tree: &UsageTree) {
-        self.tool_calls.fetch_add(tree.own.tool_calls, Ordering::Relaxed);
+        let more = tree.own.tool_calls;
+        // What a journal says is any number.
+        _ = self
+            .tool_calls
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |calls| Some(calls.saturating_add(more)));
         let mut used = self.used();
         for (model, more) in &tree.models {
             *used.models.entry(Arc::clone(model)).or_default() += *more;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cost::http::{self, Seen};
+use cost::http::{self, Pace, Seen};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -14,7 +14,7 @@ async fn sent(way: Way) -> Vec<Value> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}", listener.local_addr().unwrap());
     let seen = Seen::default();
-    let serving = tokio::spawn(http::serve(listener, answer, false, Some(Arc::clone(&seen))));
+    let serving = tokio::spawn(http::serve(listener, answer, Pace::AtOnce, Some(Arc::clone(&seen))));
     Session::new(way, &base_url).run().await;
     serving.abort();
     let bodies: Vec<Vec<u8>> = std::mem::take(&mut *seen.lock().unwrap());

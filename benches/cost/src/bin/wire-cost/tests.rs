@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cost::compare::Way as _;
-use cost::http::{self, Seen};
+use cost::http::{self, Pace, Seen};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
@@ -15,7 +15,7 @@ async fn made(way: Way) -> (Value, (String, u64, u64)) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}", listener.local_addr().unwrap());
     let seen = Seen::default();
-    let serving = tokio::spawn(http::serve(listener, answer, false, Some(Arc::clone(&seen))));
+    let serving = tokio::spawn(http::serve(listener, answer, Pace::AtOnce, Some(Arc::clone(&seen))));
     let answered = Session::new(way, &base_url).exchange().await;
     serving.abort();
     let body = seen.lock().unwrap().pop().unwrap();
