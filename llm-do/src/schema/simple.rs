@@ -234,7 +234,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4096))]
+        #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]
         fn what_is_seen_to_keep_to_a_schema_keeps_to_it_by_the_validator((schema, value) in schema_and_value()) {
