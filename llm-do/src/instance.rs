@@ -2,12 +2,13 @@
 
 use std::any::{Any, TypeId};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use crate::error::BoxError;
+use crate::rare::Rare;
 
 /// The closing of an instance, under way.
 pub(crate) type Close = BoxFuture<'static, Result<(), BoxError>>;
@@ -77,7 +78,7 @@ impl Opened {
 
 /// The instances of one call; nothing, for the many that have none.
 #[derive(Default)]
-pub(crate) struct Instances(OnceLock<Box<Mutex<Held>>>);
+pub(crate) struct Instances(Rare<Held>);
 
 #[derive(Default)]
 struct Held {
@@ -95,27 +96,27 @@ impl Instances {
 
     /// Keeps an instance of a toolset that the call declares.
     pub(crate) fn push(&self, opened: Opened) {
-        self.holding().declared.push(opened);
+        self.0.get_or_default().declared.push(opened);
     }
 
     /// Returns the instance of a toolset that the call declares.
     pub(crate) fn get(&self, key: TypeId) -> Option<Opened> {
-        self.held()?.declared.iter().find(|opened| opened.key == key).cloned()
+        self.0.get()?.declared.iter().find(|opened| opened.key == key).cloned()
     }
 
     /// Sets the instance whose method the call runs.
     pub(crate) fn receive(&self, opened: Opened) {
-        self.holding().receiver = Some(opened);
+        self.0.get_or_default().receiver = Some(opened);
     }
 
     /// Returns the instance whose method the call runs.
     pub(crate) fn receiver(&self) -> Option<Opened> {
-        self.held()?.receiver.clone()
+        self.0.get()?.receiver.clone()
     }
 
     /// Closes all, last opened first, and returns the first error.
     pub(crate) async fn close(&self) -> Result<(), BoxError> {
-        let Some(held) = self.held().map(|mut held| std::mem::take(&mut *held)) else { return Ok(()) };
+        let Some(held) = self.0.get().map(|mut held| std::mem::take(&mut *held)) else { return Ok(()) };
         let Held { declared, receiver } = held;
         let mut result = Ok(());
         for opened in declared.into_iter().chain(receiver).rev() {
@@ -124,20 +125,11 @@ impl Instances {
         }
         result
     }
-
-    fn held(&self) -> Option<MutexGuard<'_, Held>> {
-        self.0.get().map(|held| held.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The same, once there is something to hold.
-    fn holding(&self) -> MutexGuard<'_, Held> {
-        self.0.get_or_init(Box::default).lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Instances {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let declared = self.held().map_or(0, |held| held.declared.len());
+        let declared = self.0.get().map_or(0, |held| held.declared.len());
         f.debug_struct("Instances").field("declared", &declared).finish_non_exhaustive()
     }
 }

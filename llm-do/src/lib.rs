@@ -104,6 +104,7 @@ mod journal;
 mod model_choice;
 pub mod prelude;
 mod prompt;
+mod rare;
 mod registry;
 mod runtime;
 mod schema;

@@ -9,7 +9,6 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use llm_do_providers::{Money, Usage};
 use serde::{Deserialize, Serialize};
@@ -19,6 +18,7 @@ pub(crate) use self::limits::seconds;
 pub use self::limits::{Exceeded, Limits};
 pub(crate) use self::recorder::UsageRecorder;
 pub use self::tree::{ModelUsage, UsageTree};
+use crate::rare::Rare;
 
 /// What a call and all calls below it used.
 ///
@@ -80,7 +80,7 @@ pub(crate) struct Meter {
     tool_calls: AtomicU64,
     requests_under_way: AtomicU64,
     /// Of models, which most calls do not use.
-    models: OnceLock<Box<Mutex<ModelUsage>>>,
+    models: Rare<ModelUsage>,
 }
 
 impl Meter {
@@ -100,7 +100,7 @@ impl Meter {
 
     /// Adds one request to a model, and what it cost, if that is known.
     pub(crate) fn add_request(&self, usage: Usage, cost: Option<Money>) {
-        self.add_models(ModelUsage { usage, cost: Cost::of_request(cost) });
+        *self.models.get_or_default() += ModelUsage { usage, cost: Cost::of_request(cost) };
     }
 
     /// Adds one call of a tool.
@@ -116,20 +116,12 @@ impl Meter {
     /// Adds what was used elsewhere.
     pub(crate) fn add(&self, used: RunUsage) {
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
-        self.add_models(ModelUsage { usage: used.model, cost: used.cost });
+        *self.models.get_or_default() += ModelUsage { usage: used.model, cost: used.cost };
     }
 
     /// Returns what was used so far.
     pub(crate) fn used(&self) -> RunUsage {
-        let ModelUsage { usage, cost } = self.models.get().map(|models| *locked(models)).unwrap_or_default();
+        let ModelUsage { usage, cost } = self.models.get().map(|models| *models).unwrap_or_default();
         RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), model: usage, cost }
     }
-
-    fn add_models(&self, used: ModelUsage) {
-        *locked(self.models.get_or_init(Box::default)) += used;
-    }
-}
-
-fn locked(models: &Mutex<ModelUsage>) -> MutexGuard<'_, ModelUsage> {
-    models.lock().unwrap_or_else(PoisonError::into_inner)
 }

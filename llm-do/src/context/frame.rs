@@ -1,6 +1,6 @@
 //! The facts of one call.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
@@ -11,6 +11,7 @@ use crate::event::Caller;
 use crate::instance::Instances;
 use crate::journal::{Places, StepSpec};
 use crate::prompt::Attached;
+use crate::rare::Rare;
 use crate::usage::{Limits, Meter, UsageRecorder};
 
 /// The facts of one call; those that few calls have are on the heap.
@@ -81,24 +82,17 @@ impl CallFrame {
 
 /// What was said while a worker's tools ran, with the number of the call that it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(OnceLock<Box<Mutex<Said>>>);
-
-/// Each with the number of its call.
-type Said = Vec<(u64, String)>;
+pub(crate) struct Heard(Rare<Vec<(u64, String)>>);
 
 impl Heard {
     pub(crate) fn add(&self, call: u64, said: String) {
-        locked(self.0.get_or_init(Box::default)).push((call, said));
+        self.0.get_or_default().push((call, said));
     }
 
     /// Returns it in the order of the calls, and of each call as it was said.
     pub(crate) fn take(&self) -> Vec<String> {
-        let mut said = self.0.get().map(|said| std::mem::take(&mut *locked(said))).unwrap_or_default();
+        let mut said = self.0.get().map(|mut said| std::mem::take(&mut *said)).unwrap_or_default();
         said.sort_by_key(|(call, _)| *call);
         said.into_iter().map(|(_, said)| said).collect()
     }
-}
-
-fn locked(said: &Mutex<Said>) -> MutexGuard<'_, Said> {
-    said.lock().unwrap_or_else(PoisonError::into_inner)
 }
