@@ -105,7 +105,8 @@ impl Run {
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
     ///
-    /// What is rarely needed has a future of its own on the heap, here and below: each call has this one, and they nest.
+    /// What is rarely needed has a future of its own on the heap, here and below: each call has this one, and they nest. What
+    /// all calls go through is inlined, so that results are moved less.
     async fn make(&self, ctx: CallContext, proposed: Proposed<'_>) -> Result<ToolReturn, CallError> {
         let cancel_on_drop = ctx.cancel_on_drop();
         going_on(&ctx).await?;
@@ -167,6 +168,7 @@ impl Run {
     }
 
     /// Begins to perform a call; one that panics in place has ended.
+    #[inline]
     fn begin<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Performing<'a> {
         let begin = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
         let performing = catch_unwind(AssertUnwindSafe(begin));

@@ -47,6 +47,7 @@ pub(super) enum Waiting<'a> {
 }
 
 /// Begins to perform a call: in the instances that it needs, and with the subtask that it may ask for.
+#[inline]
 pub(super) fn perform<'a>(
     plane: &'a Plane,
     tool: &'a Registered,
@@ -65,6 +66,7 @@ pub(super) fn perform<'a>(
 }
 
 /// The same, of a call that has its instances.
+#[inline]
 fn equipped<'a>(
     plane: &'a Plane,
     tool: &Registered,
@@ -243,6 +245,7 @@ pub(super) async fn unless<'a, T>(
 }
 
 /// Returns the error of a body that panicked, or else what it ended with.
+#[inline]
 pub(super) fn unpanicked(
     tool: &Registered,
     caught: Result<Result<ToolReturn, CallError>, Box<dyn Any + Send>>,
