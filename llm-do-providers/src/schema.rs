@@ -5,6 +5,8 @@
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod both;
+#[cfg(all(test, any(feature = "gemini", feature = "openai")))]
+pub(crate) mod multiplying;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) mod note;
 #[cfg(any(feature = "gemini", feature = "openai"))]

@@ -20,7 +20,7 @@ use crate::schema::{has_whole, make_whole};
 pub struct Fields {
     /// Those to be taken out: most are given in the order in which they are taken.
     given: Option<IntoIter>,
-    /// Those that others were taken out before, or that were put in.
+    /// Those that were passed on the way to others, or put in.
     kept: Vec<(String, Value)>,
     /// The files of the prompts that were taken out.
     attached: Vec<Attached>,

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::translated;
+use crate::schema::multiplying;
 
 /// What becomes of the schema of a property.
 fn of_property(schema: &Value) -> Value {
@@ -128,13 +129,7 @@ fn references_that_multiply_are_refused() {
 
 #[test]
 fn parts_that_multiply_are_refused() {
-    let parts = |level: usize| {
-        let next = json!({ "$ref": format!("#/$defs/D{}", level + 1) });
-        json!({"allOf": [next, next], "properties": {format!("p{level}"): {"type": "integer"}}})
-    };
-    let mut defs: serde_json::Map<_, _> = (0..30).map(|level| (format!("D{level}"), parts(level))).collect();
-    defs.insert("D30".to_owned(), json!({"type": "object"}));
-    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &Value::Object(defs));
+    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &multiplying::definitions().into());
     assert!(text.starts_with("`#/properties/p` is one of more than 10000 schemas"), "{text}");
 }
 

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::grammatical;
+use crate::schema::multiplying;
 
 /// What becomes of the schema of a property.
 fn of_property(schema: &Value) -> Value {
@@ -184,15 +185,9 @@ fn what_stands_beside_a_reference_is_not_within_it() {
 
 #[test]
 fn parts_that_multiply_are_refused() {
-    let parts = |level: usize| {
-        let next = json!({ "$ref": format!("#/$defs/D{}", level + 1) });
-        json!({"allOf": [next, next], "properties": {format!("p{level}"): {"type": "integer"}}})
-    };
-    let mut defs: serde_json::Map<_, _> = (0..30).map(|level| (format!("D{level}"), parts(level))).collect();
-    defs.insert("D30".to_owned(), json!({"type": "object"}));
-    let mut schema = parts(31);
+    let mut schema = multiplying::parts(31);
     schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
-    schema["$defs"] = Value::Object(defs);
+    schema["$defs"] = multiplying::definitions().into();
     let text = grammatical(&schema).unwrap_err().to_string();
     assert!(text.starts_with("`#` is one of more than 10000 schemas"), "{text}");
 }
