@@ -1,12 +1,12 @@
 //! A model that is asked only so often.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep_until};
 
 use crate::error::ProviderError;
@@ -36,9 +36,10 @@ pub struct LimitedModel {
     pace: Option<Arc<Pace>>,
 }
 
-/// When the next request may begin.
+/// When requests may begin.
 struct Pace {
     pause: Duration,
+    /// When the next may; whoever holds it is the next.
     next: Mutex<Option<Instant>>,
 }
 
@@ -65,20 +66,21 @@ impl LimitedModel {
     async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         let place = Arc::clone(&self.places).acquire_owned().await.ok();
         if let Some(pace) = &self.pace {
-            sleep_until(pace.book()).await;
+            pace.turn().await;
         }
         place
     }
 }
 
 impl Pace {
-    /// Takes the next turn, and returns when it is.
-    fn book(&self) -> Instant {
+    /// Waits for its turn, and takes it: whoever gives up before that takes none.
+    async fn turn(&self) {
+        // Held while it waits, since it is the queue: it is had in the order of asking, and goes on to whoever is behind.
+        let mut next = self.next.lock().await;
         let now = Instant::now();
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = next.map_or(now, |next| next.max(now));
+        sleep_until(turn).await;
         *next = Some(turn + self.pause);
-        turn
     }
 }
 

@@ -160,3 +160,41 @@ async fn requests_of_a_minute_are_spread_over_it_for_all_clones() {
     }
     assert_eq!(begun.elapsed().as_secs(), 4);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_gives_up_takes_no_turn() {
+    let model = LimitedModel::new(saying("a")).per_minute(2);
+    let begun = Instant::now();
+    ask(&model).await.unwrap();
+    let patience = Duration::from_secs(20);
+    assert!(tokio::time::timeout(patience, ask(&model)).await.is_err());
+    tokio::time::timeout(patience, ask(&model)).await.unwrap().unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn many_that_give_up_leave_nothing_to_wait_for() {
+    let model = LimitedModel::new(saying("a")).per_minute(60);
+    ask(&model).await.unwrap();
+    let begun = Instant::now();
+    let patience = Duration::from_millis(500);
+    let waiting = (0..300).map(|_| tokio::time::timeout(patience, ask(&model)));
+    assert!(futures_util::future::join_all(waiting).await.iter().all(Result::is_err));
+    ask(&model).await.unwrap();
+    assert_eq!(begun.elapsed().as_secs(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_behind_one_that_gives_up_moves_up() {
+    let model = LimitedModel::new(saying("a")).per_minute(60);
+    let begun = Instant::now();
+    let answered = |patience: u64| {
+        let answer = ask(&model);
+        async move {
+            tokio::time::timeout(Duration::from_millis(patience), answer).await.ok().map(|_| begun.elapsed().as_secs())
+        }
+    };
+    // In the order of asking: at once, after a second, given up, and then in its place.
+    let when = tokio::join!(answered(9000), answered(9000), answered(1500), answered(9000));
+    assert_eq!(when, (Some(0), Some(1), None, Some(2)));
+}
