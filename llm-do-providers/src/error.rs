@@ -42,7 +42,7 @@ pub enum ErrorKind {
     RateLimited,
     /// The provider has more to do than it can (status 498, 503 or 529).
     Overloaded,
-    /// The provider fails (other 5xx, or status 408).
+    /// The provider fails (other 5xx, or status 408 or 409), or reports an error of no other kind.
     Unavailable,
     /// No connection, or it broke.
     Transport,

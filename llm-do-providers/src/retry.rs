@@ -10,8 +10,6 @@ pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// Where the doubling ends.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
-/// The statuses of failures that may pass by themselves; 498 is Groq's for a tier that is full.
-const PASSING: [u16; 9] = [408, 409, 429, 498, 500, 502, 503, 504, 529];
 
 /// The tries of one request.
 #[derive(Clone, Debug)]
@@ -58,8 +56,9 @@ impl Tries {
     fn pause(&self, wait: Duration, error: &ProviderError) -> Pause {
         let cause = match error.status() {
             _ if error.is_timeout() => "silence".to_owned(),
-            Some(status) if error.kind() != ErrorKind::Transport => format!("status {status}"),
-            _ => "a lost connection".to_owned(),
+            _ if error.kind() == ErrorKind::Transport => "a lost connection".to_owned(),
+            Some(status) if status >= 400 => format!("status {status}"),
+            _ => "an answer that failed".to_owned(),
         };
         let on = format!(
             "retry {} of {} in {} s after {cause}",
@@ -78,10 +77,20 @@ impl Tries {
     }
 }
 
-/// Whether the same request may succeed a little later: as the provider says, or else by the status.
+/// Whether the same request may succeed a little later: as the provider says, or else by the kind of failure.
 fn may_pass(error: &ProviderError) -> bool {
-    let by_status = || error.status().is_some_and(|status| PASSING.contains(&status));
-    error.should_retry().unwrap_or_else(|| error.kind() == ErrorKind::Transport || by_status())
+    let by_kind = match error.kind() {
+        ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::Transport => true,
+        ErrorKind::Configuration
+        | ErrorKind::Auth
+        | ErrorKind::InvalidRequest
+        | ErrorKind::ContextTooLong
+        | ErrorKind::ContentFilter
+        | ErrorKind::Timeout
+        | ErrorKind::Protocol
+        | ErrorKind::Cancelled => false,
+    };
+    error.should_retry().unwrap_or(by_kind)
 }
 
 /// The wait after the `failed`-th failure: between half of it and all of it, so that clients do not return together.
@@ -120,32 +129,52 @@ mod tests {
         ProviderError::new("p", ErrorKind::Unavailable, "it fails").with_status(status)
     }
 
+    fn of(kind: ErrorKind) -> ProviderError {
+        ProviderError::new("p", kind, "it fails").with_status(200)
+    }
+
     fn wait(pause: &Pause) -> u128 {
         pause.wait.as_millis()
     }
 
     #[test]
     fn passing_failures_are_tried_again() {
-        for code in [408, 409, 429, 500, 502, 503, 504, 529] {
-            assert!(Tries::new(1).after(status(code), 0.0).is_ok(), "{code}");
+        let passing = [ErrorKind::RateLimited, ErrorKind::Overloaded, ErrorKind::Unavailable, ErrorKind::Transport];
+        for kind in passing {
+            assert!(Tries::new(1).after(of(kind), 0.0).is_ok(), "{kind:?}");
         }
-        let lost = ProviderError::new("p", ErrorKind::Transport, "lost");
-        assert!(Tries::new(1).after(lost, 0.0).is_ok());
     }
 
     #[test]
     fn lasting_failures_are_reported_at_once() {
-        for code in [400, 401, 403, 404, 413, 422, 501, 505] {
-            assert!(Tries::new(9).after(status(code), 0.0).is_err(), "{code}");
+        let lasting = [
+            ErrorKind::Configuration,
+            ErrorKind::Auth,
+            ErrorKind::InvalidRequest,
+            ErrorKind::ContextTooLong,
+            ErrorKind::ContentFilter,
+            ErrorKind::Timeout,
+            ErrorKind::Protocol,
+            ErrorKind::Cancelled,
+        ];
+        for kind in lasting {
+            assert!(Tries::new(9).after(of(kind), 0.0).is_err(), "{kind:?}");
         }
-        let garbage = ProviderError::new("p", ErrorKind::Protocol, "garbage");
-        assert!(Tries::new(9).after(garbage, 0.0).is_err());
+    }
+
+    #[test]
+    fn a_wait_says_what_it_follows() {
+        let on = |error| Tries::new(1).after(error, 0.0).unwrap().on;
+        assert!(on(status(503)).ends_with("after status 503"));
+        assert!(on(of(ErrorKind::Overloaded)).ends_with("after an answer that failed"));
+        assert!(on(of(ErrorKind::Transport)).ends_with("after a lost connection"));
+        assert!(on(of(ErrorKind::Timeout).with_should_retry(true)).ends_with("after silence"));
     }
 
     #[test]
     fn what_the_provider_says_of_retries_holds() {
         assert!(Tries::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
-        assert!(Tries::new(9).after(status(400).with_should_retry(true), 0.0).is_ok());
+        assert!(Tries::new(9).after(of(ErrorKind::Protocol).with_should_retry(true), 0.0).is_ok());
     }
 
     #[test]

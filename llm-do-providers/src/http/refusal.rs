@@ -32,32 +32,29 @@ pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderErro
     if let Some(status) = status(&error["code"]) {
         return judged(provider, key, status, error);
     }
-    let code = token(error);
-    let has = |word: &str| code.as_ref().is_some_and(|code| code.contains(word));
-    let kind = match () {
-        () if has("rate_limit") => ErrorKind::RateLimited,
-        () if has("overloaded") => ErrorKind::Overloaded,
-        () if is_too_long(error) => ErrorKind::ContextTooLong,
-        () if is_filtered(code.as_deref()) => ErrorKind::ContentFilter,
-        () if has("authentication") || has("permission") => ErrorKind::Auth,
-        () if has("invalid") => ErrorKind::InvalidRequest,
-        () => ErrorKind::Unavailable,
-    };
-    let code = in_brackets(code.as_deref());
-    let text = format!("the provider reported an error in its answer{code}; try again, or look at its logs");
-    ProviderError::new(provider, kind, text).with_status(200)
+    let word = token(error);
+    let has = |part: &str| word.as_ref().is_some_and(|word| word.contains(part));
+    let code = in_brackets(word.as_deref());
+    let (kind, text) = told(error, word.as_deref(), &code).unwrap_or_else(|| {
+        let kind = match () {
+            () if has("rate_limit") => ErrorKind::RateLimited,
+            () if has("overloaded") => ErrorKind::Overloaded,
+            () if has("authentication") || has("permission") => ErrorKind::Auth,
+            () if has("invalid") => ErrorKind::InvalidRequest,
+            () => ErrorKind::Unavailable,
+        };
+        (kind, format!("the provider reported an error in its answer{code}; try again, or look at its logs"))
+    });
+    refusal(ProviderError::new(provider, kind, text).with_status(200), error, word.as_deref())
 }
 
 fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderError {
     let word = bad_key(error).map(str::to_owned).or_else(|| token(error));
-    let is_used_up = is_used_up(word.as_deref()) || is_of_the_day(error);
-    let code = in_brackets(word.as_deref());
+    let word = word.as_deref();
+    let code = in_brackets(word);
     let (kind, text) = match status {
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
-        402 => {
-            let text = format!("the account has no credit left{code}; check the plan and the billing");
-            (ErrorKind::RateLimited, text)
-        }
+        402 => without_credit(&code),
         403 if is_flagged(error) => filtered(&code),
         403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
@@ -66,9 +63,7 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             (ErrorKind::ContextTooLong, text)
         }
         400 if bad_key(error).is_some() => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
-        429 if is_used_up => {
-            (ErrorKind::RateLimited, format!("the quota is used up{code}; check the plan and the billing"))
-        }
+        429 if is_used_up(error, word) => used_up(&code),
         429 => {
             let text = format!("too many requests{code}; wait, or ask the provider for a higher limit");
             (ErrorKind::RateLimited, text)
@@ -79,19 +74,33 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             (ErrorKind::InvalidRequest, text)
         }
         498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
-        408 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
-        _ if is_too_long(error) => {
+        // A conflict is one with another request, and passes with it.
+        408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
+        _ => told(error, word, &code).unwrap_or_else(|| {
+            let text = format!("the request was refused{code}; check what the model and the server support");
+            (ErrorKind::InvalidRequest, text)
+        }),
+    };
+    refusal(ProviderError::new(provider, kind, text).with_status(status), error, word)
+}
+
+/// Returns what an error says by its words alone, whatever its status, with what to do.
+fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, String)> {
+    Some(match () {
+        () if is_used_up(error, word) => used_up(code),
+        () if is_too_long(error) => {
             let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
         }
-        _ if is_filtered(word.as_deref()) => filtered(&code),
-        _ => {
-            let text = format!("the request was refused{code}; check what the model and the server support");
-            (ErrorKind::InvalidRequest, text)
-        }
-    };
-    let mut refusal = ProviderError::new(provider, kind, text).with_status(status);
-    if is_used_up || is_unread_file(error) {
+        () if is_filtered(word) => filtered(code),
+        () => return None,
+    })
+}
+
+/// Adds to an error whether it may pass, where its kind does not tell, and when.
+fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> ProviderError {
+    let lasts = refusal.status() == Some(402) || is_used_up(error, word) || is_unread_file(error);
+    if lasts {
         refusal = refusal.with_should_retry(false);
     }
     match delay(error) {
@@ -104,13 +113,21 @@ fn filtered(code: &str) -> (ErrorKind, String) {
     (ErrorKind::ContentFilter, format!("the provider's filter refused the request{code}; change what it says"))
 }
 
+fn used_up(code: &str) -> (ErrorKind, String) {
+    (ErrorKind::RateLimited, format!("the quota is used up{code}; check the plan and the billing"))
+}
+
+fn without_credit(code: &str) -> (ErrorKind, String) {
+    (ErrorKind::RateLimited, format!("the account has no credit left{code}; check the plan and the billing"))
+}
+
 fn in_brackets(code: Option<&str>) -> String {
     code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
-/// Whether waiting does not help.
-fn is_used_up(code: Option<&str>) -> bool {
-    code.is_some_and(|code| code == "insufficient_quota")
+/// Whether waiting does not help, whatever wait is asked for.
+fn is_used_up(error: &Value, word: Option<&str>) -> bool {
+    word == Some("insufficient_quota") || is_of_the_day(error)
 }
 
 fn is_filtered(code: Option<&str>) -> bool {
@@ -141,7 +158,7 @@ fn bad_key(error: &Value) -> Option<&str> {
     reasons.find(|reason| *reason == "API_KEY_INVALID")
 }
 
-/// Whether it is a quota of Google's that lasts for the day, whatever wait is asked for.
+/// Whether it is a quota of Google's that lasts for the day.
 fn is_of_the_day(error: &Value) -> bool {
     let violations =
         error["details"].as_array().into_iter().flatten().filter_map(|detail| detail["violations"].as_array());
@@ -200,10 +217,13 @@ mod tests {
             (403, ErrorKind::Auth),
             (404, ErrorKind::InvalidRequest),
             (408, ErrorKind::Unavailable),
+            (409, ErrorKind::Unavailable),
             (413, ErrorKind::ContextTooLong),
             (429, ErrorKind::RateLimited),
             (500, ErrorKind::Unavailable),
+            (501, ErrorKind::Unavailable),
             (503, ErrorKind::Overloaded),
+            (522, ErrorKind::Unavailable),
             (529, ErrorKind::Overloaded),
         ];
         for (status, kind) in kinds {
@@ -254,8 +274,11 @@ mod tests {
 
     #[test]
     fn a_quota_that_is_used_up_is_not_waited_for() {
-        let error = refusal(429, &json!({"code": "insufficient_quota"}));
-        assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)));
+        let quota = json!({"type": "insufficient_quota", "code": "insufficient_quota"});
+        for error in [refusal(429, &quota), reported("p", "", &quota), refusal(402, &Value::Null)] {
+            assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)), "{error}");
+            assert!(error.to_string().contains("check the plan and the billing"), "{error}");
+        }
     }
 
     #[test]

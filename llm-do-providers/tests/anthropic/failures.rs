@@ -85,7 +85,7 @@ async fn what_the_server_says_of_retries_holds() {
 /// An error event inside of a stream, by <https://platform.claude.com/docs/en/build-with-claude/streaming#error-events>.
 #[tokio::test]
 async fn an_error_before_the_first_content_is_tried_again() {
-    for word in ["overloaded_error", "api_error", "rate_limit_error", "timeout_error"] {
+    for word in ["overloaded_error", "api_error", "rate_limit_error", "timeout_error", "novel_error"] {
         let broken = begun().named_event(&error(word, "my secret")).end();
         let server = Server::scripted([broken, ok_stream()]).await;
         assert_eq!(streamed(&model(&server)).await.unwrap().text(), "fine", "{word}");

@@ -64,7 +64,7 @@ async fn a_server_that_is_down_is_tried_again() {
 
 #[tokio::test]
 async fn a_failure_that_passes_is_not_seen() {
-    for status in [408, 409, 429, 500, 502, 503, 504, 529] {
+    for status in [408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529] {
         let failure = failing(status, "retry-after: 0\r\n", &json!({"message": "my secret"}));
         let server = Server::scripted([failure.clone(), ok(), failure, ok_stream()]).await;
         let model = model(&server).build().unwrap();
@@ -258,6 +258,34 @@ async fn an_error_object_with_a_passing_status_is_tried_again() {
         let server = Server::scripted([reply, ok_stream()]).await;
         assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");
     }
+}
+
+#[tokio::test]
+async fn an_error_object_of_a_passing_kind_is_tried_again() {
+    let errors = [
+        json!({"message": "my secret", "type": "server_error", "code": null}),
+        json!({"message": "my secret", "type": "rate_limit_error", "code": "rate_limit_exceeded"}),
+        json!("over capacity"),
+    ];
+    for error in errors {
+        let error = json!({ "error": error });
+        let stream = Reply::stream().event(&piece(json!({"role": "assistant"})).to_string()).event(&error.to_string());
+        let server = Server::scripted([stream.end(), ok_stream(), Reply::json(200, &error), ok()]).await;
+        let model = model(&server).build().unwrap();
+        let events: Vec<_> = events(&model).await.into_iter().map(Result::unwrap).collect();
+        let on = "retry 1 of 2 in 1 s after an answer that failed".to_owned();
+        assert_eq!(events[..2], [StreamEvent::Waiting { on }, StreamEvent::Text("fine".into())]);
+        assert_eq!(whole(&model).await.unwrap().text(), "fine");
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_quota_in_an_answer_is_reported_at_once() {
+    let error = json!({"error": {"message": "my secret", "type": "insufficient_quota", "code": "insufficient_quota"}});
+    let server = Server::scripted([Reply::stream().event(&error.to_string()).end(), ok_stream()]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::RateLimited, Some(200), "the quota is used up (insufficient_quota); check the plan");
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]

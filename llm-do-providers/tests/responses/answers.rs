@@ -156,6 +156,41 @@ async fn an_answer_that_failed_is_an_error() {
 }
 
 #[tokio::test]
+async fn an_error_before_the_first_content_is_tried_again() {
+    let failed = |code: &str| {
+        let error = json!({"code": code, "message": "my secret"});
+        json!({"type": "response.failed", "response": {"status": "failed", "error": error}})
+    };
+    let overloaded =
+        json!({"type": "service_unavailable_error", "code": "server_is_overloaded", "message": "my secret"});
+    let events = [
+        failed("rate_limit_exceeded"),
+        failed("server_error"),
+        json!({"type": "error", "error": overloaded}),
+        json!({"type": "error", "code": "server_is_overloaded", "message": "my secret", "param": null}),
+    ];
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    for event in events {
+        let created = Reply::stream().event(&json!({"type": "response.created", "response": {}}).to_string());
+        let reply = created.event(&event.to_string()).end();
+        let server = Server::scripted([reply, crate::stream_of(&json!([message("fine")]))]).await;
+        let answer = streamed(&model(&server).retries(1).build().unwrap(), Request::new(&messages, &settings)).await;
+        assert_eq!(answer.unwrap().text(), "fine", "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_used_up_quota_is_reported_at_once() {
+    let error = json!({"type": "insufficient_quota", "code": "insufficient_quota", "message": "my secret"});
+    let event = json!({"type": "error", "error": error}).to_string();
+    let server = Server::scripted([Reply::stream().event(&event).end()]).await;
+    let (messages, settings) = ([Message::user("hi")], Settings::default());
+    let model = model(&server).retries(1).build().unwrap();
+    let error = streamed(&model, Request::new(&messages, &settings)).await.unwrap_err();
+    assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)), "{error}");
+}
+
+#[tokio::test]
 async fn an_error_in_a_stream_keeps_what_arrived() {
     let events = [
         json!({"type": "response.output_item.done", "output_index": 0, "item": call(1)}),

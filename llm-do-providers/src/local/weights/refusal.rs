@@ -41,7 +41,7 @@ pub(super) fn refused(answer: &Answer, hub: &Hub, file: &HubFile) -> ProviderErr
         (403, _) => (ErrorKind::Auth, format!("access to `{repo}` was refused; check what {token} permits")),
         (429, _) => (ErrorKind::RateLimited, "the hub has had too many requests; wait, or set `HF_TOKEN`".to_owned()),
         (503, _) => (ErrorKind::Overloaded, "the hub is overloaded; try again later".to_owned()),
-        (408 | 500.., _) => (ErrorKind::Unavailable, "the hub fails; try again later".to_owned()),
+        (408 | 409 | 500.., _) => (ErrorKind::Unavailable, "the hub fails; try again later".to_owned()),
         _ => (ErrorKind::InvalidRequest, format!("the hub does not send `{file}`; see {page}")),
     };
     answer.refusal(kind, text)
