@@ -87,19 +87,21 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
 /// Returns what an error says by its words alone, whatever its status, with what to do.
 fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, String)> {
     Some(match () {
+        () if is_without_credit(error) => without_credit(code),
         () if is_used_up(error, word) => used_up(code),
         () if is_too_long(error) => {
             let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
         }
-        () if is_filtered(word) => filtered(code),
+        () if is_filtered(error, word) => filtered(code),
         () => return None,
     })
 }
 
 /// Adds to an error whether it may pass, where its kind does not tell, and when.
 fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> ProviderError {
-    let lasts = refusal.status() == Some(402) || is_used_up(error, word) || is_unread_file(error);
+    let lasts =
+        refusal.status() == Some(402) || is_used_up(error, word) || is_without_credit(error) || is_unread_file(error);
     if lasts {
         refusal = refusal.with_should_retry(false);
     }
@@ -110,7 +112,8 @@ fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> Pro
 }
 
 fn filtered(code: &str) -> (ErrorKind, String) {
-    (ErrorKind::ContentFilter, format!("the provider's filter refused the request{code}; change what it says"))
+    let text = format!("the provider's filter refused the request or its answer{code}; change what it says");
+    (ErrorKind::ContentFilter, text)
 }
 
 fn used_up(code: &str) -> (ErrorKind, String) {
@@ -130,16 +133,29 @@ fn is_used_up(error: &Value, word: Option<&str>) -> bool {
     word == Some("insufficient_quota") || is_of_the_day(error)
 }
 
-fn is_filtered(code: Option<&str>) -> bool {
-    code.is_some_and(|code| code.contains("content_filter") || code.contains("content_policy"))
+/// Whether the account has no credit, which Anthropic refuses as an invalid request
+/// (<https://github.com/anthropics/claude-code/issues/66314>).
+fn is_without_credit(error: &Value) -> bool {
+    says(error, "credit balance is too low")
+}
+
+/// Whether a filter stopped the request or its answer; Anthropic says of the latter, amid streams too, that the request is
+/// invalid (<https://github.com/anthropics/claude-code/issues/58367>).
+fn is_filtered(error: &Value, word: Option<&str>) -> bool {
+    let by_word = word.is_some_and(|word| word.contains("content_filter") || word.contains("content_policy"));
+    by_word || says(error, "content filtering policy")
 }
 
 fn is_too_long(error: &Value) -> bool {
     let by_code = token(error).is_some_and(|code| code.contains("context_length") || code.contains("exceed_context"));
+    by_code || TOO_LONG.iter().any(|phrase| says(error, phrase))
+}
+
+/// Whether the server's prose has this phrase, in lower case.
+fn says(error: &Value, phrase: &str) -> bool {
     // OpenRouter passes on what the model's provider said.
-    let said = [&error["message"], &error["metadata"]["raw"]].map(|text| text.as_str().unwrap_or_default());
-    let says = |phrase: &&str| said.iter().any(|text| text.to_ascii_lowercase().contains(*phrase));
-    by_code || TOO_LONG.iter().any(says)
+    let said = [&error["message"], &error["metadata"]["raw"]];
+    said.iter().any(|text| text.as_str().is_some_and(|text| text.to_ascii_lowercase().contains(phrase)))
 }
 
 /// Whether OpenRouter says that what was said was flagged, as it does where others say that a key is refused.
@@ -292,6 +308,18 @@ mod tests {
     #[test]
     fn a_filter_is_named_as_one() {
         assert_eq!(refusal(400, &json!({"code": "content_filter"})).kind(), ErrorKind::ContentFilter);
+    }
+
+    #[test]
+    fn an_account_without_credit_is_told_from_a_request_that_is_invalid() {
+        let message = "Your credit balance is too low to access the Anthropic API.";
+        let raw = json!({"message": message, "type": "invalid_request_error"});
+        let passed_on =
+            json!({"code": 400, "message": "Provider returned error", "metadata": {"raw": raw.to_string()}});
+        for error in [refusal(400, &raw), reported("p", "", &raw), refusal(400, &passed_on)] {
+            assert_eq!((error.kind(), error.should_retry()), (ErrorKind::RateLimited, Some(false)), "{error}");
+            assert!(error.to_string().contains("no credit left"), "{error}");
+        }
     }
 
     #[test]

@@ -57,6 +57,31 @@ async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
     }
 }
 
+/// What the API says of an account without credit, and of an answer that its filter stopped.
+const REFUSALS: [(&str, ErrorKind, &str); 2] = [
+    (
+        "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
+        ErrorKind::RateLimited,
+        "no credit left (invalid_request_error); check the plan",
+    ),
+    (
+        "Output blocked by content filtering policy",
+        ErrorKind::ContentFilter,
+        "filter refused the request or its answer (invalid_request_error); change what it says",
+    ),
+];
+
+#[tokio::test]
+async fn no_credit_and_a_filter_are_told_from_invalid_requests() {
+    for (message, kind, told) in REFUSALS {
+        let server = Server::scripted([Reply::json(400, &error("invalid_request_error", message))]).await;
+        check(&whole(&model(&server)).await.unwrap_err(), kind, Some(400), told);
+        let broken = text_block(begun(), 0, "half").named_event(&error("invalid_request_error", message)).end();
+        let server = Server::scripted([broken]).await;
+        check(&streamed(&model(&server)).await.unwrap_err(), kind, Some(400), told);
+    }
+}
+
 #[tokio::test]
 async fn too_many_requests_are_waited_for_as_the_server_asks() {
     let busy = |headers: &str| Reply::whole(429, headers, &error("rate_limit_error", "x").to_string());
