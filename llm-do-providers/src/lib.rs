@@ -29,10 +29,11 @@
 //!
 //! No connection, or one that breaks, may pass, and so may the statuses 408, 409, 429, 498 and 5xx, and an error in place of an
 //! answer that is of such a kind: [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
-//! [`Unavailable`](ErrorKind::Unavailable). A quota or a credit that is used up does not. `x-should-retry` goes before all that,
-//! where a server sends it. The wait is what `Retry-After` says, up to 60 s; a longer one is reported at once. Else it is half a
-//! second, doubled with each try up to 8 s, and spread by chance. A connection that does not come about in time may pass; an
-//! answer that does not come in time is not tried again, and is an [`ErrorKind::Timeout`].
+//! [`Unavailable`](ErrorKind::Unavailable). So may a call that the server could not read, as the model writes it anew. A quota or
+//! a credit that is used up does not. `x-should-retry` goes before all that, where a server sends it. The wait is what
+//! `Retry-After` says, up to 60 s; a longer one is reported at once. Else it is half a second, doubled with each try up to 8 s, and
+//! spread by chance. A connection that does not come about in time may pass; an answer that does not come in time is not tried
+//! again, and is an [`ErrorKind::Timeout`].
 //!
 //! A stream begins at once, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is asked for
 //! anew only while nothing of the answer has arrived: also when it breaks before that, or ends in order with nothing said. An end

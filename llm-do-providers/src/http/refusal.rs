@@ -89,6 +89,10 @@ fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, Str
     Some(match () {
         () if is_without_credit(error) => without_credit(code),
         () if is_used_up(error, word) => used_up(code),
+        () if is_unread_call(word) => {
+            let text = "the model wrote a call that the server could not read";
+            (ErrorKind::Protocol, format!("{text}{code}; try again, or simplify the tools' arguments"))
+        }
         () if is_too_long(error) => {
             let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
@@ -104,6 +108,8 @@ fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> Pro
         refusal.status() == Some(402) || is_used_up(error, word) || is_without_credit(error) || is_unread_file(error);
     if lasts {
         refusal = refusal.with_should_retry(false);
+    } else if is_unread_call(word) {
+        refusal = refusal.with_should_retry(true);
     }
     match delay(error) {
         Some(wait) => refusal.with_retry_after(wait),
@@ -131,6 +137,11 @@ fn in_brackets(code: Option<&str>) -> String {
 /// Whether waiting does not help, whatever wait is asked for.
 fn is_used_up(error: &Value, word: Option<&str>) -> bool {
     word == Some("insufficient_quota") || is_of_the_day(error)
+}
+
+/// Whether it is a call that Groq could not read (<https://console.groq.com/docs/tool-use>): the model writes it anew.
+fn is_unread_call(word: Option<&str>) -> bool {
+    word == Some("tool_use_failed")
 }
 
 /// Whether the account has no credit, which Anthropic refuses as an invalid request

@@ -96,14 +96,27 @@ async fn its_errors_have_kinds() {
     fails(GROQ, 400, &long, ErrorKind::ContextTooLong, "shorten or summarise it").await;
     let large = error("rate_limit_exceeded", "tokens");
     fails(GROQ, 413, &large, ErrorKind::ContextTooLong, "(rate_limit_exceeded)").await;
-    fails(
-        GROQ,
-        400,
-        &error("tool_use_failed", "invalid_request_error"),
-        ErrorKind::InvalidRequest,
-        "(tool_use_failed)",
-    )
-    .await;
+    let unread = "the model wrote a call that the server could not read (tool_use_failed); try again";
+    fails(GROQ, 400, &error("tool_use_failed", "invalid_request_error"), ErrorKind::Protocol, unread).await;
+}
+
+#[tokio::test]
+async fn a_call_that_it_could_not_read_is_asked_for_anew() {
+    let error = json!({
+        "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": "<function=add{\"a\": my secret"
+    });
+    let error = json!({ "error": error });
+    let stream = Reply::stream().event(&error.to_string()).event("[DONE]").end();
+    for (unread, is_streamed) in [(Reply::json(400, &error), false), (Reply::json(400, &error), true), (stream, true)] {
+        let good = if is_streamed { stream_of([json!({"content": "hello"})], "stop") } else { hello() };
+        let scripted = Scripted::scripted([unread, good]).await;
+        let limit = Duration::from_secs(5);
+        let builder = OpenAiModel::at(GROQ, LLAMA).base_url(scripted.base_url()).idle_timeout(limit).timeout(limit);
+        let (messages, settings) = ([Message::user("hi")], Settings::new());
+        let request = Request::new(&messages, &settings);
+        assert_eq!(answer(&builder.build().unwrap(), request, is_streamed).await.unwrap().text(), "hello");
+    }
 }
 
 #[tokio::test]
