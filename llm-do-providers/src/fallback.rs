@@ -16,9 +16,10 @@ use crate::response::Response;
 /// with a note on the others. A stream goes on with the next only while nothing of the answer was shown; what was waited for
 /// until then is told with its first piece.
 ///
-/// By default it goes on after failures that another provider may not have: no connection or no answer in time, too many
-/// requests, an overload or another failure of the provider, a refused key, a model that is not there or an answer that breaks
-/// the protocol. It does not after a request that is refused for what it says, nor after one that a filter stops.
+/// By default it goes on after failures that another model may not have: no connection or no answer in time, too many
+/// requests, a quota or a credit that is used up, an overload or another failure of the provider, a refused key, a model that is
+/// not there, a conversation or a request that is longer than it takes, or an answer that breaks the protocol. It does not after
+/// a request that is refused for what it says, nor after one that a filter stops.
 ///
 /// Its name is the first one's, as limits and events say it, while usage and prices are of the model that answered:
 /// [`Response::answered_by`].
@@ -42,7 +43,7 @@ pub struct FallbackModel {
 impl FallbackModel {
     /// Returns a row of one model.
     pub fn new(model: impl Model + 'static) -> Self {
-        Self { models: vec![Arc::new(model)], goes_on: Arc::new(is_of_the_provider) }
+        Self { models: vec![Arc::new(model)], goes_on: Arc::new(is_of_the_model) }
     }
 
     /// Adds a model to the end of the row.
@@ -52,7 +53,7 @@ impl FallbackModel {
         self
     }
 
-    /// Says after which errors the next model is asked. Default: those that another provider may not have.
+    /// Says after which errors the next model is asked. Default: those that another model may not have.
     #[must_use]
     pub fn when(self, goes_on: impl Fn(&ProviderError) -> bool + Send + Sync + 'static) -> Self {
         Self { goes_on: Arc::new(goes_on), ..self }
@@ -149,12 +150,12 @@ fn noted(error: ProviderError, place: usize) -> ProviderError {
 
 fn brief(error: &ProviderError) -> String {
     match error.status() {
-        Some(status) => format!("status {status} of {}", error.provider()),
-        None => format!("a failure of {}", error.provider()),
+        Some(status) if status >= 400 => format!("status {status} of {}", error.provider()),
+        _ => format!("a failure of {}", error.provider()),
     }
 }
 
-fn is_of_the_provider(error: &ProviderError) -> bool {
+fn is_of_the_model(error: &ProviderError) -> bool {
     match error.kind() {
         ErrorKind::InvalidRequest => error.status() == Some(404),
         ErrorKind::ContentFilter | ErrorKind::Cancelled | ErrorKind::Configuration => false,

@@ -51,13 +51,45 @@ async fn the_next_model_answers_where_one_fails_and_says_who_it_is() {
 }
 
 #[tokio::test]
+async fn what_another_model_may_not_have_is_asked_of_it() {
+    for kind in [
+        ErrorKind::Auth,
+        ErrorKind::ContextTooLong,
+        ErrorKind::RateLimited,
+        ErrorKind::Overloaded,
+        ErrorKind::Unavailable,
+        ErrorKind::Transport,
+        ErrorKind::Timeout,
+        ErrorKind::Protocol,
+    ] {
+        let model = FallbackModel::new(failing(kind)).or(saying("b"));
+        assert_eq!(ask(&model).await.unwrap().text(), "b", "{kind:?}");
+    }
+    let unknown = || ProviderError::new("a", ErrorKind::InvalidRequest, "no such model").with_status(404);
+    let model = FallbackModel::new(FunctionModel::new(move |_| Err(unknown()))).or(saying("b"));
+    assert_eq!(ask(&model).await.unwrap().text(), "b");
+}
+
+#[tokio::test]
 async fn what_the_request_is_at_fault_for_is_not_asked_of_another() {
-    for kind in [ErrorKind::InvalidRequest, ErrorKind::ContentFilter, ErrorKind::Configuration] {
+    for kind in [ErrorKind::InvalidRequest, ErrorKind::ContentFilter, ErrorKind::Configuration, ErrorKind::Cancelled] {
         let model = FallbackModel::new(failing(kind)).or(saying("b"));
         assert_eq!(ask(&model).await.unwrap_err().kind(), kind);
     }
     let model = FallbackModel::new(failing(ErrorKind::ContentFilter)).or(saying("b")).when(|_| true);
     assert_eq!(ask(&model).await.unwrap().text(), "b");
+}
+
+#[tokio::test]
+async fn the_wait_for_another_model_names_the_failure() {
+    for (status, told) in
+        [(503, "`function:b` after status 503 of down"), (200, "`function:b` after a failure of down")]
+    {
+        let error = move || ProviderError::new("down", ErrorKind::Overloaded, "it fails").with_status(status);
+        let model = FallbackModel::new(FunctionModel::new(move |_| Err(error()))).or(saying("b"));
+        let events = stream(&model).await;
+        assert!(matches!(&events[0], Ok(StreamEvent::Waiting { on }) if on == told), "{events:?}");
+    }
 }
 
 #[tokio::test]

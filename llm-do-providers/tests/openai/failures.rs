@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use llm_do_providers::{ErrorKind, OpenAiModel, ProviderError, StreamEvent};
+use llm_do_providers::{
+    ErrorKind, FallbackModel, Message, Model, OpenAiModel, ProviderError, Request, Settings, StreamEvent,
+};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
@@ -87,6 +89,16 @@ async fn a_failure_that_lasts_ends_after_three_tries() {
         check(&error, ErrorKind::Unavailable, Some(500), "(server_error); try again later; tried 3 times");
     }
     assert_eq!(server.requests().len(), 6);
+}
+
+#[tokio::test]
+async fn a_conflict_that_lasts_is_left_to_another_model() {
+    let conflict = failing(409, "retry-after: 0\r\n", &json!({"message": "my secret"}));
+    let (server, other) = (Server::scripted(vec![conflict; 3]).await, Server::scripted([ok()]).await);
+    let row = FallbackModel::new(model(&server).build().unwrap()).or(model(&other).build().unwrap());
+    let (messages, settings) = ([Message::user("hi")], Settings::new());
+    assert_eq!(row.request(Request::new(&messages, &settings)).await.unwrap().text(), "fine");
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[tokio::test]
