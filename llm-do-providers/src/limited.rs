@@ -18,7 +18,13 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// A model that is asked by at most so many at once, and so often a minute; others wait for their turn.
 ///
 /// Clones share the limits, so that one is given to every runtime that is to keep to them. A streamed answer counts until
-/// its stream ends or is dropped. Requests in a minute are spread evenly: after one comes a pause before the next.
+/// its stream ends or is dropped. Requests in a minute are spread evenly: after one comes a pause before the next. They begin
+/// in the order in which they came. One that is dropped leaves its turn to the next; one that is kept and no longer polled
+/// holds up those behind it.
+///
+/// What a model sends by itself is part of one request: its tries after failures, each after a wait of its own, and what a
+/// provider wants to be sent after a pause. So a server that fails is sent up to `retries + 1` times as many. Where it counts
+/// those too, let so many fewer through, or build the model with `retries(0)`.
 ///
 /// # Examples
 ///
@@ -56,6 +62,8 @@ impl LimitedModel {
     }
 
     /// Begins at most so many requests in a minute; 0 is taken for 1. Default: as many as there are.
+    ///
+    /// A model's own tries after a failure are not counted: see the [type](LimitedModel).
     #[must_use]
     pub fn per_minute(self, requests: u32) -> Self {
         let pause = MINUTE / requests.max(1);
