@@ -75,7 +75,7 @@ inventory::submit! {
 /// | `max_tokens` | `maxOutputTokens`; without it an answer may be as long as the model writes, thoughts included |
 /// | `stop` | `stopSequences` |
 /// | `seed` | `seed`, cut to 31 bits |
-/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` |
+/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` with 2.0 and names that are not Gemini's; else nothing, since [models refuse them](https://github.com/google-gemini/cookbook/issues/1290) |
 /// | `thinking` | `thinkingConfig`; see below |
 /// | output schema | `responseJsonSchema`, with `responseMimeType` |
 /// | tools | `functionDeclarations`, with `parametersJsonSchema` |
