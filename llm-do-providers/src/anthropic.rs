@@ -1,6 +1,7 @@
 //! Models behind the Anthropic Messages API, at its home or on any compatible server.
 
 mod answer;
+mod binding;
 mod builder;
 mod family;
 mod parts;
@@ -20,6 +21,7 @@ use async_trait::async_trait;
 use self::answer::Answer;
 pub use self::builder::AnthropicBuilder;
 use self::family::Family;
+use self::thinking::Plan;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
@@ -84,8 +86,13 @@ inventory::submit! {
 /// Models of other makers are asked as Claude 3.7. No budget goes where `max_tokens` is 1,024 or less, nor amid a turn that
 /// began without a thought of this provider's, since the API refuses both.
 ///
-/// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. Fable 5.1 and the models of 5.5 refuse
-/// theirs once anything before them has changed: system prompt, tools, or messages.
+/// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. From Fable 5.1 and Claude 5.5 on, they
+/// [hold](https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) only behind the system prompt, the tools and
+/// the messages that they were made for, and the API refuses a conversation in which those have changed. So it is told to drop
+/// what no longer fits (`block_binding`), and the model goes on without: under other instructions, or after a history was
+/// shortened. That takes the beta `thinking-binding-controls-2026-08-01`, which goes along at `api.anthropic.com`; other servers may
+/// refuse it, and are told only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and Haiku 5.5 cannot be
+/// told: they get no thoughts but those of the turn that goes on.
 ///
 /// # Tools and structured output
 ///
@@ -163,6 +170,7 @@ pub struct AnthropicModel {
     name: String,
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
+    betas: String,
     family: Family,
     profile: Profile,
     retries: u32,
@@ -195,7 +203,11 @@ impl AnthropicModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let asked = request::messages(&self.model, &self.family, self.profile, request, stream)?;
+        let mut plan = Plan::new(&self.family, request.settings, request.messages);
+        if self.family.binds_thoughts && binding::is_told(&self.betas, request.settings) {
+            plan.drop_stale_thoughts(request.messages);
+        }
+        let asked = request::messages(&self.model, &plan, self.profile, request, stream)?;
         let model = Arc::clone(&self.model);
         let begin = move || Answer::new(Arc::clone(&model));
         Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)

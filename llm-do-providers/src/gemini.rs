@@ -75,7 +75,7 @@ inventory::submit! {
 /// | `max_tokens` | `maxOutputTokens`; without it an answer may be as long as the model writes, thoughts included |
 /// | `stop` | `stopSequences` |
 /// | `seed` | `seed`, cut to 31 bits |
-/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` |
+/// | `presence_penalty`, `frequency_penalty` | `presencePenalty`, `frequencyPenalty` with 2.0 and names that are not Gemini's; else nothing, since [models refuse them](https://github.com/google-gemini/cookbook/issues/1290) |
 /// | `thinking` | `thinkingConfig`; see below |
 /// | output schema | `responseJsonSchema`, with `responseMimeType` |
 /// | tools | `functionDeclarations`, with `parametersJsonSchema` |
@@ -129,7 +129,9 @@ inventory::submit! {
 /// # Errors
 ///
 /// The wait before a next try may also stand in the API's `RetryInfo`; a quota of the day is reported at once. Tried again is
-/// also what ends in `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL` or `MALFORMED_RESPONSE`: the model writes it anew.
+/// also what ends in `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL` or `MALFORMED_RESPONSE`: the model writes it anew. Of a
+/// stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking has thoughts shown
+/// first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
 ///
 /// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
 /// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is

@@ -43,8 +43,8 @@ inventory::submit! {
 /// | instructions | `instructions` |
 /// | tools | `tools` of the type `function`, with `strict: false`: the API takes them for strict where that is not said |
 /// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
-/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has; asked for with a summary, which is the thought's text |
-/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think |
+/// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |
+/// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think; see below |
 /// | output schema | `text.format`, strict where the schema has a strict form |
 /// | `max_tokens` | `max_output_tokens` |
 /// | `parallel_tool_calls`, `service_tier` | the same |
@@ -56,7 +56,13 @@ inventory::submit! {
 ///
 /// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
 ///
-/// Without a level neither an effort nor a summary is asked for: thoughts have no text then, and go back all the same.
+/// A level also asks for summaries, which are what is shown of thoughts. An organisation that OpenAI has not
+/// [verified](https://help.openai.com/en/articles/10910291-api-organization-verification) is refused by status 400
+/// (`unsupported_value`) for that, until [`summaries`](OpenAiResponsesBuilder::summaries) turns them off. Without a level neither
+/// an effort nor a summary is asked for: thoughts have no text then, and go back all the same.
+///
+/// A model that does not think refuses thoughts. An answer that has some goes to it as one of another provider's: its text and its
+/// calls, without thoughts, ids, and what the provider's tools did.
 ///
 /// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
 ///
@@ -103,6 +109,7 @@ pub struct OpenAiResponsesModel {
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
     profile: Profile,
+    summaries: bool,
     retries: u32,
 }
 
@@ -131,7 +138,7 @@ impl OpenAiResponsesModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let asking = convert::asking(&self.model, request, stream)?;
+        let asking = convert::asking(&self.model, self.summaries, request, stream)?;
         let asked = Arc::clone(&self.model);
         Exchange::new(&self.endpoint, &asking, request.settings, self.retries, move || Answer::new(Arc::clone(&asked)))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::family::Family;
-use super::{AnthropicModel, HOME, PROTOCOL, PROVIDER};
+use super::{AnthropicModel, HOME, PROTOCOL, PROVIDER, binding};
 use crate::error::ProviderError;
 use crate::http::{Access, access_setters};
 use crate::model::Profile;
@@ -33,8 +33,8 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Turns on what the API calls a beta, such as `interleaved-thinking-2025-05-14`. Default: none, since nothing here
-    /// needs one.
+    /// Turns on what the API calls a beta, such as `interleaved-thinking-2025-05-14`. Default: at home the one that
+    /// [thoughts](AnthropicModel#thinking) need from Fable 5.1 and Claude 5.5 on, which stays beside yours; else none.
     ///
     /// They go as the header `anthropic-beta`; one of that name in a request's settings takes the place of all of them.
     pub fn beta(mut self, name: impl Into<String>) -> Self {
@@ -65,14 +65,18 @@ impl AnthropicBuilder {
             endpoint.key_header("x-api-key", key);
         }
         endpoint.header("anthropic-version", VERSION)?;
-        if !self.betas.is_empty() {
-            endpoint.header("anthropic-beta", &self.betas.join(","))?;
-        }
         let family = Family::of(&self.model);
+        let mut betas = self.betas;
+        binding::add_beta(&mut betas, &family, HOME.locked.is_some_and(|host| endpoint.is_at(host)));
+        let betas = betas.join(",");
+        if !betas.is_empty() {
+            endpoint.header(binding::HEADER, &betas)?;
+        }
         Ok(AnthropicModel {
             name: format!("{PROVIDER}:{}", self.model),
             model: self.model.into(),
             endpoint: Arc::new(endpoint),
+            betas,
             family,
             profile: self.profile.unwrap_or(family.profile),
             retries: self.access.patience.retries,

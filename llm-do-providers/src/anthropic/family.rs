@@ -21,6 +21,8 @@ pub(super) struct Family {
     pub(super) sampling: Sampling,
     /// Whether a request may force the use of a tool.
     pub(super) forces_tools: bool,
+    /// Whether its thoughts are refused once anything before them has changed.
+    pub(super) binds_thoughts: bool,
     pub(super) profile: Profile,
 }
 
@@ -61,6 +63,7 @@ const OTHER: Family = Family {
     thinking: Thinking::Budget,
     sampling: Sampling::Both,
     forces_tools: true,
+    binds_thoughts: false,
     profile: Profile::NONE,
 };
 
@@ -73,8 +76,8 @@ const FOURTH: Family = Family {
     most_tokens: 64_000,
     thinking: Thinking::Budget,
     sampling: Sampling::Either,
-    forces_tools: true,
     profile: Profile::NONE.with_server_side_tools(TOOLS),
+    ..OTHER
 };
 
 /// Claude 4.5, the first with structured output.
@@ -95,7 +98,8 @@ impl Family {
         let model = model.to_ascii_lowercase();
         let Some((_, name)) = model.rsplit_once("claude") else { return OTHER };
         let tier = ["opus", "sonnet", "haiku", "fable", "mythos"].into_iter().find(|tier| name.contains(tier));
-        match (tier, version(name)) {
+        let version = version(name);
+        let family = match (tier, version) {
             (Some("fable" | "mythos"), _) => NEWEST,
             (_, Some((..3, _) | (3, 0..=4))) => THIRD,
             (_, Some((3, 5 | 6))) => Self { most_tokens: 8_192, profile: FOURTH.profile, ..THIRD },
@@ -109,7 +113,9 @@ impl Family {
             (_, Some((4, _) | (5, 0..=4))) | (Some("haiku"), Some((5, 5))) => FIFTH,
             (Some("sonnet"), Some((5, 5))) => Self { thinking: Thinking::Hidden(Off::BetweenTools), ..NEWEST },
             _ => NEWEST,
-        }
+        };
+        // By <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks>.
+        Self { binds_thoughts: version >= Some((5, 1)), ..family }
     }
 }
 
@@ -176,6 +182,19 @@ mod tests {
         for (model, sampling, forces) in refused {
             let family = Family::of(model);
             assert_eq!((family.sampling, family.forces_tools), (sampling, forces), "{model}");
+        }
+    }
+
+    #[test]
+    fn thoughts_are_bound_to_what_stands_before_them_since_5_1() {
+        for model in ["claude-fable-5-1", "claude-mythos-5-1", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-opus-6"]
+        {
+            assert!(Family::of(model).binds_thoughts, "{model}");
+        }
+        for model in
+            ["claude-fable-5", "claude-opus-5", "claude-mythos-preview", "claude-haiku-4-5-20251001", "glm-5.5"]
+        {
+            assert!(!Family::of(model).binds_thoughts, "{model}");
         }
     }
 

@@ -17,11 +17,11 @@ use super::wire::{Block, Field, Input, Rebuilt};
 use super::{PROVIDER, parts};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 
-/// Returns the blocks of an answer; what other providers alone understand is left out, and so is a thought at its end, where
-/// the API takes none.
+/// Returns the blocks of an answer, with its thoughts or without; what other providers alone understand is left out, and so is a
+/// thought at its end, where the API takes none.
 ///
 /// A use of a server-side tool without its result stays only if the turn goes on, and the server with it.
-pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool) -> Vec<Block<'_>> {
+pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool, with_thoughts: bool) -> Vec<Block<'_>> {
     let mut blocks = Vec::with_capacity(parts.len());
     let mut thoughts = 0;
     for (place, part) in parts.iter().enumerate() {
@@ -32,12 +32,12 @@ pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool) -> Vec<Block<'_>>
                 Some(citations) => Block::cited(text, citations),
                 None => Block::text(text),
             }),
-            ResponsePart::Thinking(thought) => blocks.extend(thinking(thought)),
+            ResponsePart::Thinking(thought) if with_thoughts => blocks.extend(thinking(thought)),
             ResponsePart::ToolCall(made) => blocks.push(call(made)),
             ResponsePart::ServerSideTool(used) if goes_on || is_answered(used, parts) => {
                 blocks.extend(server_side(used));
             }
-            ResponsePart::ServerSideTool(_) | ResponsePart::Attachment(_) => {}
+            ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) | ResponsePart::Attachment(_) => {}
             ResponsePart::Opaque(data) => blocks.extend(opaque(data)),
         }
         match part {

@@ -1,6 +1,5 @@
 //! From a request in our terms to one of the wire.
 
-use super::family::Family;
 use super::thinking::Plan;
 use super::wire::{
     Block, CacheControl, Choose, JsonSchema, MessagesRequest, OutputConfig, Role, Said, SystemText, Tool, ToolKind,
@@ -15,28 +14,27 @@ use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 /// API looks back from a mark over 20 blocks only.
 const MARKED_MESSAGES: usize = 2;
 
-/// Returns what asks `model` for an answer to `request`, whole or streamed.
+/// Returns what asks `model` for an answer to `request` by `plan`, whole or streamed.
 ///
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a server-side tool that the API has no place for.
 pub(super) fn messages<'a>(
     model: &'a str,
-    family: &Family,
+    plan: &Plan,
     profile: Profile,
     request: &Request<'a>,
     stream: bool,
 ) -> Result<MessagesRequest<'a>, ProviderError> {
     let settings = request.settings;
-    let plan = Plan::new(family, settings, request.messages);
     let (format, instead) = request.output.map_or((None, None), output);
     let mut asked = MessagesRequest {
         model,
         max_tokens: plan.max_tokens,
         system: system(request.instructions, instead),
         tools: tools(model, profile, request)?,
-        tool_choice: tool_choice(request, &plan),
-        messages: said(request.messages)?,
+        tool_choice: tool_choice(request, plan),
+        messages: said(request.messages, plan.thoughts_from)?,
         thinking: plan.thinking,
         output_config: OutputConfig { effort: plan.effort, format },
         temperature: plan.temperature,
@@ -92,15 +90,17 @@ fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
     }
 }
 
-/// Returns what was said, by each side in turn: results first, as they must follow their calls.
-fn said(messages: &[Message]) -> Result<Vec<Said<'_>>, ProviderError> {
+/// Returns what was said, by each side in turn: results first, as they must follow their calls; and what was thought, from the
+/// message `thoughts_from` on.
+fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<Said<'_>>, ProviderError> {
     let mut said = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
         match message {
             Message::User { parts } => say(&mut said, Role::User, parts::user(parts)?),
             Message::Assistant { parts } => {
                 let goes_on = !matches!(messages.get(place + 1), Some(Message::User { .. }));
-                say(&mut said, Role::Assistant, replay::assistant(parts, goes_on));
+                let blocks = replay::assistant(parts, goes_on, place >= thoughts_from);
+                say(&mut said, Role::Assistant, blocks);
             }
             Message::Tool { results } => {
                 let (mut blocks, files) = parts::results(results)?;

@@ -63,7 +63,9 @@ impl Growing for Answer {
 
     /// The server wants its answer back as it is, behind what it was asked before, and nothing else said.
     fn go_on(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
-        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, true)) else { return None };
+        let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, true, true)) else {
+            return None;
+        };
         let mut body: Value = serde_json::from_slice(sent).ok()?;
         let messages = body["messages"].as_array_mut()?;
         match messages.last_mut() {

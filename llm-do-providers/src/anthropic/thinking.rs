@@ -6,7 +6,7 @@
 
 use super::PROVIDER;
 use super::family::{Family, Off, Sampling, Thinking};
-use super::wire::ThinkingConfig;
+use super::wire::{BlockBinding, ThinkingConfig};
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel};
 
@@ -28,6 +28,8 @@ pub(super) struct Plan {
     pub(super) top_p: Option<f64>,
     /// Whether the use of a tool may be forced.
     pub(super) forces_tools: bool,
+    /// The first message whose thoughts go back.
+    pub(super) thoughts_from: usize,
 }
 
 impl Plan {
@@ -45,7 +47,27 @@ impl Plan {
             (Thinking::Hidden(off), Some(level)) => plan.set_effort(level, Some("summarized"), off),
         }
         plan.set_sampling(family, settings);
+        // Beside that, no word on what becomes of thoughts is taken: those that may no longer fit are left out.
+        let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
+        if family.binds_thoughts && is_quiet {
+            plan.thoughts_from = turn(messages);
+        }
         plan
+    }
+
+    /// Has the thoughts among `messages` dropped that no longer stand behind what they were made for.
+    ///
+    /// Models that bind their thoughts think as they decide unless they are told otherwise, so that saying so changes nothing.
+    pub(super) fn drop_stale_thoughts(&mut self, messages: &[Message]) {
+        let mut parts = messages.iter().filter_map(answer).flatten();
+        let display = match self.thinking {
+            None => None,
+            Some(ThinkingConfig::Adaptive { display, .. }) => display,
+            Some(_) => return,
+        };
+        if parts.any(is_thought) {
+            self.thinking = Some(ThinkingConfig::Adaptive { display, block_binding: Some(BlockBinding::DROPS) });
+        }
     }
 
     /// A limit that the user set stays, and the budget is what has room in it.
@@ -71,7 +93,7 @@ impl Plan {
             Off::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
             Off::BetweenTools if is_off => self.thinking = Some(ThinkingConfig::BetweenTools),
             _ => {
-                self.thinking = (!is_off).then_some(ThinkingConfig::Adaptive { display });
+                self.thinking = (!is_off).then_some(ThinkingConfig::Adaptive { display, block_binding: None });
                 self.effort = Some(effort(level));
             }
         }
@@ -112,13 +134,20 @@ fn effort(level: ThinkingLevel) -> &'static str {
 /// Whether the model is amid a turn that began without a thought of its own, as another model's does: the API refuses to
 /// have it think from there on.
 fn goes_on_without_thought(messages: &[Message]) -> bool {
-    let begins =
-        messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1);
-    let mut answers = messages[begins..].iter().filter_map(|message| match message {
+    let mut answers = messages[turn(messages)..].iter().filter_map(answer);
+    answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))
+}
+
+/// Returns where the turn begins that the model is in, behind the user's last message.
+fn turn(messages: &[Message]) -> usize {
+    messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1)
+}
+
+fn answer(message: &Message) -> Option<&[ResponsePart]> {
+    match message {
         Message::Assistant { parts } => Some(parts),
         _ => None,
-    });
-    answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))
+    }
 }
 
 fn is_thought(part: &ResponsePart) -> bool {
@@ -158,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_level_is_said_as_the_family_understands_it() {
-        let adaptive = |display| Some(ThinkingConfig::Adaptive { display });
+        let adaptive = |display| Some(ThinkingConfig::Adaptive { display, block_binding: None });
         assert_eq!(thinking("claude-sonnet-4-5", ThinkingLevel::Medium), (Some(budget(8_192)), None));
         assert_eq!(thinking("claude-opus-4-6", ThinkingLevel::Medium), (adaptive(None), Some("medium")));
         assert_eq!(thinking("claude-opus-5", ThinkingLevel::Minimal), (adaptive(Some("summarized")), Some("low")));

@@ -127,9 +127,21 @@ pub(super) enum ThinkingConfig {
     Adaptive {
         #[serde(skip_serializing_if = "Option::is_none")]
         display: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        block_binding: Option<BlockBinding>,
     },
     BetweenTools,
     Disabled,
+}
+
+/// What becomes of thoughts that no longer stand behind what they were made for; by default the request is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct BlockBinding {
+    prefix_mismatch_behavior: &'static str,
+}
+
+impl BlockBinding {
+    pub(super) const DROPS: Self = Self { prefix_mismatch_behavior: "drop_block" };
 }
 
 #[derive(Debug, Default, Serialize)]

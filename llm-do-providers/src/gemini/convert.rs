@@ -87,8 +87,8 @@ fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<Genera
         stop_sequences: &settings.stop,
         // The API's is a 32-bit integer.
         seed: settings.seed.map(|seed| seed & u64::from(u32::MAX >> 1)),
-        presence_penalty: settings.presence_penalty,
-        frequency_penalty: settings.frequency_penalty,
+        presence_penalty: settings.presence_penalty.filter(|_| family.penalizes()),
+        frequency_penalty: settings.frequency_penalty.filter(|_| family.penalizes()),
         response_mime_type: schema.is_some().then_some("application/json"),
         response_json_schema: schema,
         response_modalities: makes_images.then_some(["TEXT", "IMAGE"]),

@@ -80,6 +80,11 @@ impl Family {
         }
     }
 
+    /// Whether it takes penalties: of those known here only version 2.0, by <https://github.com/google-gemini/cookbook/issues/1290>.
+    pub(super) fn penalizes(self) -> bool {
+        self.version.is_none_or(|version| version == (2, 0))
+    }
+
     pub(super) fn profile(self) -> Profile {
         let profile = Profile { native_output_with_tools: self.combines(), ..Profile::NATIVE_OUTPUT };
         match self.version {

@@ -15,12 +15,13 @@ pub struct OpenAiResponsesBuilder {
     model: String,
     access: Access,
     profile: Profile,
+    summaries: bool,
 }
 
 impl OpenAiResponsesBuilder {
     pub(super) fn new(model: String, access: Access) -> Self {
         let profile = Family::of(&model).profile().with_server_side_tools(tools::SERVER_SIDE);
-        Self { model, access, profile }
+        Self { model, access, profile, summaries: true }
     }
 
     /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
@@ -33,6 +34,15 @@ impl OpenAiResponsesBuilder {
     /// GPT-4o, and the tools that the provider runs.
     pub fn profile(mut self, profile: Profile) -> Self {
         self.profile = profile;
+        self
+    }
+
+    /// Says whether a level of thinking asks for summaries of the thoughts. Default: yes.
+    ///
+    /// OpenAI makes them only for organisations that it has verified: others get status 400 (`unsupported_value`), by which it
+    /// refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
+    pub fn summaries(mut self, summaries: bool) -> Self {
+        self.summaries = summaries;
         self
     }
 
@@ -54,6 +64,7 @@ impl OpenAiResponsesBuilder {
             model: self.model.into(),
             endpoint: Arc::new(endpoint),
             profile: self.profile,
+            summaries: self.summaries,
             retries: self.access.patience.retries,
         })
     }

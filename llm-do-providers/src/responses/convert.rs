@@ -12,15 +12,20 @@ use crate::openai::{Choose, Family, strict};
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns what asks `model` for an answer to `request`, whole or streamed.
+/// Returns what asks `model` for an answer to `request`, with or without summaries of thoughts, whole or streamed.
 ///
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a tool that the API has no place for.
-pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) -> Result<Asking<'a>, ProviderError> {
+pub(super) fn asking<'a>(
+    model: &'a str,
+    summaries: bool,
+    request: &Request<'a>,
+    stream: bool,
+) -> Result<Asking<'a>, ProviderError> {
     let settings = request.settings;
     let family = Family::of(model);
-    let effort = family.effort(settings.thinking);
+    let effort = effort(family, request);
     let samples = family.samples(effort);
     let mut tools: Vec<_> = request.tools.iter().map(function).collect();
     for tool in request.server_side_tools {
@@ -30,10 +35,10 @@ pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) ->
     Ok(Asking {
         model,
         instructions: request.instructions,
-        input: items::input(request.messages)?,
+        input: items::input(request.messages, family.may_think())?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
-        reasoning: effort.map(reasoning),
+        reasoning: effort.map(|effort| reasoning(effort, summaries)),
         temperature: settings.temperature.filter(|_| samples),
         top_p: settings.top_p.filter(|_| samples),
         max_output_tokens: settings.max_tokens,
@@ -44,6 +49,13 @@ pub(super) fn asking<'a>(model: &'a str, request: &Request<'a>, stream: bool) ->
         stream: stream.then_some(true),
         tools,
     })
+}
+
+/// Returns the word for a level of thinking: `minimal` is refused beside tools that the provider runs, as in
+/// <https://github.com/openai/codex/issues/3559>.
+fn effort(family: Family, request: &Request<'_>) -> Option<&'static str> {
+    let word = family.effort(request.settings.thinking);
+    if word == Some("minimal") && !request.server_side_tools.is_empty() { Some("low") } else { word }
 }
 
 /// Whether what is asked for beside the answer can be there.
@@ -82,6 +94,6 @@ fn format(output: &OutputSchema) -> Format<'_> {
 }
 
 /// A summary is all that is shown of a thought; it has to be asked for.
-fn reasoning(effort: &'static str) -> Reasoning {
-    Reasoning { effort, summary: (effort != "none").then_some("auto") }
+fn reasoning(effort: &'static str, summaries: bool) -> Reasoning {
+    Reasoning { effort, summary: (summaries && effort != "none").then_some("auto") }
 }

@@ -14,17 +14,17 @@ use crate::openai::{Base64, DataUrl, arguments};
 /// What the server calls a PDF without a name: it wants one.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
-/// Returns the items of a conversation.
+/// Returns the items of a conversation, for a model that may think or one that does not.
 ///
 /// # Errors
 ///
 /// Returns an error if it holds a file that the API has no place for.
-pub(super) fn input(messages: &[Message]) -> Result<Vec<Item<'_>>, ProviderError> {
+pub(super) fn input(messages: &[Message], may_think: bool) -> Result<Vec<Item<'_>>, ProviderError> {
     let mut items = Vec::with_capacity(messages.len());
     for message in messages {
         match message {
             Message::User { parts } => items.push(user(parts)?),
-            Message::Assistant { parts } => answer(parts, &mut items),
+            Message::Assistant { parts } => answer(parts, may_think, &mut items),
             Message::Tool { results } => {
                 for result in results {
                     items.push(output(result)?);
@@ -59,13 +59,18 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
 }
 
 /// Adds an answer: thoughts of other providers are left out, and so is what their tools did.
-fn answer<'a>(parts: &'a [ResponsePart], items: &mut Vec<Item<'a>>) {
+///
+/// One that was thought about goes to a model that does not think as another provider's does: it refuses the thoughts, and the
+/// API refuses by its id what was made with a thought and comes without it.
+fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'a>>) {
+    let is_foreign = !may_think && parts.iter().any(is_thought);
+    let own = |data| own(data).filter(|_| !is_foreign);
     let mut parts = parts.iter().peekable();
     while let Some(part) = parts.next() {
         match part {
             ResponsePart::Text { text } => items.push(said(text, None)),
             ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
-            ResponsePart::ToolCall(made) => items.push(call(made)),
+            ResponsePart::ToolCall(made) => items.push(call(made, own(made.provider_data.as_ref()))),
             ResponsePart::ServerSideTool(used) => {
                 let Some(item) = own(used.provider_data.as_ref()) else { continue };
                 match parts.next_if(|next| matches!(next, ResponsePart::Attachment(_))) {
@@ -98,10 +103,14 @@ fn said<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
     Item::Ours(OwnItem::Message { role: "assistant", content, rest })
 }
 
-fn call(call: &ToolCall) -> Item<'_> {
-    let id = own(call.provider_data.as_ref()).and_then(|data| data["id"].as_str());
+fn call<'a>(call: &'a ToolCall, own: Option<&'a Value>) -> Item<'a> {
+    let id = own.and_then(|data| data["id"].as_str());
     let (call_id, name) = (call.id.as_str(), call.name.as_str());
     Item::Ours(OwnItem::FunctionCall { id, call_id, name, arguments: arguments(&call.arguments) })
+}
+
+fn is_thought(part: &ResponsePart) -> bool {
+    matches!(part, ResponsePart::Thinking(thought) if own(thought.provider_data.as_ref()).is_some())
 }
 
 fn own(data: Option<&ProviderData>) -> Option<&Value> {

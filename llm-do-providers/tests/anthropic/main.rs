@@ -6,6 +6,7 @@
 
 mod answers;
 mod asking;
+mod binding;
 mod dialect;
 mod failures;
 mod history;

@@ -78,12 +78,26 @@ async fn settings_have_their_names() {
     let messages = [Message::user("hi")];
     let body = sent(Request::new(&messages, &settings)).await;
     let config = json!({
-        "temperature": 0.5, "topP": 0.9, "maxOutputTokens": 100, "stopSequences": ["END"], "seed": i32::MAX,
-        "presencePenalty": 0.25, "frequencyPenalty": -0.5
+        "temperature": 0.5, "topP": 0.9, "maxOutputTokens": 100, "stopSequences": ["END"], "seed": i32::MAX
     });
     assert_eq!(body["generationConfig"], config);
     assert_eq!((&body["serviceTier"], &body["cachedContent"]), (&json!("flex"), &json!("cachedContents/1")));
     assert_eq!(body.as_object().unwrap().len(), 4, "{body}");
+}
+
+/// "Penalty is not enabled for models/gemini-2.5-flash": <https://github.com/google-gemini/cookbook/issues/1290>.
+#[tokio::test]
+async fn penalties_go_only_to_models_that_take_them() {
+    let messages = [Message::user("hi")];
+    let settings = Settings::new().presence_penalty(0.25).frequency_penalty(-0.5);
+    let request = Request::new(&messages, &settings);
+    for model in ["gemini-2.0-flash", "tunedModels/ours"] {
+        let expected = json!({"presencePenalty": 0.25, "frequencyPenalty": -0.5});
+        assert_eq!(sent_by(model, request).await["generationConfig"], expected, "{model}");
+    }
+    for model in ["gemini-2.5-flash", "gemini-2.5-pro", "gemini-3.8-flash", "gemini-flash-latest"] {
+        assert_eq!(sent_by(model, request).await.get("generationConfig"), None, "{model}");
+    }
 }
 
 #[tokio::test]

@@ -168,6 +168,18 @@ async fn a_call_that_the_server_could_not_read_is_asked_for_anew() {
 }
 
 #[tokio::test]
+async fn a_call_that_could_not_be_read_is_an_error_once_a_thought_was_shown() {
+    let thought = piece(&json!([{"text": "I add.", "thought": true}])).to_string();
+    let malformed = body(&json!([]), "MALFORMED_FUNCTION_CALL").to_string();
+    let server = Server::scripted([Reply::stream().event(&thought).event(&malformed).end(), ok_stream()]).await;
+    let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Protocol, Some(200), "the model wrote a call that the server could not read");
+    assert!(
+        matches!(&error.arrived().unwrap().parts[..], [ResponsePart::Thinking(thought)] if thought.text == "I add.")
+    );
+}
+
+#[tokio::test]
 async fn an_answer_that_breaks_the_protocol_is_an_error() {
     let call = |call: Value| body(&json!([{ "functionCall": call }]), "STOP");
     let cases = [

@@ -9,7 +9,7 @@ use llm_do_providers::{
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{body, message, model, sent, streamed};
+use crate::{body, message, model, sent, sent_to, streamed};
 
 fn add() -> ToolSpec {
     let parameters = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
@@ -94,6 +94,34 @@ async fn a_model_that_thinks_takes_no_sampling() {
         assert_eq!((body.get("temperature").is_some(), body.get("top_p").is_some()), (sampled, sampled), "{name}");
         assert_eq!(body["reasoning"]["effort"], effort, "{name}");
     }
+}
+
+/// "The following tools cannot be used with reasoning.effort 'minimal'": <https://github.com/openai/codex/issues/3559>.
+#[tokio::test]
+async fn beside_tools_that_the_provider_runs_the_least_effort_is_low() {
+    let tools = [ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
+    for level in [ThinkingLevel::Off, ThinkingLevel::Minimal] {
+        for (offered, effort) in
+            [(&tools[..0], "minimal"), (&tools[..1], "low"), (&tools[1..2], "low"), (&tools[2..], "low")]
+        {
+            let settings = Settings::new().thinking(level);
+            let messages = [Message::user("hi")];
+            let body = sent_to("gpt-5-mini", Request::new(&messages, &settings).server_side_tools(offered)).await;
+            assert_eq!(body["reasoning"]["effort"], effort, "{offered:?}");
+        }
+    }
+    let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::Off));
+    let body = sent_to("gpt-5.2", Request::new(&messages, &settings).server_side_tools(&tools)).await;
+    assert_eq!(body["reasoning"]["effort"], "none");
+}
+
+#[tokio::test]
+async fn summaries_can_be_left_out_for_organisations_that_get_none() {
+    let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::High));
+    let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
+    let model = model(&server).summaries(false).build().unwrap();
+    model.request(Request::new(&messages, &settings)).await.unwrap();
+    assert_eq!(server.requests()[0].body["reasoning"], json!({"effort": "high"}));
 }
 
 #[tokio::test]
@@ -181,46 +209,6 @@ async fn what_the_providers_tools_cannot_do_is_refused_before_it_is_asked() {
         let error = model.request(request).await.unwrap_err();
         assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None), "{error}");
     }
-}
-
-#[tokio::test]
-async fn what_the_provider_made_goes_back_byte_for_byte_in_its_place() {
-    let items = json!([
-        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "gAAA+/=="},
-        {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "bees", "sources": [{"url": "https://a"}]}},
-        {"type": "message", "id": "msg_1", "status": "completed", "phase": "commentary", "role": "assistant",
-         "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
-        {"type": "something_new", "id": "x_1", "deep": {"a": [1, 2.5]}},
-        {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "add", "arguments": "{ \"a\": 1 }", "status": "completed"},
-    ]);
-    let server =
-        Server::scripted([Reply::json(200, &body(&items)), Reply::json(200, &body(&json!([message("3")])))]).await;
-    let (model, settings) = (model(&server).build().unwrap(), Settings::default());
-    let mut messages = vec![Message::user("hi")];
-    let answer = model.request(Request::new(&messages, &settings)).await.unwrap();
-    let call = answer.tool_calls().next().unwrap().clone();
-    messages.push(Message::Assistant { parts: answer.parts });
-    messages.push(Message::Tool { results: vec![ToolResult::new(&call, "3")] });
-    // As a history that was saved and loaded.
-    let messages: Vec<Message> = serde_json::from_str(&serde_json::to_string(&messages).unwrap()).unwrap();
-    model.request(Request::new(&messages, &settings)).await.unwrap();
-    let mut expected = items;
-    // The one thing that is not sent: how far a call is.
-    expected[4].as_object_mut().unwrap().remove("status");
-    let input = server.requests()[1].body["input"].as_array().unwrap()[1..].to_vec();
-    assert_eq!(Value::from(&input[..5]), expected);
-    assert_eq!(input[5], json!({"type": "function_call_output", "call_id": "call_1", "output": "3"}));
-}
-
-#[tokio::test]
-async fn what_another_provider_made_goes_as_far_as_the_api_has_a_place_for_it() {
-    let data = llm_do_providers::ProviderData::new("anthropic", json!({"signature": "s"}));
-    let thought = llm_do_providers::Thinking::new("hm").with_provider_data(data.clone());
-    let parts =
-        vec![ResponsePart::Thinking(thought), ResponsePart::Opaque(data), ResponsePart::Text { text: "Hello".into() }];
-    let input = sent_messages(&[Message::user("hi"), Message::Assistant { parts }]).await;
-    let said = json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Hello", "annotations": []}]});
-    assert_eq!(input.as_array().unwrap()[1..], [said]);
 }
 
 #[tokio::test]

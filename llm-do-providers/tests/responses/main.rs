@@ -6,6 +6,7 @@
 
 mod answers;
 mod asking;
+mod replay;
 #[path = "../openai/server.rs"]
 #[allow(dead_code, reason = "each of the tests that share it uses some of it")]
 mod server;
@@ -23,8 +24,12 @@ use self::server::{Reply, Server};
 
 /// A model at `server`; no test waits long for anything.
 fn model(server: &Server) -> OpenAiResponsesBuilder {
+    named("m", server)
+}
+
+fn named(model: &str, server: &Server) -> OpenAiResponsesBuilder {
     let limit = Duration::from_secs(5);
-    OpenAiResponsesModel::builder("m").base_url(server.base_url()).idle_timeout(limit).timeout(limit).retries(0)
+    OpenAiResponsesModel::builder(model).base_url(server.base_url()).idle_timeout(limit).timeout(limit).retries(0)
 }
 
 /// The body of an answer whose output is `items`.
@@ -69,7 +74,12 @@ async fn streamed(model: &OpenAiResponsesModel, request: Request<'_>) -> Result<
 
 /// What the server gets for a request.
 async fn sent(request: Request<'_>) -> Value {
+    sent_to("m", request).await
+}
+
+/// The same, where `model` is asked.
+async fn sent_to(model: &str, request: Request<'_>) -> Value {
     let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
-    model(&server).build().unwrap().request(request).await.unwrap();
+    named(model, &server).build().unwrap().request(request).await.unwrap();
     server.requests().remove(0).body
 }
