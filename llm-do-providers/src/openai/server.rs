@@ -80,7 +80,10 @@ use super::dialect::Dialect;
 /// | OpenRouter | as OpenAI | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
-/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them.
+/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them. It takes no
+/// message of the user's right after the results of calls: an answer `(no answer)` is put between. Both hold wherever a model
+/// has a name of Mistral's, such as `openrouter:mistralai/..`. To every server, an answer without words and calls goes as
+/// `(no answer)`, since some refuse an empty one.
 ///
 /// # llama.cpp
 ///

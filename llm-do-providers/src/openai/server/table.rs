@@ -44,7 +44,7 @@ const ANY: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { images: Some(""), pdf: Some(Pdf::File), audio: Some(Audio::Object), in_results: false },
     replay: Replay::Never,
-    short_ids: false,
+    mistral: false,
     profile: Profile::NATIVE_OUTPUT,
 };
 
@@ -71,7 +71,7 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
     schemas: Schemas::Words,
     files: Files { images: Some("vision"), pdf: None, audio: None, in_results: false },
     replay: Replay::Always,
-    short_ids: false,
+    mistral: false,
     profile: Profile::NONE,
 };
 
@@ -99,7 +99,7 @@ pub(in crate::openai) static GROQ: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { audio: None, ..NO_PDF },
     replay: Replay::Field,
-    short_ids: false,
+    mistral: false,
     // It takes a schema only without tools, from some models, and not in a stream.
     profile: Profile::NONE,
 };
@@ -119,7 +119,7 @@ pub(in crate::openai) static LLAMA_CPP: Dialect = Dialect {
     schemas: Schemas::LlamaCpp { of_tools: true },
     files: NO_PDF,
     replay: Replay::Field,
-    short_ids: false,
+    mistral: false,
     profile: EITHER,
 };
 
@@ -146,7 +146,7 @@ pub(in crate::openai) static MISTRAL: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { images: Some(""), pdf: Some(Pdf::DocumentUrl), audio: Some(Audio::Bare), in_results: true },
     replay: Replay::Chunks,
-    short_ids: true,
+    mistral: true,
     profile: EITHER,
 };
 
@@ -168,7 +168,7 @@ pub(in crate::openai) static OLLAMA: Dialect = Dialect {
     schemas: Schemas::LlamaCpp { of_tools: false },
     files: NO_PDF,
     replay: Replay::Field,
-    short_ids: false,
+    mistral: false,
     profile: EITHER,
 };
 
