@@ -28,7 +28,7 @@ pub(super) struct Piece {
 }
 
 /// The thoughts of an answer, as they grow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reasoning {
     text: String,
     /// The field that the text came in.
