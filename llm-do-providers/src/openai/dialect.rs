@@ -122,9 +122,9 @@ pub(super) enum Audio {
 pub(super) enum Replay {
     /// None.
     Never,
-    /// Those that came as a text, in the field that they came in.
+    /// Those that came as a text, in the field that they came in, to the same model: Groq refuses them for one that has none.
     Field,
-    /// The same, as `reasoning_content`, which an answer without one has to have empty.
+    /// Those that came as a text, as `reasoning_content`, which an answer without one has to have empty.
     Always,
     /// `reasoning_details`, as they came, to the same model.
     Details,

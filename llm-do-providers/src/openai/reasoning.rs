@@ -4,7 +4,7 @@
 //!
 //! | Thoughts that came as | Data |
 //! | --- | --- |
-//! | `reasoning`, `reasoning_content` | `field`, its name; the thought is the text |
+//! | `reasoning`, `reasoning_content` | `field`, its name, and the `model` that was asked; the thought is the text |
 //! | `reasoning_details` | `details`, and the `model` that was asked |
 //! | chunks of the content | `chunks` |
 
@@ -63,7 +63,7 @@ impl Reasoning {
     pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
         let data = match dialect.replay {
             Replay::Never => None,
-            Replay::Field | Replay::Always => self.field.map(|field| json!({ "field": field })),
+            Replay::Field | Replay::Always => self.field.map(|field| json!({ "model": model, "field": field })),
             // Some models want even an empty list back with the calls that followed it.
             Replay::Details => (self.details.filter(|details| calls || !details.is_empty()))
                 .map(|details| json!({ "model": model, "details": details })),
@@ -185,6 +185,7 @@ impl<'a> Replayed<'a> {
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
+            Replay::Field if data["model"] != model => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
             Replay::Field | Replay::Always => *self.reasoning_content.get_or_insert_default() += &thought.text,
             Replay::Details if data["model"] == model => {

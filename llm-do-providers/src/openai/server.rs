@@ -54,13 +54,13 @@ use super::dialect::Dialect;
 /// | | A level goes as | Thoughts come as | and go back |
 /// | --- | --- | --- | --- |
 /// | [DeepSeek](https://api-docs.deepseek.com/guides/thinking_mode) | `thinking`, and `reasoning_effort`: `low`, `high` | `reasoning_content` | as that, with every answer; one without a thought has it empty, since a missing one is refused |
-/// | [Groq](https://console.groq.com/docs/reasoning) | `reasoning_effort`, to `gpt-oss` and `qwen3`; the latter is asked for `reasoning_format: parsed` | `reasoning` | as that |
-/// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that; the model's template uses it or not |
+/// | [Groq](https://console.groq.com/docs/reasoning) | `reasoning_effort`, to `gpt-oss` and `qwen3`; the latter is asked for `reasoning_format: parsed` | `reasoning` | as that, to the same model, since those that do not think refuse it |
+/// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that, to the same model, whose template uses it or not |
 /// | [Mistral](https://docs.mistral.ai/capabilities/reasoning/) | `reasoning_effort`, to Large 4, Medium 3.5 and Small 4 | chunks of the content | as they came |
-/// | Ollama | `reasoning_effort` | `reasoning` | as that |
+/// | Ollama | `reasoning_effort` | `reasoning` | as that, to the same model |
 /// | OpenAI | `reasoning_effort` | not; at another base URL as `reasoning_content` or `reasoning` | not sent back |
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
-/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
+/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came, to the same model |
 ///
 /// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
 /// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra and GPT-6.1 Sol cannot but think,
