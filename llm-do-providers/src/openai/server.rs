@@ -43,8 +43,8 @@ use super::dialect::Dialect;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and no `stop` at all; these are left out then where a model is asked as
-/// `openai:..`, at any base URL. As `openrouter:openai/..` it is sent all that is set.
+/// `top_p` and penalties while they do, and no `stop` at all; those that search take none of the former, and the o-series no
+/// `parallel_tool_calls`. These are left out then where a model is asked as `openai:..`, at any base URL. As `openrouter:openai/..` it is sent all that is set.
 ///
 /// # Thinking
 ///
