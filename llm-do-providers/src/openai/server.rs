@@ -77,7 +77,7 @@ use super::dialect::Dialect;
 /// | Mistral | `any` for `required` | yes, without tools |
 /// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; as with llama.cpp, whose grammars it makes |
 /// | OpenAI | `required`, `none`, or by name | from GPT-4o of 2024-08 on, but not `chatgpt-4o`; of names that are not known, yes |
-/// | OpenRouter | as OpenAI | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
+/// | OpenRouter | as OpenAI, but a Claude that is asked to think has the choice: forced, it would not think | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
 /// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them. It takes no
