@@ -22,7 +22,8 @@ pub(super) struct Dialect {
     pub(super) replay: Replay,
     /// Whether it is the server that wants histories by [`is_mistral`](Self::is_mistral), whatever its models are called.
     pub(super) mistral: bool,
-    pub(super) profile: Profile,
+    /// What a model by a name can do.
+    pub(super) profile: fn(&str) -> Profile,
 }
 
 /// A field of a request that not all servers have.
@@ -124,8 +125,8 @@ pub(super) enum Replay {
     Never,
     /// Those that came as a text, in the field that they came in, to the same model: Groq refuses them for one that has none.
     Field,
-    /// Those that came as a text, as `reasoning_content`, which an answer without one has to have empty.
-    Always,
+    /// Those that came as a text, as `reasoning_content`, which an answer without one has to have too, with this text.
+    Always(&'static str),
     /// `reasoning_details`, as they came, to the same model.
     Details,
     /// The chunks of the content that are thoughts, as they came.

@@ -63,7 +63,7 @@ impl Reasoning {
     pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
         let data = match dialect.replay {
             Replay::Never => None,
-            Replay::Field | Replay::Always => self.field.map(|field| json!({ "model": model, "field": field })),
+            Replay::Field | Replay::Always(_) => self.field.map(|field| json!({ "model": model, "field": field })),
             // Some models want even an empty list back with the calls that followed it.
             Replay::Details => (self.details.filter(|details| calls || !details.is_empty()))
                 .map(|details| json!({ "model": model, "details": details })),
@@ -177,8 +177,9 @@ impl<'a> Replayed<'a> {
                 replayed.add(thought, data, dialect.replay, model);
             }
         }
-        if dialect.replay == Replay::Always {
-            replayed.reasoning_content.get_or_insert_default();
+        if let Replay::Always(missing) = dialect.replay {
+            let told = replayed.reasoning_content.take().filter(|told| !told.is_empty());
+            replayed.reasoning_content = told.or_else(|| Some(missing.to_owned()));
         }
         replayed
     }
@@ -187,7 +188,7 @@ impl<'a> Replayed<'a> {
         match replay {
             Replay::Field if data["model"] != model => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
-            Replay::Field | Replay::Always => *self.reasoning_content.get_or_insert_default() += &thought.text,
+            Replay::Field | Replay::Always(_) => *self.reasoning_content.get_or_insert_default() += &thought.text,
             Replay::Details if data["model"] == model => {
                 self.details.get_or_insert_default().extend(data["details"].as_array().into_iter().flatten());
             }
