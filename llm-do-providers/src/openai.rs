@@ -5,6 +5,7 @@ mod builder;
 mod convert;
 mod dialect;
 mod family;
+mod fault;
 mod grammar;
 mod history;
 mod parts;
@@ -95,6 +96,10 @@ register! {
 /// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter), a reason that is
 /// not known [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
 /// `ContentFilter`.
+///
+/// An answer that ends in an error is one, which has [what arrived](crate::ProviderError::arrived), and it is asked for anew
+/// while nothing of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
+/// `insufficient_system_resource`, or a call that the server behind OpenRouter could not read.
 ///
 /// # Attachments
 ///

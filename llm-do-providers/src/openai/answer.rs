@@ -16,7 +16,7 @@ use crate::response::Response;
 use crate::usage::Usage;
 
 /// What came so far.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Answer {
     dialect: &'static Dialect,
     /// The model that was asked, should the server not name it.
@@ -33,7 +33,7 @@ pub(crate) struct Answer {
     usage: Option<Usage>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct GrowingCall {
     /// The server's number for it: not always there, not always a sensible one.
     index: Option<i64>,

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::profile::profile;
-use super::server::{ELSEWHERE, Server};
+use super::server::Server;
 use super::{OpenAiModel, PROTOCOL};
 use crate::error::ProviderError;
 use crate::http::{Access, access_setters};
@@ -25,7 +24,7 @@ impl OpenAiBuilder {
     }
 
     /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: where the [`Server`] is at home,
-    /// which for OpenAI is `https://api.openai.com/v1`.
+    /// which for OpenAI is `https://api.openai.com/v1`. Another server that is known by its host is asked as [`Server`] says.
     pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
         self.access.base_url = base_url.into();
         self
@@ -48,20 +47,92 @@ impl OpenAiBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if a server that needs a key is to be asked
     /// at home without one, or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
-        let dialect = self.server.dialect();
-        let home = &dialect.home;
+        let home = &self.server.dialect().home;
         let mut endpoint = self.access.endpoint(home, PROTOCOL, &self.access.base_url, "/chat/completions")?;
         if let Some(key) = &self.access.api_key {
             endpoint.authorize(key);
         }
-        let is_elsewhere = self.server == Server::OpenAi && !home.locked.is_some_and(|host| endpoint.is_at(host));
+        let dialect = self.server.dialect_at(&endpoint);
+        endpoint.provider = dialect.home.provider;
         Ok(OpenAiModel {
             name: format!("{}:{}", home.provider, self.model),
-            profile: self.profile.unwrap_or_else(|| profile(self.server, &self.model)),
+            profile: self.profile.unwrap_or_else(|| (dialect.profile)(&self.model)),
             model: self.model.into(),
             endpoint: Arc::new(endpoint),
-            dialect: if is_elsewhere { &ELSEWHERE } else { dialect },
+            dialect,
             retries: self.access.patience.retries,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::exchange::Growing;
+    use crate::message::{Message, ToolResult};
+    use crate::model::{Model, Profile, Request};
+    use crate::openai::answer::Answer;
+    use crate::openai::{OpenAiBuilder, OpenAiModel, Server, convert};
+    use crate::secret::ApiKey;
+    use crate::settings::Settings;
+
+    fn at(url: &str) -> OpenAiBuilder {
+        OpenAiModel::builder("m").base_url(url).api_key(ApiKey::new("k").unwrap())
+    }
+
+    /// The call as it goes back to the model that answered with `message`.
+    fn sent_back(model: &OpenAiModel, mut message: Value) -> Value {
+        message["tool_calls"] =
+            json!([{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}]);
+        let mut answer = Answer::new(model.dialect, model.model.clone(), 1);
+        let body = json!({ "choices": [{ "message": message }] }).to_string();
+        answer.absorb_whole(&model.endpoint, body.as_bytes()).unwrap();
+        let response = answer.complete();
+        let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
+        let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
+        let settings = Settings::default();
+        let chat = convert::chat("m", &Request::new(&messages, &settings), model.dialect, false).unwrap();
+        serde_json::to_value(chat).unwrap()["messages"][0].take()
+    }
+
+    #[test]
+    fn a_server_that_was_not_named_is_known_by_its_host() {
+        for (url, provider) in [
+            ("https://api.deepseek.com", "deepseek"),
+            ("https://api.deepseek.com/v1/", "deepseek"),
+            ("https://api.groq.com/openai/v1", "groq"),
+            ("https://api.mistral.ai/v1", "mistral"),
+            ("https://api.moonshot.cn/v1", "moonshot"),
+            ("https://openrouter.ai/api/v1", "openrouter"),
+            ("https://api.openai.com/v1", "openai"),
+            ("http://127.0.0.1:8080/v1", "openai"),
+            ("https://api.deepseek.com.example.org", "openai"),
+        ] {
+            let model = at(url).build().unwrap();
+            assert_eq!((model.name(), model.dialect.home.provider), ("openai:m", provider), "{url}");
+            assert_eq!(model.endpoint.provider, provider, "errors name who is asked");
+        }
+    }
+
+    #[test]
+    fn what_was_said_explicitly_holds_wherever_the_model_is() {
+        let url = "https://api.deepseek.com";
+        assert_eq!(at(url).build().unwrap().profile(), Profile::NONE);
+        assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);
+        let named = OpenAiModel::at(Server::Vllm, "m").base_url(url).build().unwrap();
+        assert_eq!((named.name(), named.dialect.home.provider), ("vllm:m", "vllm"));
+    }
+
+    #[test]
+    fn thoughts_go_back_to_the_hosts_that_refuse_an_answer_without_them() {
+        let told = json!({"content": "", "reasoning_content": "hm"});
+        for (url, missing) in [("https://api.deepseek.com", ""), ("https://api.moonshot.ai/v1", " ")] {
+            let model = at(url).build().unwrap();
+            assert_eq!(sent_back(&model, told.clone())["reasoning_content"], "hm", "{url}");
+            assert_eq!(sent_back(&model, json!({"content": ""}))["reasoning_content"], missing, "{url}");
+        }
+        let other = at("http://127.0.0.1:8080/v1").build().unwrap();
+        assert_eq!(sent_back(&other, told).get("reasoning_content"), None);
     }
 }

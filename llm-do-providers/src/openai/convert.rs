@@ -61,9 +61,7 @@ pub(super) fn chat<'a>(
         presence_penalty: penalty(settings.presence_penalty),
         frequency_penalty: penalty(settings.frequency_penalty),
         // Servers refuse it without tools.
-        parallel_tool_calls: settings
-            .parallel_tool_calls
-            .filter(|_| !tools.is_empty() && dialect.takes(Field::ParallelToolCalls)),
+        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty() && limits_calls(dialect, model)),
         service_tier: settings.service_tier.as_deref().filter(|_| dialect.takes(Field::ServiceTier)),
         stream: stream.then_some(true),
         stream_options: (stream && dialect.takes(Field::StreamOptions))
@@ -85,6 +83,12 @@ fn callable(model: &str, request: &Request<'_>, dialect: &Dialect) -> Result<(),
     }
     let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
     Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
+}
+
+/// Whether a model can be told to make one call at a time.
+fn limits_calls(dialect: &Dialect, model: &str) -> bool {
+    let is_of_openai = dialect.home.provider == PROVIDER;
+    dialect.takes(Field::ParallelToolCalls) && (!is_of_openai || Family::of(model).takes_parallel_tool_calls())
 }
 
 /// Returns the limit on tokens under its newer name, or under its older one.

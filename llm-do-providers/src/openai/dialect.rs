@@ -4,6 +4,10 @@ use crate::http::Home;
 use crate::model::{OutputSchema, Profile};
 use crate::settings::ThinkingLevel;
 
+/// What Mistral's models have in their names, wherever they run.
+const MISTRALS: [&str; 8] =
+    ["mistral", "ministral", "magistral", "mixtral", "devstral", "codestral", "pixtral", "voxtral"];
+
 /// What a server does in its own way.
 #[derive(Debug)]
 pub(super) struct Dialect {
@@ -16,9 +20,10 @@ pub(super) struct Dialect {
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
-    /// Whether it takes only ids of calls that are nine letters or digits.
-    pub(super) short_ids: bool,
-    pub(super) profile: Profile,
+    /// Whether it is the server that wants histories by [`is_mistral`](Self::is_mistral), whatever its models are called.
+    pub(super) mistral: bool,
+    /// What a model by a name can do.
+    pub(super) profile: fn(&str) -> Profile,
 }
 
 /// A field of a request that not all servers have.
@@ -118,10 +123,10 @@ pub(super) enum Audio {
 pub(super) enum Replay {
     /// None.
     Never,
-    /// Those that came as a text, in the field that they came in.
+    /// Those that came as a text, in the field that they came in, to the same model: Groq refuses them for one that has none.
     Field,
-    /// The same, as `reasoning_content`, which an answer without one has to have empty.
-    Always,
+    /// Those that came as a text, as `reasoning_content`, which an answer without one has to have too, with this text.
+    Always(&'static str),
     /// `reasoning_details`, as they came, to the same model.
     Details,
     /// The chunks of the content that are thoughts, as they came.
@@ -131,6 +136,15 @@ pub(super) enum Replay {
 impl Dialect {
     pub(super) fn takes(&self, field: Field) -> bool {
         self.takes.contains(&field)
+    }
+
+    /// Whether a history has to keep to the rules of Mistral's API, which holds servers in between and vLLM to them for
+    /// Mistral's models: ids of calls are nine letters or digits, and results are followed by an answer.
+    ///
+    /// By <https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py>.
+    pub(super) fn is_mistral(&self, model: &str) -> bool {
+        let name = model.to_ascii_lowercase();
+        self.mistral || MISTRALS.iter().any(|part| name.contains(part))
     }
 }
 

@@ -16,6 +16,10 @@ pub(crate) struct Family {
     calls: Calls,
     /// Whether it follows the schema of an answer.
     native_output: bool,
+    /// Whether it takes `temperature`, `top_p` and penalties at all.
+    sampled: bool,
+    /// Whether it takes `parallel_tool_calls`.
+    parallel: bool,
 }
 
 /// Whether a family thinks; while it does, it takes no `temperature`, `top_p` and penalties.
@@ -43,11 +47,15 @@ const OTHER: Family = Family {
     words: ["none", "minimal", "low", "medium", "high"],
     calls: Calls::Freely,
     native_output: true,
+    sampled: true,
+    parallel: true,
 };
 /// GPT-4 and before, but for GPT-4o and GPT-4.1.
 const FOUR: Family = Family { native_output: false, ..FOUR_O };
 /// GPT-4o and 4.1, the first with structured output.
 const FOUR_O: Family = Family { thinks: Thinks::Never, ..OTHER };
+/// Those of GPT-4o that search the web for every answer.
+const SEARCH: Family = Family { sampled: false, ..FOUR_O };
 /// GPT-5, the only one with a word for `minimal`.
 const FIVE: Family = Family { words: ["minimal", "minimal", "low", "medium", "high"], ..NEWEST };
 /// GPT-5.1 to 5.3.
@@ -59,7 +67,13 @@ const FIVE_FIVE: Family = Family { thinks: Thinks::UnlessAsked, ..FIVE_FOUR };
 const CHATS: Family = Family { words: [""; 5], ..NEWEST };
 /// GPT-6 Astra and GPT-6.1 Sol.
 const SIX: Family = Family { calls: Calls::Never, ..NEWEST };
-/// The o-series, and what is not known yet: new models have only refused more than those before.
+/// GPT-5 Pro, whose only word is `high`.
+const FIVE_PRO: Family = Family { words: ["high"; 5], ..NEWEST };
+/// The Pros after it, which have none for less than `medium`.
+const PRO: Family = Family { words: ["medium", "medium", "medium", "medium", "high"], ..NEWEST };
+/// The o-series.
+const O_SERIES: Family = Family { parallel: false, ..NEWEST };
+/// Codex of every version, and what is not known yet: new models have only refused more than those before.
 const NEWEST: Family = Family { thinks: Thinks::Always, words: ["low", "low", "low", "medium", "high"], ..OTHER };
 
 /// The families by what the names of their models begin with; the first that fits counts.
@@ -67,15 +81,15 @@ const FAMILIES: [(&str, Family); 28] = [
     ("gpt-oss", OTHER),
     ("gpt-3", FOUR),
     ("gpt-4o-2024-05-13", FOUR),
+    ("gpt-4o-search", SEARCH),
+    ("gpt-4o-mini-search", SEARCH),
     ("gpt-4o", FOUR_O),
     ("gpt-4.", FOUR_O),
     ("gpt-4", FOUR),
     ("chatgpt-4o", FOUR),
     ("gpt-5-chat", FOUR_O),
     ("gpt-5-search", OTHER),
-    ("gpt-5-codex", NEWEST),
     ("gpt-5.1-chat", CHATS),
-    ("gpt-5.1-codex", NEWEST),
     ("gpt-5.1", FIVE_ONE),
     ("gpt-5.2-chat", CHATS),
     ("gpt-5.2", FIVE_ONE),
@@ -91,7 +105,7 @@ const FAMILIES: [(&str, Family); 28] = [
     ("gpt-5.", NEWEST),
     ("gpt-5", FIVE),
     ("gpt-", NEWEST),
-    ("o", NEWEST),
+    ("o", O_SERIES),
 ];
 
 impl Family {
@@ -99,14 +113,24 @@ impl Family {
     pub(crate) fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         let name = name.strip_prefix("ft:").unwrap_or(name);
-        let is_pro = name.split('-').any(|word| word == "pro");
         // `o3` is of the series, and `our-model` is not.
         let is_named = |start: &str| start != "o" || name[1..].starts_with(|next: char| next.is_ascii_digit());
         let known = FAMILIES.into_iter().find(|(start, _)| name.starts_with(start) && is_named(start));
         match known {
-            Some((_, family)) if is_pro && family.thinks != Thinks::Perhaps => NEWEST,
+            Some((start, family)) if start.starts_with("gpt-") && family.is_thinking() => family.of_kind(name),
             Some((_, family)) => family,
             None => OTHER,
+        }
+    }
+
+    /// Returns the family of those of `name`'s kind, where that says more than its beginning.
+    fn of_kind(self, name: &str) -> Self {
+        let is = |kind: &str| name.split('-').any(|word| word == kind);
+        match () {
+            () if name.starts_with("gpt-5-pro") => FIVE_PRO,
+            () if is("codex") => NEWEST,
+            () if is("pro") => PRO,
+            () => self,
         }
     }
 
@@ -129,7 +153,7 @@ impl Family {
     /// Whether it takes `temperature` and the like, with that effort.
     pub(crate) fn samples(&self, effort: Option<&str>) -> bool {
         match self.thinks {
-            Thinks::Perhaps | Thinks::Never => true,
+            Thinks::Perhaps | Thinks::Never => self.sampled,
             Thinks::IfAsked => effort.is_none_or(|effort| effort == "none"),
             Thinks::UnlessAsked => effort == Some("none"),
             Thinks::Always => false,
@@ -146,6 +170,11 @@ impl Family {
         self.calls != Calls::Never
     }
 
+    /// Whether it can be told to make one call at a time.
+    pub(super) fn takes_parallel_tool_calls(&self) -> bool {
+        self.parallel
+    }
+
     /// Whether it is known to think, and so knows only the newer name of the limit on tokens, and no texts to stop before.
     pub(super) fn is_thinking(&self) -> bool {
         !matches!(self.thinks, Thinks::Perhaps | Thinks::Never)
@@ -154,7 +183,10 @@ impl Family {
 
 #[cfg(test)]
 mod tests {
-    use super::{CHATS, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FOUR, FOUR_O, Family, NEWEST, OTHER, SIX};
+    use super::{
+        CHATS, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FIVE_PRO, FOUR, FOUR_O, Family, NEWEST, O_SERIES, OTHER, PRO,
+        SEARCH, SIX,
+    };
     use crate::settings::ThinkingLevel;
 
     #[test]
@@ -166,14 +198,22 @@ mod tests {
             ("gpt-4o-mini", FOUR_O),
             ("gpt-4.1-nano", FOUR_O),
             ("gpt-5-chat-latest", FOUR_O),
-            ("o3-mini", NEWEST),
-            ("openai/o4-mini", NEWEST),
+            ("gpt-4o-search-preview-2025-03-11", SEARCH),
+            ("openai/gpt-4o-mini-search-preview", SEARCH),
+            ("o3-mini", O_SERIES),
+            ("openai/o4-mini", O_SERIES),
+            ("o3-pro", O_SERIES),
+            ("gpt-5-pro-2025-10-06", FIVE_PRO),
+            ("gpt-5-codex", NEWEST),
             ("gpt-5-nano-2025-08-07", FIVE),
             ("gpt-5.1", FIVE_ONE),
             ("gpt-5.1-codex-max", NEWEST),
             ("gpt-5.2-chat-latest", CHATS),
-            ("gpt-5.2-pro", NEWEST),
+            ("gpt-5.2-pro", PRO),
+            ("gpt-5.2-codex", NEWEST),
+            ("gpt-5.3-codex", NEWEST),
             ("gpt-5.4-mini", FIVE_FOUR),
+            ("gpt-5.5-pro", PRO),
             ("gpt-5.6-terra", FIVE_FIVE),
             ("gpt-6-astra", SIX),
             ("gpt-6-sol", FIVE_FIVE),
@@ -181,6 +221,7 @@ mod tests {
             ("gpt-6.2-sol", NEWEST),
             ("gpt-7", NEWEST),
             ("gpt-oss-20b", OTHER),
+            ("ft:gpt-4o-mini:acme:our-pro", FOUR_O),
             ("olmo-3", OTHER),
             ("o", OTHER),
             ("qwen3-4b", OTHER),
@@ -200,6 +241,11 @@ mod tests {
             ("gpt-5.2", ThinkingLevel::Off, Some("none")),
             ("gpt-5.2", ThinkingLevel::Minimal, Some("low")),
             ("gpt-5.2-chat-latest", ThinkingLevel::High, None),
+            ("gpt-5-pro", ThinkingLevel::Off, Some("high")),
+            ("gpt-5-pro", ThinkingLevel::Medium, Some("high")),
+            ("gpt-5.2-pro", ThinkingLevel::Low, Some("medium")),
+            ("gpt-5.2-pro", ThinkingLevel::High, Some("high")),
+            ("gpt-5.3-codex", ThinkingLevel::Off, Some("low")),
             ("gpt-6-astra", ThinkingLevel::Tokens(0), Some("low")),
             ("qwen3-4b", ThinkingLevel::Minimal, Some("minimal")),
             ("qwen3-4b", ThinkingLevel::Tokens(9000), Some("high")),

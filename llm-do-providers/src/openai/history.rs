@@ -18,6 +18,8 @@ use crate::model::Request;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// How many of them there are.
 const SHORT: usize = 9;
+/// What stands for an answer that says nothing: Mistral's API and Kimi's refuse an empty one.
+const SILENCE: &str = "(no answer)";
 
 /// Returns the messages of a conversation, instructions first.
 ///
@@ -29,18 +31,21 @@ pub(super) fn messages<'a>(
     dialect: &'static Dialect,
     model: &'a str,
 ) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
-    let told = Teller { dialect, model, parts: Parts { dialect, model } };
+    let is_mistral = dialect.is_mistral(model);
+    let told = Teller { dialect, model, is_mistral, parts: Parts { dialect, model } };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.extend(system(request, dialect).map(|content| ChatMessage::System { content }));
     for message in request.messages {
         match message {
-            Message::User { parts } => messages.push(told.parts.user(parts)?),
+            Message::User { parts } => told.hear(&mut messages, told.parts.user(parts)?),
             Message::Assistant { parts } => messages.push(told.assistant(parts)),
             Message::Tool { results } => {
                 for result in results {
                     messages.push(told.result(result)?);
                 }
-                messages.extend(told.parts.attached(results)?);
+                if let Some(files) = told.parts.attached(results)? {
+                    told.hear(&mut messages, files);
+                }
             }
         }
     }
@@ -61,10 +66,19 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
 struct Teller<'a> {
     dialect: &'static Dialect,
     model: &'a str,
+    is_mistral: bool,
     parts: Parts<'a>,
 }
 
 impl Teller<'_> {
+    /// Adds a user's message, behind an answer if it may not follow results.
+    fn hear<'m>(&self, messages: &mut Vec<ChatMessage<'m>>, user: ChatMessage<'m>) {
+        if self.is_mistral && matches!(messages.last(), Some(ChatMessage::Tool { .. })) {
+            messages.push(self.assistant(&[]));
+        }
+        messages.push(user);
+    }
+
     /// What is not the server's own thought, and what other protocols brought, is not sent: servers refuse or ignore it.
     fn assistant<'m>(&self, parts: &'m [ResponsePart]) -> ChatMessage<'m> {
         let mut text = Cow::Borrowed("");
@@ -81,7 +95,10 @@ impl Teller<'_> {
         }
         let Replayed { reasoning_content, reasoning, details, chunks } = Replayed::of(parts, self.dialect, self.model);
         let content = if chunks.is_empty() {
-            (!text.is_empty() || tool_calls.is_empty()).then_some(Said::Text(text))
+            if tool_calls.is_empty() && text.trim().is_empty() {
+                text = SILENCE.into();
+            }
+            (!text.is_empty()).then_some(Said::Text(text))
         } else {
             let text = (!text.is_empty()).then_some(Chunked::Part(Part::Text { text }));
             Some(Said::Chunks(chunks.into_iter().map(Chunked::Thought).chain(text).collect()))
@@ -107,7 +124,7 @@ impl Teller<'_> {
 
     fn id<'m>(&self, id: &'m str) -> Cow<'m, str> {
         let is_short = id.len() == SHORT && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if self.dialect.short_ids && !is_short { short(id).into() } else { id.into() }
+        if self.is_mistral && !is_short { short(id).into() } else { id.into() }
     }
 }
 

@@ -1,22 +1,17 @@
-//! What a model can do, by its name and its server.
+//! What a model can do, by its name.
 
 use super::family::Family;
 use super::search;
-use super::server::Server;
 use crate::model::Profile;
 
-/// Returns what `model` can do with `server`.
-pub(super) fn profile(server: Server, model: &str) -> Profile {
-    let profile = server.dialect().profile;
-    match server {
-        Server::OpenAi => Family::of(model).profile().with_server_side_tools(search::tools(model)),
-        Server::OpenRouter => routed(model),
-        _ => profile,
-    }
+/// Returns what `model` can do with OpenAI, or with a server that is not known.
+pub(super) fn direct(model: &str) -> Profile {
+    Family::of(model).profile().with_server_side_tools(search::tools(model))
 }
 
-/// By <https://openrouter.ai/docs/structured-outputs>, as far as what it says holds for whoever serves a model.
-fn routed(model: &str) -> Profile {
+/// Returns what `model` can do with OpenRouter: by <https://openrouter.ai/docs/structured-outputs>, as far as what it says holds
+/// for whoever serves a model.
+pub(super) fn routed(model: &str) -> Profile {
     match model.split_once('/') {
         Some(("openai", name)) if !name.starts_with("gpt-oss") => Family::of(name).profile(),
         Some(("google", name)) if name.starts_with("gemini") => {
@@ -28,7 +23,6 @@ fn routed(model: &str) -> Profile {
 
 #[cfg(test)]
 mod tests {
-    use super::profile;
     use crate::openai::server::Server;
 
     #[test]
@@ -49,7 +43,7 @@ mod tests {
             (Server::Vllm, "Qwen/Qwen3-8B", true, false),
         ];
         for (server, model, native, with_tools) in cases {
-            let profile = profile(server, model);
+            let profile = (server.dialect().profile)(model);
             assert_eq!(
                 (profile.native_output, profile.native_output_with_tools),
                 (native, with_tools),

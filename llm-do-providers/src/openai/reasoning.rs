@@ -4,7 +4,7 @@
 //!
 //! | Thoughts that came as | Data |
 //! | --- | --- |
-//! | `reasoning`, `reasoning_content` | `field`, its name; the thought is the text |
+//! | `reasoning`, `reasoning_content` | `field`, its name, and the `model` that was asked; the thought is the text |
 //! | `reasoning_details` | `details`, and the `model` that was asked |
 //! | chunks of the content | `chunks` |
 
@@ -28,7 +28,7 @@ pub(super) struct Piece {
 }
 
 /// The thoughts of an answer, as they grow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Reasoning {
     text: String,
     /// The field that the text came in.
@@ -63,7 +63,7 @@ impl Reasoning {
     pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
         let data = match dialect.replay {
             Replay::Never => None,
-            Replay::Field | Replay::Always => self.field.map(|field| json!({ "field": field })),
+            Replay::Field | Replay::Always(_) => self.field.map(|field| json!({ "model": model, "field": field })),
             // Some models want even an empty list back with the calls that followed it.
             Replay::Details => (self.details.filter(|details| calls || !details.is_empty()))
                 .map(|details| json!({ "model": model, "details": details })),
@@ -177,16 +177,18 @@ impl<'a> Replayed<'a> {
                 replayed.add(thought, data, dialect.replay, model);
             }
         }
-        if dialect.replay == Replay::Always {
-            replayed.reasoning_content.get_or_insert_default();
+        if let Replay::Always(missing) = dialect.replay {
+            let told = replayed.reasoning_content.take().filter(|told| !told.is_empty());
+            replayed.reasoning_content = told.or_else(|| Some(missing.to_owned()));
         }
         replayed
     }
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
+            Replay::Field if data["model"] != model => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
-            Replay::Field | Replay::Always => *self.reasoning_content.get_or_insert_default() += &thought.text,
+            Replay::Field | Replay::Always(_) => *self.reasoning_content.get_or_insert_default() += &thought.text,
             Replay::Details if data["model"] == model => {
                 self.details.get_or_insert_default().extend(data["details"].as_array().into_iter().flatten());
             }

@@ -2,9 +2,11 @@
 
 mod table;
 
+#[cfg(test)]
 pub(super) use self::table::ELSEWHERE;
 pub(crate) use self::table::HOME;
 use super::dialect::Dialect;
+use crate::http::Endpoint;
 
 /// A server that speaks chat completions, known by its name: [`OpenAiModel::at`](crate::OpenAiModel::at) asks its models.
 ///
@@ -23,6 +25,10 @@ use super::dialect::Dialect;
 /// | [vLLM](https://docs.vllm.ai/en/latest/serving/openai_compatible_server/) | `vllm` | `http://127.0.0.1:8000/v1` | `VLLM_API_KEY`, `VLLM_BASE_URL` |
 ///
 /// llama.cpp, Ollama and vLLM need no key, and are sent one that is set. A base URL is what `/chat/completions` follows.
+///
+/// A model that is asked as `openai:..` at the host of one of them is asked as that server wants it, with OpenAI's variables: with
+/// `OPENAI_BASE_URL` set to `https://api.deepseek.com`, `openai:deepseek-v4-pro` is the same as `deepseek:deepseek-v4-pro` but for
+/// its name and its key. Kimi, at `api.moonshot.ai` and `api.moonshot.cn`, is known in this way alone.
 ///
 /// # Settings
 ///
@@ -43,8 +49,9 @@ use super::dialect::Dialect;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and no `stop` at all; these are left out then where a model is asked as
-/// `openai:..`, at any base URL. As `openrouter:openai/..` it is sent all that is set.
+/// `top_p` and penalties while they do, and no `stop` at all; those that search take none of the former, and the o-series no
+/// `parallel_tool_calls`. These are left out then where a model is asked as `openai:..`, at any base URL. As
+/// `openrouter:openai/..` it is sent all that is set.
 ///
 /// # Thinking
 ///
@@ -54,13 +61,14 @@ use super::dialect::Dialect;
 /// | | A level goes as | Thoughts come as | and go back |
 /// | --- | --- | --- | --- |
 /// | [DeepSeek](https://api-docs.deepseek.com/guides/thinking_mode) | `thinking`, and `reasoning_effort`: `low`, `high` | `reasoning_content` | as that, with every answer; one without a thought has it empty, since a missing one is refused |
-/// | [Groq](https://console.groq.com/docs/reasoning) | `reasoning_effort`, to `gpt-oss` and `qwen3`; the latter is asked for `reasoning_format: parsed` | `reasoning` | as that |
-/// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that; the model's template uses it or not |
+/// | [Groq](https://console.groq.com/docs/reasoning) | `reasoning_effort`, to `gpt-oss` and `qwen3`; the latter is asked for `reasoning_format: parsed` | `reasoning` | as that, to the same model, since those that do not think refuse it |
+/// | llama.cpp | `reasoning_effort`; `none` is `off` | `reasoning_content` | as that, to the same model, whose template uses it or not |
 /// | [Mistral](https://docs.mistral.ai/capabilities/reasoning/) | `reasoning_effort`, to Large 4, Medium 3.5 and Small 4 | chunks of the content | as they came |
-/// | Ollama | `reasoning_effort` | `reasoning` | as that |
+/// | Ollama | `reasoning_effort` | `reasoning` | as that, to the same model |
+/// | Kimi | `reasoning_effort` | `reasoning_content` | as that, with every answer; one without a thought has a space, since a missing one is refused |
 /// | OpenAI | `reasoning_effort` | not; at another base URL as `reasoning_content` or `reasoning` | not sent back |
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
-/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came |
+/// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came, to the same model |
 ///
 /// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
 /// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra and GPT-6.1 Sol cannot but think,
@@ -72,15 +80,19 @@ use super::dialect::Dialect;
 /// | | Choice of a tool | [Profile](crate::Profile): schema of the answer |
 /// | --- | --- | --- |
 /// | DeepSeek | none may be forced while the model thinks: it has the choice then | no; where a profile says otherwise, in words, beside `json_object` |
+/// | Kimi | as with DeepSeek | as OpenAI |
 /// | Groq | as OpenAI | no: it [takes one](https://console.groq.com/docs/structured-outputs) only without tools and without a stream |
 /// | llama.cpp | one by name is offered alone | yes, without tools; [as a grammar](#llamacpp), and in words |
 /// | Mistral | `any` for `required` | yes, without tools |
 /// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; as with llama.cpp, whose grammars it makes |
 /// | OpenAI | `required`, `none`, or by name | from GPT-4o of 2024-08 on, but not `chatgpt-4o`; of names that are not known, yes |
-/// | OpenRouter | as OpenAI | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
+/// | OpenRouter | as OpenAI, but a Claude that is asked to think has the choice: forced, it would not think | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
-/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them.
+/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them. It takes no
+/// message of the user's right after the results of calls: an answer `(no answer)` is put between. Both hold wherever a model
+/// has a name of Mistral's, such as `openrouter:mistralai/..`. To every server, an answer without words and calls goes as
+/// `(no answer)`, since some refuse an empty one.
 ///
 /// # llama.cpp
 ///
@@ -153,7 +165,7 @@ pub enum Server {
     Mistral,
     /// `ollama:..`, at `http://127.0.0.1:11434/v1`.
     Ollama,
-    /// `openai:..`, at `https://api.openai.com/v1`; with another base URL, any server that is not named here.
+    /// `openai:..`, at `https://api.openai.com/v1`; with another base URL, whichever server is there.
     OpenAi,
     /// `openrouter:..`, at `https://openrouter.ai/api/v1`.
     OpenRouter,
@@ -166,6 +178,15 @@ impl Server {
     #[must_use]
     pub fn prefix(self) -> &'static str {
         self.dialect().home.provider
+    }
+
+    /// Returns how to speak to it at `endpoint`: where it was not named, to whoever is there.
+    pub(super) fn dialect_at(self, endpoint: &Endpoint) -> &'static Dialect {
+        if self != Self::OpenAi {
+            return self.dialect();
+        }
+        let known = table::HOSTS.iter().find(|(host, _)| endpoint.is_at(host));
+        known.map_or(&table::ELSEWHERE, |(_, dialect)| dialect)
     }
 
     pub(super) fn dialect(self) -> &'static Dialect {

@@ -5,21 +5,19 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use serde_json::json;
-
 use super::answer::Answer;
+use super::fault;
 use super::wire::Chunk;
 use crate::error::ProviderError;
 use crate::exchange::{Growing, unread};
-use crate::http::{Endpoint, reported};
+use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
 impl Growing for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let chunk = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
-        self.take(honest(server, chunk)?, &mut VecDeque::new());
-        Ok(())
+        self.read(server, chunk, &mut VecDeque::new())
     }
 
     fn absorb(
@@ -32,7 +30,7 @@ impl Growing for Answer {
             return Ok(false);
         }
         let chunk = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
-        self.take(honest(server, chunk)?, ready);
+        self.read(server, chunk, ready)?;
         Ok(true)
     }
 
@@ -53,14 +51,21 @@ impl Growing for Answer {
     }
 }
 
-/// Returns an answer, or a piece of one, unless it is an error in disguise.
-fn honest<'a>(server: &Endpoint, chunk: Chunk<'a>) -> Result<Chunk<'a>, ProviderError> {
-    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
-        return Err(reported(server.provider, &server.key_hint, error));
+impl Answer {
+    /// Takes in an answer, or a piece of one.
+    fn read(
+        &mut self,
+        server: &Endpoint,
+        chunk: Chunk<'_>,
+        ready: &mut VecDeque<StreamEvent>,
+    ) -> Result<(), ProviderError> {
+        let Some(error) = fault::told(server, &chunk) else {
+            self.take(chunk, ready);
+            return Ok(());
+        };
+        // What came with an error is kept, but not shown: then it can still be asked for anew.
+        self.take(chunk, &mut VecDeque::new());
+        let arrived = self.clone().into_arrived();
+        Err(if arrived.parts.is_empty() { error } else { error.with_arrived(arrived) })
     }
-    if chunk.object.as_ref().is_some_and(|object| object.as_str() == "error") {
-        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
-        return Err(reported(server.provider, &server.key_hint, &error));
-    }
-    Ok(chunk)
 }

@@ -80,7 +80,9 @@ impl Plan {
             }
         };
         let thinks = !level.is_some_and(is_off);
-        Self { forces: dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks), ..plan }
+        let is_asked = level.is_some() && thinks;
+        let forces = dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks);
+        Self { forces: forces && !(is_asked && drops_thoughts(dialect, model)), ..plan }
     }
 
     fn with(self, fields: Fields) -> Self {
@@ -120,6 +122,12 @@ fn in_template(word: &'static str, level: ThinkingLevel) -> Fields {
         thinking_token_budget: tokens,
         ..Fields::default()
     }
+}
+
+/// Whether thoughts that are asked for are not had where a call is forced: OpenRouter leaves them out without a word then, as
+/// Anthropic refuses both, by <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
+fn drops_thoughts(dialect: &Dialect, model: &str) -> bool {
+    matches!(dialect.thinking, Thinking::Object) && model.contains("anthropic/")
 }
 
 fn is_off(level: ThinkingLevel) -> bool {

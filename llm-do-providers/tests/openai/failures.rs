@@ -1,5 +1,7 @@
 //! What goes wrong, and that each error says so: who, with which status, and what to do.
 
+mod ended;
+
 use std::time::{Duration, Instant};
 
 use llm_do_providers::{

@@ -224,6 +224,22 @@ fn of_another() -> Vec<Message> {
     vec![Message::user("hi"), Message::Assistant { parts }, Message::Tool { results }]
 }
 
+/// The same, with a file of the result, and what the user says to it.
+fn with_files_and_more() -> Vec<Message> {
+    let mut messages = of_another();
+    let Some(Message::Tool { results }) = messages.last_mut() else { panic!("results") };
+    *results = vec![results.remove(0).with_attachments([image()])];
+    messages.push(Message::user("go on"));
+    messages
+}
+
+/// The roles of the messages that go to a model for a history, and those messages.
+async fn roles(server: Server, name: &str, messages: &[Message]) -> (Vec<String>, Value) {
+    let sent = sent(server, name, Request::new(messages, &Settings::new())).await["messages"].take();
+    let roles = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned());
+    (roles.collect(), sent)
+}
+
 /// The messages that go to a model for such a history.
 async fn sent_of_another(server: Server, name: &str) -> Value {
     sent(server, name, Request::new(&of_another(), &Settings::new()).tools(&[add()])).await["messages"].take()

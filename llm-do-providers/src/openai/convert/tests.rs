@@ -81,7 +81,7 @@ fn calls_and_their_results_carry_the_same_id() {
         {"role": "tool", "tool_call_id": "c1", "content": "3"},
         {"role": "tool", "tool_call_id": "c2", "content": "3"},
         {"role": "assistant", "content": "3!"},
-        {"role": "assistant", "content": ""},
+        {"role": "assistant", "content": "(no answer)"},
     ]);
     assert_eq!(sent_messages(&messages), expected);
 }

@@ -3,6 +3,7 @@
 use crate::http::Home;
 use crate::model::Profile;
 use crate::openai::dialect::{Audio, Choice, Dialect, Field, Files, Pdf, Replay, Schemas, Thinking, Words};
+use crate::openai::profile;
 
 /// The choice in OpenAI's words, which most servers know.
 const CHOICE: Choice = Choice { required: "required", names: true, while_thinking: true };
@@ -29,6 +30,28 @@ pub(in crate::openai) static OPENAI: Dialect = Dialect {
 /// A server that is not known here, spoken to as if it were OpenAI's but for the older name of the limit on tokens.
 pub(in crate::openai) static ELSEWHERE: Dialect = ANY;
 
+/// Kimi, which has no name here and is known by its hosts: <https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model>.
+///
+/// While it thinks, it refuses an answer with calls and without a thought, for which it takes a space but no empty text, and any
+/// choice but `auto` and `none`.
+static KIMI: Dialect = Dialect {
+    home: Home { provider: "moonshot", ..HOME },
+    choice: Some(Choice { while_thinking: false, ..CHOICE }),
+    replay: Replay::Always(" "),
+    ..ANY
+};
+
+/// The servers by their hosts, where a model is asked as `openai:..`.
+pub(in crate::openai) static HOSTS: [(&str, &Dialect); 7] = [
+    ("api.deepseek.com", &DEEPSEEK),
+    ("api.groq.com", &GROQ),
+    ("api.mistral.ai", &MISTRAL),
+    ("api.moonshot.ai", &KIMI),
+    ("api.moonshot.cn", &KIMI),
+    ("api.openai.com", &OPENAI),
+    ("openrouter.ai", &OPENROUTER),
+];
+
 const ANY: Dialect = Dialect {
     home: HOME,
     takes: &[
@@ -44,8 +67,8 @@ const ANY: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { images: Some(""), pdf: Some(Pdf::File), audio: Some(Audio::Object), in_results: false },
     replay: Replay::Never,
-    short_ids: false,
-    profile: Profile::NATIVE_OUTPUT,
+    mistral: false,
+    profile: profile::direct,
 };
 
 pub(crate) const HOME: Home = Home {
@@ -70,9 +93,9 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
     choice: Some(Choice { while_thinking: false, ..CHOICE }),
     schemas: Schemas::Words,
     files: Files { images: Some("vision"), pdf: None, audio: None, in_results: false },
-    replay: Replay::Always,
-    short_ids: false,
-    profile: Profile::NONE,
+    replay: Replay::Always(""),
+    mistral: false,
+    profile: |_| Profile::NONE,
 };
 
 /// <https://console.groq.com/docs/api-reference>, `/docs/reasoning`, `/docs/structured-outputs`, `/docs/vision`
@@ -99,9 +122,9 @@ pub(in crate::openai) static GROQ: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { audio: None, ..NO_PDF },
     replay: Replay::Field,
-    short_ids: false,
+    mistral: false,
     // It takes a schema only without tools, from some models, and not in a stream.
-    profile: Profile::NONE,
+    profile: |_| Profile::NONE,
 };
 
 /// <https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md>
@@ -119,8 +142,8 @@ pub(in crate::openai) static LLAMA_CPP: Dialect = Dialect {
     schemas: Schemas::LlamaCpp { of_tools: true },
     files: NO_PDF,
     replay: Replay::Field,
-    short_ids: false,
-    profile: EITHER,
+    mistral: false,
+    profile: |_| EITHER,
 };
 
 /// <https://docs.mistral.ai/api/>, <https://docs.mistral.ai/capabilities/reasoning/>
@@ -146,8 +169,8 @@ pub(in crate::openai) static MISTRAL: Dialect = Dialect {
     schemas: Schemas::Strict,
     files: Files { images: Some(""), pdf: Some(Pdf::DocumentUrl), audio: Some(Audio::Bare), in_results: true },
     replay: Replay::Chunks,
-    short_ids: true,
-    profile: EITHER,
+    mistral: true,
+    profile: |_| EITHER,
 };
 
 /// They think, or they do not.
@@ -168,8 +191,8 @@ pub(in crate::openai) static OLLAMA: Dialect = Dialect {
     schemas: Schemas::LlamaCpp { of_tools: false },
     files: NO_PDF,
     replay: Replay::Field,
-    short_ids: false,
-    profile: EITHER,
+    mistral: false,
+    profile: |_| EITHER,
 };
 
 /// <https://openrouter.ai/docs/api/reference/parameters>, <https://openrouter.ai/docs/use-cases/reasoning-tokens>
@@ -193,7 +216,7 @@ pub(in crate::openai) static OPENROUTER: Dialect = Dialect {
     thinking: Thinking::Object,
     replay: Replay::Details,
     // Whether there are schemas is up to the model.
-    profile: Profile::NONE,
+    profile: profile::routed,
     ..ANY
 };
 
@@ -212,6 +235,6 @@ pub(in crate::openai) static VLLM: Dialect = Dialect {
     schemas: Schemas::Grammar,
     files: NO_PDF,
     replay: Replay::Field,
-    profile: EITHER,
+    profile: |_| EITHER,
     ..ANY
 };

@@ -44,6 +44,9 @@ pub(in crate::openai) struct Choice<'a> {
     pub(in crate::openai) message: Option<Box<Delta>>,
     #[serde(borrow)]
     pub(in crate::openai) finish_reason: Option<Word<'a>>,
+    /// OpenRouter's: the word of the server behind it, and why the answer ended early.
+    pub(in crate::openai) native_finish_reason: Option<Word<'a>>,
+    pub(in crate::openai) error: Option<Box<Value>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -30,6 +30,37 @@ async fn a_model_that_thinks_takes_no_sampling_and_the_newer_limit() {
 }
 
 #[tokio::test]
+async fn a_model_that_searches_takes_no_sampling() {
+    let body = json!({"max_tokens": 9, "seed": 7, "stop": ["x"], "service_tier": "flex"});
+    for name in ["gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11"] {
+        assert_eq!(asked(name, everything(), false).await, body, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn the_o_series_is_not_told_how_many_calls_to_make_at_a_time() {
+    let one = || Settings::new().parallel_tool_calls(false);
+    for name in ["o1", "o3-mini", "o3-2025-04-16", "openai/o4-mini"] {
+        assert_eq!(asked(name, one(), true).await, json!({}), "{name}");
+    }
+    for name in ["gpt-5", "gpt-4.1", "our-model"] {
+        assert_eq!(asked(name, one(), true).await, json!({"parallel_tool_calls": false}), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_level_goes_as_the_nearest_word_that_a_kind_of_models_has() {
+    for (name, words) in [
+        ("gpt-5-pro", ["high", "high", "high", "high", "high", "high"]),
+        ("gpt-5.4-pro", ["medium", "medium", "medium", "medium", "high", "medium"]),
+        ("gpt-5.3-codex", ["low", "low", "low", "medium", "high", "medium"]),
+    ] {
+        assert_eq!(efforts(OPENAI, name).await, words, "{name}");
+    }
+    assert_eq!(asked("gpt-5.2-codex", Settings::new().temperature(0.5), true).await, json!({}));
+}
+
+#[tokio::test]
 async fn a_model_that_can_do_without_thinking_samples_then() {
     let samples = async |name, settings: Settings| asked(name, settings, false).await.get("temperature").is_some();
     let hot = || Settings::new().temperature(0.5);

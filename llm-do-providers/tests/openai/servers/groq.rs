@@ -55,6 +55,14 @@ async fn a_thought_goes_back_in_its_field() {
     assert_eq!(turned(GROQ, "qwen/qwen3-32b", stream, true).await.1, back);
 }
 
+#[tokio::test]
+async fn a_thought_does_not_go_to_another_model() {
+    let message = json!({"reasoning": "hm, add", "tool_calls": called("c1")});
+    let (first, back) = turned_to(GROQ, (GROQ, LLAMA), "openai/gpt-oss-120b", reply(&message), false).await;
+    assert_eq!(thoughts(&first), "hm, add");
+    assert_eq!(back, json!({"role": "assistant", "tool_calls": called("c1")}));
+}
+
 fn last_piece(x_groq: &Value) -> Reply {
     let piece = json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "x_groq": x_groq});
     let first = json!({"choices": [{"index": 0, "delta": {"content": "a"}}], "x_groq": {"id": "req_1"}});

@@ -97,6 +97,38 @@ async fn ids_of_other_servers_are_made_short_alike_in_calls_and_results() {
 }
 
 #[tokio::test]
+async fn an_answer_stands_between_results_and_what_the_user_says() {
+    let (roles, sent) = roles(MISTRAL, NAME, &with_files_and_more()).await;
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(sent[3], json!({"role": "assistant", "content": "(no answer)"}));
+    assert_eq!(sent[4], json!({"role": "user", "content": "go on"}));
+}
+
+#[tokio::test]
+async fn an_answer_without_words_goes_back_with_some() {
+    for content in [json!(""), json!(null), json!("\n"), json!([])] {
+        let back = turned(MISTRAL, NAME, reply(&json!({"role": "assistant", "content": content})), false).await.1;
+        assert_eq!(back, json!({"role": "assistant", "content": "(no answer)"}), "{content}");
+    }
+}
+
+#[tokio::test]
+async fn its_models_want_such_histories_from_servers_in_between_too() {
+    for (server, name) in [
+        (Server::OpenRouter, "mistralai/mistral-medium-3.1"),
+        (Server::Vllm, "mistralai/Devstral-Small-2-24B-Instruct-2512"),
+        (Server::OpenAi, "Ministral-8B"),
+    ] {
+        let (roles, sent) = roles(server, name, &with_files_and_more()).await;
+        assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user", "user"], "{name}");
+        assert_eq!(sent[2]["tool_call_id"].as_str().unwrap().len(), 9, "{name}");
+    }
+    let (roles, sent) = roles(Server::OpenRouter, "qwen/qwen3-max", &with_files_and_more()).await;
+    assert_eq!(roles, ["user", "assistant", "tool", "user", "user"]);
+    assert!(sent[2]["tool_call_id"].as_str().unwrap().starts_with("toolu_"));
+}
+
+#[tokio::test]
 async fn files_have_parts_of_its_own_and_stand_in_results() {
     assert_eq!(file(MISTRAL, NAME, image()).await.unwrap(), image_url());
     assert_eq!(file(MISTRAL, NAME, audio()).await.unwrap(), json!([{"type": "input_audio", "input_audio": "aGkh"}]));

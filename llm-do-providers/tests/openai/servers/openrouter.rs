@@ -38,6 +38,20 @@ async fn a_choice_goes_in_the_words_of_openai() {
 }
 
 #[tokio::test]
+async fn a_call_is_not_forced_on_a_claude_that_is_asked_to_think() {
+    let free = [(both(), Value::Null), (vec!["sub".to_owned()], Value::Null), (both(), json!("none"))];
+    let forced = [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))];
+    for (name, level, expected) in [
+        (CLAUDE, ThinkingLevel::Low, &free),
+        (CLAUDE, ThinkingLevel::Tokens(4000), &free),
+        (CLAUDE, ThinkingLevel::Off, &forced),
+        ("google/gemini-2.5-flash", ThinkingLevel::Low, &forced),
+    ] {
+        assert_eq!(choices(OPENROUTER, name, &Settings::new().thinking(level)).await, *expected, "{name} {level:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_schema_is_held_to_strictly() {
     let form = format(OPENROUTER, "openai/gpt-5").await;
     assert_eq!((&form["type"], &form["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));

@@ -1,0 +1,58 @@
+//! Errors in answers of status 200, where an error would stand or within the answer itself.
+
+use serde_json::json;
+
+use super::wire::{Choice, Chunk};
+use crate::error::{ErrorKind, ProviderError};
+use crate::exchange::reported;
+use crate::http::Endpoint;
+use crate::lenient::Word;
+
+/// Returns the error that an answer, or a piece of one, is or ends in.
+pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>) -> Option<ProviderError> {
+    if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
+        return Some(reported(server, error));
+    }
+    if word(chunk.object.as_ref()) == "error" {
+        let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
+        return Some(reported(server, &error));
+    }
+    ended(server, chunk.choices.as_ref()?.0.as_ref()?)
+}
+
+/// Returns the error that an answer ends in: by <https://openrouter.ai/docs/api/reference/errors-and-debugging>, its `error`
+/// or the words of the model's own server, else what stands for the reason to stop.
+fn ended(server: &Endpoint, choice: &Choice<'_>) -> Option<ProviderError> {
+    let (reason, native) = (word(choice.finish_reason.as_ref()), word(choice.native_finish_reason.as_ref()));
+    if [reason, native].into_iter().any(is_malformed) {
+        let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
+        return Some(passing(server, ErrorKind::Protocol, text));
+    }
+    choice.error.as_ref().map(|error| reported(server, error)).or_else(|| gave_up(server, reason))
+}
+
+/// The words of Gemini's API, as it or a server in between writes them.
+fn is_malformed(reason: &str) -> bool {
+    ["malformed_function_call", "unexpected_tool_call", "malformed_response"]
+        .into_iter()
+        .any(|word| reason.eq_ignore_ascii_case(word))
+}
+
+/// The error for a reason that says that the server gave up: `error` of OpenRouter, Mistral and vLLM, whose word for a request
+/// that it dropped is `abort`, and DeepSeek's, by <https://api-docs.deepseek.com/api/create-chat-completion>.
+fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
+    let (kind, what) = match reason {
+        "error" | "abort" => (ErrorKind::Unavailable, "gave up amid the answer"),
+        "insufficient_system_resource" => (ErrorKind::Overloaded, "is overloaded"),
+        _ => return None,
+    };
+    Some(passing(server, kind, &format!("the provider {what} ({reason}); try again later")))
+}
+
+fn passing(server: &Endpoint, kind: ErrorKind, text: &str) -> ProviderError {
+    ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(true)
+}
+
+fn word<'a>(word: Option<&'a Word<'_>>) -> &'a str {
+    word.map(Word::as_str).unwrap_or_default()
+}

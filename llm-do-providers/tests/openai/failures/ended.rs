@@ -1,0 +1,72 @@
+//! Answers that end in an error, by <https://openrouter.ai/docs/api/reference/errors-and-debugging> and
+//! <https://api-docs.deepseek.com/api/create-chat-completion>.
+
+use super::*;
+
+/// The replies, whole and streamed, of an answer that ended in `choice`, which has the rest of it.
+fn ended(choice: &Value, text: &str) -> [Reply; 2] {
+    let with = |key: &str| {
+        let mut choice = choice.clone();
+        choice["index"] = json!(0);
+        choice[key] = json!({ "content": text });
+        json!({ "choices": [choice] })
+    };
+    [Reply::json(200, &with("message")), Reply::stream().event(&with("delta").to_string()).event("[DONE]").end()]
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_in_an_error_is_one_with_what_arrived() {
+    let cases = [
+        (
+            json!({"finish_reason": "error", "error": {"code": 502, "message": "my secret"}}),
+            (ErrorKind::Unavailable, 502, "the provider fails; try again later"),
+        ),
+        (
+            json!({"finish_reason": "stop", "error": {"code": 429, "message": "my secret"}}),
+            (ErrorKind::RateLimited, 429, "too many requests"),
+        ),
+        (
+            json!({"finish_reason": "error"}),
+            (ErrorKind::Unavailable, 200, "gave up amid the answer (error); try again later"),
+        ),
+        (json!({"finish_reason": "abort"}), (ErrorKind::Unavailable, 200, "gave up amid the answer (abort)")),
+        (
+            json!({"finish_reason": "insufficient_system_resource"}),
+            (ErrorKind::Overloaded, 200, "is overloaded (insufficient_system_resource); try again later"),
+        ),
+        (
+            json!({"finish_reason": "error", "native_finish_reason": "MALFORMED_FUNCTION_CALL", "error": {"code": 502}}),
+            (ErrorKind::Protocol, 200, "a call that the server could not read; try again"),
+        ),
+        (
+            json!({"finish_reason": "malformed_function_call"}),
+            (ErrorKind::Protocol, 200, "a call that the server could not read; try again"),
+        ),
+    ];
+    for (choice, (kind, status, says)) in cases {
+        let server = Server::scripted(ended(&choice, "Half of")).await;
+        let model = model(&server).retries(0).build().unwrap();
+        for error in [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()] {
+            check(&error, kind, Some(status), says);
+            assert_eq!(error.arrived().unwrap().text(), "Half of", "{choice}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_ends_in_an_error_is_asked_for_anew_while_nothing_was_shown() {
+    for reason in ["error", "MALFORMED_FUNCTION_CALL"] {
+        let [half, half_stream] = ended(&json!({ "finish_reason": reason }), "Half of");
+        let server = Server::scripted([half, ok(), half_stream, ok_stream()]).await;
+        let model = model(&server).build().unwrap();
+        assert_eq!(whole(&model).await.unwrap().text(), "fine", "{reason}");
+        let events: Vec<_> = events(&model).await.into_iter().map(Result::unwrap).collect();
+        assert!(matches!(&events[..2], [StreamEvent::Waiting { .. }, StreamEvent::Text(fine)] if fine == "fine"));
+    }
+    let last = json!({"choices": [{"index": 0, "delta": {"content": " of"}, "finish_reason": "error"}]});
+    let shown = Reply::stream().event(&piece(json!({"content": "Half"})).to_string()).event(&last.to_string()).end();
+    let server = Server::scripted([shown, ok_stream()]).await;
+    let events = events(&model(&server).build().unwrap()).await;
+    let [Ok(StreamEvent::Text(half)), Err(error)] = &events[..] else { panic!("{events:?}") };
+    assert_eq!((half.as_str(), error.arrived().unwrap().text().as_str()), ("Half", "Half of"));
+}
