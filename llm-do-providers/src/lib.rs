@@ -110,7 +110,7 @@ pub use self::message::{
     FinishReason, Message, ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall, ToolResult, UserPart,
 };
 pub use self::model::{
-    Model, OutputSchema, Profile, Request, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
+    Model, OutputSchema, Profile, Request, RequestHint, ResponseStream, StreamEvent, ToolChoice, ToolSpec, replay,
 };
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};

@@ -1,5 +1,6 @@
 //! The one trait that every model implements, and what goes in and out of it.
 
+mod hint;
 mod profile;
 mod replay;
 
@@ -11,6 +12,7 @@ use async_trait::async_trait;
 use futures_core::Stream;
 use serde_json::Value;
 
+pub use self::hint::RequestHint;
 pub use self::profile::Profile;
 pub use self::replay::replay;
 use crate::error::ProviderError;
@@ -89,6 +91,8 @@ pub struct Request<'a> {
     pub output: Option<&'a OutputSchema>,
     /// Settings.
     pub settings: &'a Settings,
+    /// What models for tests go by, and all others ignore.
+    pub hint: RequestHint<'a>,
 }
 
 impl<'a> Request<'a> {
@@ -103,6 +107,7 @@ impl<'a> Request<'a> {
             server_side_tools: &[],
             output: None,
             settings,
+            hint: RequestHint::default(),
         }
     }
 
@@ -134,6 +139,12 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn output(self, output: Option<&'a OutputSchema>) -> Self {
         Self { output, ..self }
+    }
+
+    /// Says what models for tests go by. Default: nothing.
+    #[must_use]
+    pub fn hint(self, hint: RequestHint<'a>) -> Self {
+        Self { hint, ..self }
     }
 }
 

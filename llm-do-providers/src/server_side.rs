@@ -23,6 +23,10 @@ impl ServerSideTool {
     /// A search of the web, with nothing set.
     pub const WEB_SEARCH: Self = Self::WebSearch(WebSearch::NEW);
 
+    /// Every tool there is.
+    #[cfg(feature = "testing")]
+    pub(crate) const ALL: &[Self] = &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
+
     /// Returns the name in `server_side_tools` of a worker, such as `web_search`.
     #[must_use]
     pub const fn name(&self) -> &'static str {

@@ -69,7 +69,8 @@ async fn what_was_recorded_is_answered_without_the_model_in_any_order() {
     let folder = Folder::new("replay-order");
     let answers = recorded(&folder.file(), &["a", "b", "a"]).await;
     let model = ReplayModel::open(folder.file(), nobody).unwrap();
-    assert_eq!((model.name(), Model::profile(&model)), ("function:real", Profile::NATIVE_OUTPUT));
+    let profile = Model::profile(&model);
+    assert_eq!((model.name(), profile.with_server_side_tools(&[])), ("function:real", Profile::NATIVE_OUTPUT));
     assert_eq!(ask(&model, "b").await.unwrap(), answers[1]);
     // Equal ones as they came.
     assert_eq!(ask(&model, "a").await.unwrap(), answers[0]);
@@ -130,6 +131,42 @@ async fn an_error_of_the_real_model_is_not_recorded() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("real", ErrorKind::Overloaded, "it is overloaded")));
     let model = ReplayModel::open(folder.file(), || Ok(down)).unwrap();
     assert_eq!(ask(&model, "a").await.unwrap_err().kind(), ErrorKind::Overloaded);
+    model.assert_over();
+    assert!(!folder.file().exists(), "the next run is to record");
+    recorded(&folder.file(), &["a"]).await;
+    ask(&ReplayModel::replay(folder.file()).unwrap(), "a").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_is_told_before_an_answer_is_paid_for() {
+    let folder = Folder::new("replay-folder");
+    let error = ReplayModel::open(folder.0.join("tapes/a.jsonl"), || Ok(real())).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Configuration);
+    assert!(error.to_string().contains("there is no folder `"), "{error}");
+}
+
+#[tokio::test]
+async fn answers_that_nobody_asked_for_fail_the_test_and_are_not_quoted() {
+    let folder = Folder::new("replay-left");
+    recorded(&folder.file(), &["my secret", "b", "c"]).await;
     let model = ReplayModel::replay(folder.file()).unwrap();
-    assert!(ask(&model, "a").await.unwrap_err().to_string().contains("all that were recorded"));
+    ask(&model, "b").await.unwrap();
+    let clone = model.clone();
+    let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| clone.assert_over())).unwrap_err();
+    let text = panic.downcast_ref::<String>().unwrap();
+    assert!(text.starts_with("`function:real` was not asked for all: answers left of the 3 in `"), "{text}");
+    assert!(text.ends_with("tape.jsonl`: 2, the next is in line 2") && !text.contains("secret"), "{text}");
+    for question in ["c", "my secret"] {
+        ask(&model, question).await.unwrap();
+    }
+    clone.assert_over();
+}
+
+#[tokio::test]
+async fn a_recording_of_before_some_things_were_asked_of_the_model_is_still_one() {
+    let folder = Folder::new("replay-old");
+    let head = json!({ "model": "a:b", "native_output": true, "native_output_with_tools": false });
+    std::fs::write(folder.file(), format!("{head}\n")).unwrap();
+    let profile = Model::profile(&ReplayModel::replay(folder.file()).unwrap());
+    assert_eq!((profile.tools, profile.native_output, profile.native_output_with_tools), (true, true, false));
 }

@@ -175,9 +175,9 @@ pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
     Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
     Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
-    ProviderError, Request, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, Settings,
-    StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch,
-    model_provider, replay,
+    ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+    Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
+    WebSearch, model_provider, replay,
 };
 #[cfg(feature = "local")]
 pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};

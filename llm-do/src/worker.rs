@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use llm_do_providers::{
-    ErrorKind, Message, Model, PriceTable, ProviderError, Request, Response, ResponseStream, ServerSideTool, Settings,
-    StreamEvent, ToolChoice, ToolSpec, replay,
+    ErrorKind, Message, Model, PriceTable, ProviderError, Request, RequestHint, Response, ResponseStream,
+    ServerSideTool, Settings, StreamEvent, ToolChoice, ToolSpec, replay,
 };
 use serde_json::{Value, json};
 
@@ -162,8 +162,8 @@ impl WorkerRun {
             messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let (run, sent) = (Arc::clone(self), asked.clone());
-        let local = async move { run.answer(&sent).await };
+        let (run, sent, answers) = (Arc::clone(self), asked.clone(), turns.turn());
+        let local = async move { run.answer(&sent, answers).await };
         let input = || self.input(turns, &asked);
         let response: Response = tokio::select! {
             biased;
@@ -203,14 +203,15 @@ impl WorkerRun {
         }
     }
 
-    async fn answer(&self, asked: &Asked) -> Result<Response, CallError> {
+    async fn answer(&self, asked: &Asked, answers: u32) -> Result<Response, CallError> {
         let instructions = asked.instructions.as_ref().unwrap_or(&self.instructions);
         let request = Request::new(&asked.messages, asked.settings.as_deref().unwrap_or(&self.settings))
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&self.tools)
             .tool_choice(self.tool_choice())
             .server_side_tools(&self.server_side_tools)
-            .output(self.output.schema());
+            .output(self.output.schema())
+            .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);
         let stream = if self.streaming {
             self.model.stream(request).await.map_err(failed)?

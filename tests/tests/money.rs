@@ -62,7 +62,7 @@ fn a_dated_snapshot_costs_what_its_model_costs_and_another_model_of_the_family_d
 fn what_is_not_known_has_no_cost_and_what_runs_in_this_process_costs_nothing() {
     let table = PriceTable::builtin();
     assert_eq!(table.cost("openai:ours", &millions()), None);
-    for model in ["local:qwen3-0.6b", "test:model", "function:model", "Test:x"] {
+    for model in ["local:qwen3-0.6b", "test:model", "function:model", "scripted:model", "Test:x"] {
         assert_eq!(table.cost(model, &millions()), Some(Money::ZERO), "{model}");
     }
     assert_eq!(table.find("local:qwen3-0.6b"), None);

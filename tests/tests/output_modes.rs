@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
-use llm_do::testing::{AskedRequest, Recorder, ScriptedModel};
-use llm_do::{EventKind, OutputMode, Profile, ToolChoice, Value, WorkerSpec, json};
+use llm_do::testing::{AskedRequest, Recorder, ScriptedModel, TestModel};
+use llm_do::{
+    EventKind, FunctionGuard, OutputMode, Profile, Refusal, RuntimeBuilder, ToolChoice, Value, WorkerSpec, json,
+};
 
 /// What was found.
 #[data]
@@ -137,6 +139,47 @@ async fn a_model_that_calls_no_tools_is_not_asked_by_a_worker_that_needs_one() {
     assert!(output.contains("it calls no tools, and `output = tool` needs one"), "{output}");
     assert_eq!(model.requests(), []);
     assert_eq!(runtime.run(answer { input: "q".into() }).await.unwrap(), "7", "plain text needs no tool");
+}
+
+/// Runs the workers that are asked for JSON in their instructions.
+async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
+    let text = Runtime::builder().force_model(model.clone().profile(Profile::TEXT)).build().unwrap();
+    let tools = Runtime::builder().force_model(model).build().unwrap();
+    [text.run(judge { input: "q".into() }).await, tools.run(say_after_a_look { input: "q".into() }).await]
+}
+
+#[tokio::test]
+async fn a_model_for_tests_gives_what_the_instructions_ask_for() {
+    for (model, score) in [
+        (TestModel::new(), 0),
+        (TestModel::new().output(finding()), 7),
+        (TestModel::new().text("So: {\"score\": 9}"), 9),
+        (TestModel::new().text("For workers that answer in text.").output(finding()), 7),
+    ] {
+        for result in prompted(model).await {
+            assert_eq!(result.unwrap(), Finding { score });
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_for_tests_calls_no_tool_again_where_its_answer_is_refused() {
+    let looks = async |builder: RuntimeBuilder| {
+        let recorder = Recorder::new();
+        let runtime = builder.sink(recorder.clone()).build().unwrap();
+        let result = runtime.run(say_after_a_look { input: "q".into() }).await;
+        assert!(matches!(result, Err(CallError::GaveUp { .. })), "{result:?}");
+        let kinds = recorder.kinds();
+        assert!(kinds.iter().any(|kind| matches!(kind, EventKind::ModelRetry { .. })));
+        kinds.iter().filter(|kind| matches!(kind, EventKind::CallStarted { .. })).count() - 1
+    };
+    let unfit = Runtime::builder().force_model(TestModel::new().text("Seven."));
+    assert_eq!(looks(unfit).await, 1);
+    let guard = FunctionGuard::new("never").after_response(|_, response| {
+        let is_call = response.tool_calls().next().is_some();
+        if is_call { Ok(()) } else { Err(Refusal::tell("say it otherwise")) }
+    });
+    assert_eq!(looks(Runtime::builder().force_model(TestModel::new()).guard(guard)).await, 1);
 }
 
 #[tokio::test]

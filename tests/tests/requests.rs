@@ -252,6 +252,19 @@ async fn what_the_user_answers_becomes_part_of_the_conversation() {
 }
 
 #[tokio::test]
+async fn a_model_that_tries_every_tool_asks_the_user_once_for_each_prompt() {
+    let asked = Arc::default();
+    let user = Named("Ann", Arc::clone(&asked));
+    let runtime = Runtime::builder().force_model(TestModel::new()).input_handler(user).build().unwrap();
+    let mut chat = runtime.chat();
+    for questions in [1, 2] {
+        let answer = chat.send(assistant { input: "go".into() }).await.unwrap();
+        assert!(answer.ends_with("\nask_user: Ann"), "{answer}");
+        assert_eq!(asked.lock().unwrap().len(), questions);
+    }
+}
+
+#[tokio::test]
 async fn with_nobody_to_answer_the_question_is_an_error_that_says_what_to_give() {
     let runtime = builder(Vec::new()).build().unwrap();
     let error = llm_do::chain(&runtime.run(ask_user {}).await.unwrap_err());

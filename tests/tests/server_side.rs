@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
 use llm_do::prelude::*;
-use llm_do::testing::{Recorder, ScriptedModel};
+use llm_do::testing::{Recorder, ReplayModel, ScriptedModel};
 use llm_do::{
     ApprovalMode, EventKind, FunctionGuard, JsonLines, MemoryJournal, Model, Profile, ProviderError, Request, Response,
     ResponsePart, ResponseStream, RuntimeBuilder, ServerSideTool, ServerSideToolUse, StreamEvent, Terminal, Usage,
@@ -16,6 +16,10 @@ use llm_do::{
 /// Search for an answer.
 #[worker(server_side_tools = [web_search, code_execution])]
 async fn search(input: String) -> String;
+
+/// Search for an answer.
+#[worker(server_side_tools = [web_fetch])]
+async fn fetch(input: String) -> String;
 
 const PROFILE: Profile =
     Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
@@ -85,6 +89,21 @@ async fn each_use_is_told_as_begun_and_ended_streamed_or_not_and_guarded_or_not(
         let guard = FunctionGuard::new("nothing").after_response(|_, _| Ok(()));
         assert_eq!(told(builder(streaming).guard(guard)).await, both());
     }
+}
+
+#[tokio::test]
+async fn what_was_recorded_with_them_is_replayed_with_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || ReplayModel::open(folder.path().join("search.jsonl"), || Ok(scripted())).unwrap();
+    for _ in ["recorded", "replayed"] {
+        let model = open();
+        let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
+        assert_eq!(runtime.run(search { input: "q".into() }).await.unwrap(), "I run it.");
+        model.assert_over();
+    }
+    let other = Runtime::builder().force_model(open()).build().unwrap().run(fetch { input: "q".into() }).await;
+    let error = llm_do::chain(&other.unwrap_err());
+    assert!(error.contains("it differs from the next one that was recorded at `/server_side_tools/0"), "{error}");
 }
 
 /// A model whose streams are these events.

@@ -362,6 +362,25 @@ async fn a_result_does_not_count_if_a_call_beside_it_fails() {
 }
 
 #[tokio::test]
+async fn each_of_several_results_has_its_answer_whatever_becomes_of_the_call_beside_them() {
+    let given = |id| ResponsePart::ToolCall(ToolCall::new(id, "final_result", finding().to_string()));
+    for (path, is_error) in [("missing", true), ("a", false)] {
+        let answer = vec![given("1"), given("2"), call("read", &json!({ "path": path }))];
+        let model = scripted(vec![answer, vec![call("final_result", &finding())]]);
+        let mut chat = builder(model.clone()).build().unwrap().chat();
+        chat.send(judge { path: "a".into() }).await.unwrap();
+        let asked = model.requests();
+        // A history is repaired when it is looked at, so it tells only what was accepted.
+        let history = chat.history();
+        let messages = asked.get(1).map_or(history.messages(), |again| &*again.messages);
+        let Message::Tool { results } = &messages[2] else { panic!("{messages:?}") };
+        let mut told: Vec<_> = results.iter().map(|result| (&*result.call_id, result.is_error)).collect();
+        told.sort_unstable();
+        assert_eq!(told, [("1", is_error), ("2", is_error), ("id-read", is_error)]);
+    }
+}
+
+#[tokio::test]
 async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
     let read = || vec![call("read", &json!({ "path": "a" }))];
     let model = scripted(vec![read(), read(), read(), vec![call("delete", &json!({ "path": "a" }))]]);

@@ -19,7 +19,7 @@ static NOTHING: Price = Price::per_million(Money::ZERO, Money::ZERO);
 /// Prefixes of models, and those under which the table has their prices.
 const ALIASES: [(&str, &str); 2] = [("gemini", "google"), ("openai-responses", "openai")];
 /// The providers whose models run in this process.
-const FREE: [&str; 3] = ["local", "test", "function"];
+const FREE: [&str; 4] = ["local", "test", "function", "scripted"];
 
 /// What models cost, by name: a dated table that you extend.
 ///

@@ -4,11 +4,11 @@ mod tape;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use self::tape::{Tape, difference, written};
+use self::tape::{Recording, Tape, difference, written};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
 use crate::response::Response;
@@ -19,10 +19,13 @@ const PROVIDER: &str = "replay";
 ///
 /// Each request is held to the recorded ones in full: instructions, messages, tools, output schema and settings. One that is
 /// not among them is an error that names the first place where it differs from the next recorded one, so that a test notices
-/// what changed. Equal requests are answered in the order of the file, each answer once; others in any order, as calls at the
-/// same time make them.
+/// what changed; [`assert_over`](Self::assert_over) has it notice what is not asked any more. Equal requests are answered in the
+/// order of the file, each answer once; others in any order, as calls at the same time make them.
 ///
-/// The file has a line of JSON for each request. It holds prompts and answers, but no key and no header.
+/// The file has a line of JSON for each request. It holds prompts and answers, but no key and no header. It is made with the
+/// first answer: a recording whose first request fails leaves none.
+///
+/// Its name is that of the model that was recorded, so that the answers have the price that they had.
 ///
 /// # Examples
 ///
@@ -50,9 +53,15 @@ const PROVIDER: &str = "replay";
 pub struct ReplayModel {
     name: String,
     profile: Profile,
-    /// Who is asked, while the file is made.
-    real: Option<Arc<dyn Model>>,
-    tape: Arc<Mutex<Tape>>,
+    source: Source,
+}
+
+/// Where answers come from.
+#[derive(Clone)]
+enum Source {
+    File(Arc<Mutex<Tape>>),
+    /// A model, while the file is made.
+    Real(Arc<dyn Model>, Arc<Mutex<Recording>>),
 }
 
 impl ReplayModel {
@@ -62,7 +71,8 @@ impl ReplayModel {
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the file cannot be read or made, and the error of `real`.
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the file cannot be read, or there is no folder for it, and the
+    /// error of `real`.
     pub fn open<M: Model + 'static>(
         path: impl AsRef<Path>,
         real: impl FnOnce() -> Result<M, ProviderError>,
@@ -72,9 +82,9 @@ impl ReplayModel {
             return Self::replay(path);
         }
         let real = real()?;
-        let tape = Tape::create(path, real.name(), real.profile()).map_err(|error| unusable(path, &error))?;
         let (name, profile) = (real.name().to_owned(), real.profile());
-        Ok(Self { name, profile, real: Some(Arc::new(real)), tape: Arc::new(Mutex::new(tape)) })
+        let recording = Recording::new(path, &name, profile).map_err(|error| unusable(path, &error))?;
+        Ok(Self { name, profile, source: Source::Real(Arc::new(real), Arc::new(Mutex::new(recording))) })
     }
 
     /// Answers from the file at `path`.
@@ -85,30 +95,46 @@ impl ReplayModel {
     pub fn replay(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
         let path = path.as_ref();
         let (tape, name, profile) = Tape::read(path).map_err(|error| unusable(path, &error))?;
-        Ok(Self { name, profile, real: None, tape: Arc::new(Mutex::new(tape)) })
+        Ok(Self { name, profile, source: Source::File(Arc::new(Mutex::new(tape))) })
     }
 
-    /// Says what the model can do. Default: what the recorded one could, but for tools that its provider runs.
+    /// Says what the model can do. Default: what the recorded one could, and of tools that a provider runs all, as requests are
+    /// held to the recorded ones anyway.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    fn answer(&self, request: &Request<'_>) -> Result<Response, ProviderError> {
-        let asked = written(request);
-        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        tape.take(&asked).map_err(|next| {
-            let text = match next {
-                Some(next) => {
-                    let place = difference(&next, &asked).unwrap_or_default();
-                    format!("it differs from the next one that was recorded at `{place}`")
-                }
-                None => "all that were recorded are answered".to_owned(),
-            };
-            let text = format!("a request is not among the recorded ones: {text}; delete the file to record anew");
-            ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
-        })
+    /// Fails the test if recorded answers were not asked for; while the file is made, there are none.
+    ///
+    /// # Panics
+    ///
+    /// Panics with how many answers are left, and where in the file the next one is.
+    #[track_caller]
+    pub fn assert_over(&self) {
+        let Source::File(tape) = &self.source else { return };
+        let left = lock(tape).left();
+        assert!(left.is_none(), "`{}` was not asked for all: {}", self.name, left.unwrap_or_default());
     }
+}
+
+fn answer(tape: &mut Tape, request: &Request<'_>) -> Result<Response, ProviderError> {
+    let asked = written(request);
+    tape.take(&asked).map_err(|next| {
+        let text = match next {
+            Some(next) => {
+                let place = difference(&next, &asked).unwrap_or_default();
+                format!("it differs from the next one that was recorded at `{place}`")
+            }
+            None => "all that were recorded are answered".to_owned(),
+        };
+        let text = format!("a request is not among the recorded ones: {text}; delete the file to record anew");
+        ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> ProviderError {
@@ -118,7 +144,11 @@ fn unusable(path: &Path, error: &std::io::Error) -> ProviderError {
 
 impl fmt::Debug for ReplayModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplayModel").field("name", &self.name).field("real", &self.real).finish_non_exhaustive()
+        let real = match &self.source {
+            Source::Real(real, _) => Some(real),
+            Source::File(_) => None,
+        };
+        f.debug_struct("ReplayModel").field("name", &self.name).field("real", &real).finish_non_exhaustive()
     }
 }
 
@@ -133,10 +163,12 @@ impl Model for ReplayModel {
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        let Some(real) = &self.real else { return self.answer(&request) };
+        let (real, recording) = match &self.source {
+            Source::File(tape) => return answer(&mut lock(tape), &request),
+            Source::Real(real, recording) => (real, recording),
+        };
         let response = real.request(request).await?;
-        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        tape.record(written(&request), &response).map_err(|error| {
+        lock(recording).record(written(&request), &response).map_err(|error| {
             let text = format!("an answer cannot be recorded: {error}");
             ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
         })?;

@@ -24,9 +24,11 @@ inventory::submit! {
 /// A model that first calls every tool once, and then answers; the same each time.
 ///
 /// The arguments are made from each tool's schema: required properties only, and the smallest values. Then it
-/// answers, with JSON made from the schema if the request asks for one, through the output tool `final_result` if one
-/// is offered, and with a text otherwise. It keeps no state: the history tells which tools were called since the
-/// last user message. In the catalog, it is `test:ANY`.
+/// answers, with JSON made from the schema if the request or, by its [`hint`](Request::hint), the instructions ask for one,
+/// through the output tool `final_result` if one is offered, and with a text otherwise. It keeps no state: the history tells
+/// which tools were called since the prompt, which is the last user message before the answers that the hint counts. So a
+/// worker's tools are called once for each call of it, whatever they ask the user, and whatever becomes of the answer. In the
+/// catalog, it is `test:ANY`.
 ///
 /// # Examples
 ///
@@ -81,7 +83,8 @@ impl TestModel {
         Self { calls_tools, ..self }
     }
 
-    /// Answers with `text`. Default: `success (no tool calls)`, or the results of the tools called.
+    /// Answers with `text`, also where only the instructions ask for JSON, unless there is an [`output`](Self::output).
+    /// Default: `success (no tool calls)`, or the results of the tools called.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..self }
@@ -94,7 +97,7 @@ impl TestModel {
     }
 
     fn answer(&self, request: &Request<'_>) -> Vec<ResponsePart> {
-        let turn = Turn::of(request.messages);
+        let turn = Turn::of(request);
         let calls = self.calls(request, &turn);
         if !calls.is_empty() {
             let numbered = calls.into_iter().enumerate();
@@ -137,10 +140,13 @@ impl TestModel {
     }
 
     fn last_words(&self, request: &Request<'_>, turn: &Turn<'_>) -> String {
-        if let Some(output) = request.output {
-            return self.output.clone().unwrap_or_else(|| sample(&output.schema)).to_string();
+        let given = |schema| self.output.clone().unwrap_or_else(|| sample(schema)).to_string();
+        match (request.output, request.hint.prompted_output, &self.text) {
+            (Some(output), ..) => given(&output.schema),
+            (None, Some(schema), text) if text.is_none() || self.output.is_some() => given(schema),
+            (_, _, Some(text)) => text.clone(),
+            _ => turn.report(),
         }
-        self.text.clone().unwrap_or_else(|| turn.report())
     }
 }
 
@@ -161,15 +167,19 @@ impl Model for TestModel {
     }
 }
 
-/// What happened since the last user message.
+/// What happened since the prompt.
 struct Turn<'a> {
     called: HashSet<&'a str>,
     results: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Turn<'a> {
-    fn of(messages: &'a [Message]) -> Self {
-        let begin = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
+    fn of(request: &Request<'a>) -> Self {
+        let messages = request.messages;
+        let answers = (0..messages.len()).rev().filter(|place| matches!(messages[*place], Message::Assistant { .. }));
+        let first = answers.take(request.hint.answers as usize).last().unwrap_or(messages.len());
+        let is_user = |message: &Message| matches!(message, Message::User { .. });
+        let begin = messages[..first].iter().rposition(is_user).unwrap_or_default();
         let results = messages[begin..].iter().filter_map(|message| match message {
             Message::Tool { results } => Some(results),
             _ => None,

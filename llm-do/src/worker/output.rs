@@ -88,6 +88,14 @@ impl Output {
         }
     }
 
+    /// Returns the schema that only the instructions tell of.
+    pub(crate) fn prompted(&self) -> Option<&Value> {
+        match &self.way {
+            Way::Prompted(schema) => Some(schema),
+            _ => None,
+        }
+    }
+
     /// Reads an answer without tool calls; of one that is no more than files the value is null, where the type takes that.
     pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
         match &self.way {

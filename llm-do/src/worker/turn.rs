@@ -49,10 +49,10 @@ enum Phase {
     Failed(String),
 }
 
-/// A valid result, and the call that gave it.
+/// A valid result, and the calls that gave it: the first of them counts, and each is answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Given {
-    call: ToolCall,
+    calls: Vec<ToolCall>,
     value: Value,
 }
 
@@ -192,12 +192,12 @@ impl Turns {
             Ok(value) => value,
             Err(fault) => return self.refuse(&calls, &fault),
         };
-        let (extra, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(gives);
+        let (results, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(gives);
         if others.is_empty() {
-            self.answer(&extra, "the result is accepted", false);
+            self.answer(&results, "the result is accepted", false);
             return self.done(value);
         }
-        self.phase = Phase::Call { calls: others, given: Some(Given { call, value }) };
+        self.phase = Phase::Call { calls: others, given: Some(Given { calls: results, value }) };
         None
     }
 
@@ -211,13 +211,14 @@ impl Turns {
         let spent = self.count(&called);
         let mut results: Vec<_> = called.into_iter().map(|called| called.result).collect();
         match given {
-            Some(Given { call, value }) if !failed => {
-                results.push(result(&call, "the result is accepted", false));
+            Some(Given { calls, value }) if !failed => {
+                results.extend(results_of(&calls, "the result is accepted", false));
                 self.phase = Phase::Done(value);
             }
             given => {
                 let reason = "not accepted, since another call of the same answer failed; give the result again";
-                results.extend(given.map(|given| result(&given.call, reason, true)));
+                let calls = given.map(|given| given.calls).unwrap_or_default();
+                results.extend(results_of(&calls, reason, true));
                 self.next(spent);
             }
         }
@@ -251,8 +252,7 @@ impl Turns {
     /// Answers each of `calls`, so that the history stays one that a provider accepts.
     fn answer(&mut self, calls: &[ToolCall], content: &str, is_error: bool) {
         if !calls.is_empty() {
-            let results = calls.iter().map(|call| result(call, content, is_error)).collect();
-            self.push(Message::Tool { results });
+            self.push(Message::Tool { results: results_of(calls, content, is_error).collect() });
         }
     }
 
@@ -294,8 +294,9 @@ impl Turns {
     }
 }
 
-fn result(call: &ToolCall, content: &str, is_error: bool) -> ToolResult {
-    ToolResult::new(call, content).with_error(is_error)
+/// Returns the same result for each of `calls`.
+fn results_of(calls: &[ToolCall], content: &str, is_error: bool) -> impl Iterator<Item = ToolResult> {
+    calls.iter().map(move |call| ToolResult::new(call, content).with_error(is_error))
 }
 
 #[cfg(test)]
@@ -320,7 +321,8 @@ mod tests {
 
     fn called(call: &ToolCall) -> Called {
         let is_bad = call.id == "bad";
-        Called { result: result(call, "c", is_bad), fault: is_bad.then(|| "c".to_owned()), is_denied: false }
+        let result = ToolResult::new(call, "c").with_error(is_bad);
+        Called { result, fault: is_bad.then(|| "c".to_owned()), is_denied: false }
     }
 
     /// Runs the answers in turn, with `between` applied to the state at every step; returns all states but the first.

@@ -1,8 +1,8 @@
 //! The file of a recording: a line for the model, and one for each request.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,12 +11,21 @@ use crate::model::{Profile, Request, ToolChoice};
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 
-/// What is recorded.
-pub(super) struct Tape {
-    /// Where more is added, while it is made.
+/// A recording that is made.
+pub(super) struct Recording {
+    path: PathBuf,
+    head: Head,
+    /// None before the first answer, so that nothing is left of a recording that has none.
     file: Option<File>,
-    /// What is not answered yet.
-    left: Vec<Recorded>,
+}
+
+/// A recording that is answered from.
+pub(super) struct Tape {
+    path: PathBuf,
+    /// What is not answered yet, by the number of its line.
+    left: Vec<(usize, Recorded)>,
+    /// How many answers there were at first.
+    recorded: usize,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -41,36 +50,56 @@ fn calls_tools() -> bool {
     Profile::NONE.tools
 }
 
-impl Tape {
-    pub(super) fn create(path: &Path, model: &str, profile: Profile) -> io::Result<Self> {
+impl Recording {
+    /// Returns a recording that begins with the first answer, and notices before that if there is no folder for it.
+    pub(super) fn new(path: &Path, model: &str, profile: Profile) -> io::Result<Self> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+            return Err(io::Error::other(format!("there is no folder `{}`; make it", folder.display())));
+        }
         let Profile { tools, native_output, native_output_with_tools, .. } = profile;
-        let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-        write(&mut file, &Head { model: model.to_owned(), tools, native_output, native_output_with_tools })?;
-        Ok(Self { file: Some(file), left: Vec::new() })
+        let head = Head { model: model.to_owned(), tools, native_output, native_output_with_tools };
+        Ok(Self { path: path.to_owned(), head, file: None })
     }
 
+    pub(super) fn record(&mut self, request: Value, response: &Response) -> io::Result<()> {
+        let recorded = line(&Recorded { request, response: response.clone() })?;
+        if let Some(file) = &mut self.file {
+            return file.write_all(&recorded);
+        }
+        let lines = [line(&self.head)?, recorded].concat();
+        self.file.insert(File::create_new(&self.path)?).write_all(&lines)
+    }
+}
+
+impl Tape {
     /// Reads a recording: what it holds, the model's name, and what that could.
+    ///
+    /// It may be asked with any tool that a provider runs: whether that was asked with it then, the requests tell.
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let head = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
         let Head { model, tools, native_output, native_output_with_tools } = parse(&head, 1)?;
-        let profile = Profile { tools, native_output, native_output_with_tools, ..Profile::NONE };
-        let recorded = lines.enumerate().map(|(place, line)| parse(&line?, place + 2));
-        let left = recorded.collect::<io::Result<_>>()?;
-        Ok((Self { file: None, left }, model, profile))
-    }
-
-    pub(super) fn record(&mut self, request: Value, response: &Response) -> io::Result<()> {
-        let Some(file) = &mut self.file else { return Ok(()) };
-        write(file, &Recorded { request, response: response.clone() })
+        let server_side_tools = ServerSideTool::ALL;
+        let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools };
+        let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
+        let left = recorded.collect::<io::Result<Vec<_>>>()?;
+        Ok((Self { path: path.to_owned(), recorded: left.len(), left }, model, profile))
     }
 
     /// Takes the answer to a request out; if there is none, the next request that is left.
     pub(super) fn take(&mut self, request: &Value) -> Result<Response, Option<Value>> {
-        match self.left.iter().position(|recorded| recorded.request == *request) {
-            Some(place) => Ok(self.left.remove(place).response),
-            None => Err(self.left.first().map(|recorded| recorded.request.clone())),
+        match self.left.iter().position(|(_, recorded)| recorded.request == *request) {
+            Some(place) => Ok(self.left.remove(place).1.response),
+            None => Err(self.left.first().map(|(_, recorded)| recorded.request.clone())),
         }
+    }
+
+    /// Says how many answers were not asked for, if there are such; of what they say nothing is quoted.
+    pub(super) fn left(&self) -> Option<String> {
+        let (line, _) = self.left.first()?;
+        let (path, left, recorded) = (self.path.display(), self.left.len(), self.recorded);
+        Some(format!("answers left of the {recorded} in `{path}`: {left}, the next is in line {line}"))
     }
 }
 
@@ -78,10 +107,10 @@ fn parse<T: for<'de> Deserialize<'de>>(line: &str, number: usize) -> io::Result<
     serde_json::from_str(line).map_err(|error| io::Error::other(format!("line {number} is no record: {error}")))
 }
 
-fn write(file: &mut File, record: &impl Serialize) -> io::Result<()> {
+fn line(record: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(record)?;
     line.push(b'\n');
-    file.write_all(&line)
+    Ok(line)
 }
 
 /// Returns all that a request says, but for headers.

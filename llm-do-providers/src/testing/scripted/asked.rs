@@ -5,7 +5,7 @@ use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
 
-/// A request as a [`ScriptedModel`](super::ScriptedModel) kept it: the fields of a [`Request`].
+/// A request as a [`ScriptedModel`](super::ScriptedModel) kept it: the fields of a [`Request`], but for its hint.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AskedRequest {
