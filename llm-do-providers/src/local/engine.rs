@@ -19,10 +19,24 @@ const BATCH: usize = 128;
 pub(super) struct Engine {
     pub(super) reader: Reader,
     pub(super) vocabulary: Vocabulary,
-    pub(super) template: Template,
-    pub(super) dialect: Dialect,
+    pub(super) speech: Speech,
+    /// How it speaks of tools, if that is another way.
+    pub(super) with_tools: Option<Speech>,
     pub(super) thoughts: Option<Thoughts>,
     pub(super) grammars: Grammars,
+}
+
+/// How a model's conversations are written down.
+pub(super) struct Speech {
+    pub(super) template: Template,
+    pub(super) dialect: Dialect,
+}
+
+impl Speech {
+    fn of(template: Template) -> Result<Self, ProviderError> {
+        let dialect = Dialect::of(&template)?;
+        Ok(Self { template, dialect })
+    }
 }
 
 impl Engine {
@@ -36,16 +50,18 @@ impl Engine {
         };
         let mut file = Gguf::open(path).map_err(unreadable)?;
         let vocabulary = Vocabulary::read(&file)?;
-        let template = Template::new(file.text("tokenizer.chat_template"), &vocabulary)?;
-        let dialect = Dialect::of(&template)?;
+        let speech = Speech::of(Template::read(&file, &vocabulary)?)?;
+        // One that fails, or whose calls have no form that could be kept to, is of no use.
+        let with_tools = Template::with_tools(&file, &vocabulary).and_then(|template| Speech::of(template.ok()?).ok());
+        let with_tools = with_tools.filter(|speech| speech.dialect.calls.is_some());
         let decoder = Decoder::read(&mut file, vocabulary.pieces().len()).map_err(unreadable)?;
         Ok(Self {
             reader: Reader { decoder, tokens: Vec::new() },
             grammars: Grammars::new(&vocabulary)?,
             thoughts: Thoughts::of(&vocabulary),
             vocabulary,
-            template,
-            dialect,
+            speech,
+            with_tools,
         })
     }
 }
