@@ -52,7 +52,7 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// Its name is `local:smollm2-135m-instruct`, for SmolLM2-135M-Instruct (Apache-2.0), which
 /// `sh llm-do-providers/fetch-local-model.sh` fetches once into the cache folder (98 MB). `local:PATH.gguf` takes
-/// another file: any dense model of the Llama and Qwen families in GGUF.
+/// another file in GGUF, of a dense model whose architecture is `llama`, `qwen2` or `qwen3`.
 ///
 /// # Files of the hub
 ///
@@ -85,15 +85,16 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// Files whose [`general.architecture`](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) is `llama` (Llama 2 and
 /// 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and what was distilled into them) or `qwen3`, in any
-/// type of numbers that candle reads. Mixtures of experts and rotations scaled by `yarn` are refused. Vocabularies are those
-/// called `gpt2` and `llama` (`SentencePiece`); a way of splitting text that is not known is refused by name, for a model that
-/// reads other tokens than it was trained on answers nonsense. All in a file is foreign: what is not as it should be is an
+/// type of numbers that candle reads. Mixtures of experts, rotations scaled by `yarn`, and files with a tensor that such models
+/// do not have are refused. Vocabularies are those called `gpt2` and `llama` (`SentencePiece`); a way of splitting text that is
+/// not known is refused by name, for a model that reads other tokens than it was trained on answers nonsense. All in a file is foreign: what is not as it should be is an
 /// error of kind [`Configuration`](crate::ErrorKind::Configuration). But a template is a program, whose steps are limited and
 /// whose memory is not: take files from those whom you trust.
 ///
 /// A conversation is written down by the chat template of the file
 /// ([`tokenizer.chat_template`](https://huggingface.co/docs/transformers/main/en/chat_templating_writing)); a file without
-/// one is spoken to in `ChatML` if it has its marks. What the template knows is found out by asking it:
+/// one is spoken to in `ChatML` if it has its marks. Where there are tools to call, `tokenizer.chat_template.tool_use` is taken
+/// instead, if it is there and knows tools; no other named template is. What a template knows is found out by asking it:
 ///
 /// - Tools, calls and results go to it if it shows them, and calls are then made in its form, such as Qwen's
 ///   `<tool_call>`. Other models are told of tools in our own words, and answer a result without another call, for they would
@@ -128,12 +129,23 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// The likeliest token is chosen unless a temperature is set, and only with one do `top_p` and `seed` count; in plain text,
 /// words just written count as less likely. `max_tokens` is 512 and the thought's tokens unless set; one that is set counts
 /// both. A [call that is forced](crate::ToolChoice) is held to by the grammar; an output schema beside it is passed over.
-/// `stop` is heeded in plain text, not in JSON. Strings, arrays and integers without a bound in their schema get one, so
-/// that they end: 200 characters, 8 items and 32 bits. Keywords that the grammar does not know are let pass where they only
-/// narrow a value, such as `not` or `uniqueItems`; those by which values depend on others, such as `if`, `contains` or
-/// `dependentRequired`, are an error that says where they are. A number's digits and the depth of a recursive type have no
-/// bound but `max_tokens`. The penalties, tiers, extra fields and headers of other providers are passed over, and so are
-/// `timeout` and `cache_prompt`. There are no server-side tools: a worker that has some is refused.
+/// `stop` is heeded in plain text, not in JSON. The penalties, tiers, extra fields and headers of other providers are passed
+/// over, and so are `timeout` and `cache_prompt`. There are no server-side tools: a worker that has some is refused.
+///
+/// # Schemas
+///
+/// What has no bound in its schema gets one, so that it ends; **what would be longer is cut off there, and still valid**:
+///
+/// - A text has 200 characters at most; 60 if it is a date, a time, a duration, a UUID or an IP address by its `format`. One
+///   without format and pattern does not begin with white space, unless it is up to four characters of nothing else.
+/// - An array, or an object that names no properties, has 8 items at most, an integer 32 bits. A number's digits, the names of
+///   such properties, and the depth of a recursive type have no bound but `max_tokens`.
+/// - An object that names properties has no others, and an array that lists its items no more, unless the schema says so.
+/// - A value of any kind, such as `serde_json::Value`, may have lists and objects, two deep, with 4 items at most. A schema
+///   without a type has those that its keywords speak of: with `prefixItems`, it is an array.
+///
+/// Keywords that the grammar does not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by
+/// which values depend on others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are.
 ///
 /// # Environment
 ///
@@ -143,8 +155,8 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///   `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in `${XDG_CACHE_HOME:-~/.cache}/huggingface`: where its files are kept.
 ///   `HF_ENDPOINT`: another hub. `HF_TOKEN`, or the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`: for repositories that
 ///   are gated or private; only the hub is shown it, and no error does. `HF_HUB_OFFLINE=1`: nothing is fetched.
-/// - `RAYON_NUM_THREADS`: how many threads compute. Default: one, since the threads wait for each other spinning, and
-///   two of them on a busy machine are many times slower than one.
+/// - `CANDLE_NUM_THREADS`, or else `RAYON_NUM_THREADS`: how many threads compute. Default: one, since the threads wait for
+///   each other spinning, and two of them on a busy machine are many times slower than one.
 #[derive(Clone, Debug)]
 pub struct LocalModel {
     name: String,

@@ -10,7 +10,7 @@ mod rotation;
 mod shape;
 
 use candle_core::quantized::QMatMul;
-use candle_core::{Device, Module as _, Result, Tensor};
+use candle_core::{Device, Module as _, Result, Tensor, bail};
 use candle_nn::RmsNorm;
 
 use self::layer::Layer;
@@ -32,7 +32,6 @@ impl Decoder {
     /// Reads the weights of a model of `tokens` tokens.
     pub(super) fn read(file: &mut Gguf, tokens: usize) -> Result<Self> {
         let shape = Shape::read(file)?;
-        let rotation = Rotation::read(file, &shape)?;
         let sizes = [tokens, shape.width];
         let embedding = QMatMul::from_qtensor(file.tensor("token_embd.weight", &sizes)?)?;
         let output = if file.has("output.weight") {
@@ -44,6 +43,12 @@ impl Decoder {
         let mut layers = Vec::new();
         for place in 0..shape.layers {
             layers.push(Layer::read(file, place, &shape)?);
+        }
+        // The paces come last: what the header says of a head's size is true if the layers had it.
+        let rotation = Rotation::read(file, &shape)?;
+        if let Some(name) = file.unread() {
+            // As llama.cpp has it, which counts them: what is passed over would make other numbers of the rest.
+            bail!("it has a tensor `{name}`, and no model of `{}` that runs here has one", shape.family)
         }
         Ok(Self { embedding, layers, norm, output, rotation, context: shape.context })
     }

@@ -19,10 +19,24 @@ const BATCH: usize = 128;
 pub(super) struct Engine {
     pub(super) reader: Reader,
     pub(super) vocabulary: Vocabulary,
-    pub(super) template: Template,
-    pub(super) dialect: Dialect,
+    pub(super) speech: Speech,
+    /// How it speaks of tools, if that is another way.
+    pub(super) with_tools: Option<Speech>,
     pub(super) thoughts: Option<Thoughts>,
     pub(super) grammars: Grammars,
+}
+
+/// How a model's conversations are written down.
+pub(super) struct Speech {
+    pub(super) template: Template,
+    pub(super) dialect: Dialect,
+}
+
+impl Speech {
+    fn of(template: Template) -> Result<Self, ProviderError> {
+        let dialect = Dialect::of(&template)?;
+        Ok(Self { template, dialect })
+    }
 }
 
 impl Engine {
@@ -36,16 +50,18 @@ impl Engine {
         };
         let mut file = Gguf::open(path).map_err(unreadable)?;
         let vocabulary = Vocabulary::read(&file)?;
-        let template = Template::new(file.text("tokenizer.chat_template"), &vocabulary)?;
-        let dialect = Dialect::of(&template)?;
+        let speech = Speech::of(Template::read(&file, &vocabulary)?)?;
+        // One that fails, or whose calls have no form that could be kept to, is of no use.
+        let with_tools = Template::with_tools(&file, &vocabulary).and_then(|template| Speech::of(template.ok()?).ok());
+        let with_tools = with_tools.filter(|speech| speech.dialect.calls.is_some());
         let decoder = Decoder::read(&mut file, vocabulary.pieces().len()).map_err(unreadable)?;
         Ok(Self {
             reader: Reader { decoder, tokens: Vec::new() },
             grammars: Grammars::new(&vocabulary)?,
             thoughts: Thoughts::of(&vocabulary),
             vocabulary,
-            template,
-            dialect,
+            speech,
+            with_tools,
         })
     }
 }
@@ -106,6 +122,21 @@ mod tests {
         Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &["<think>"]))
     }
 
+    /// A model whose every product has something added to it.
+    fn biased() -> Tiny {
+        let products = [
+            ("attn_q", 32),
+            ("attn_k", 16),
+            ("attn_v", 16),
+            ("attn_output", 32),
+            ("ffn_gate", 48),
+            ("ffn_up", 48),
+            ("ffn_down", 32),
+        ];
+        let names = (0..2).flat_map(|layer| products.map(|(name, size)| (format!("blk.{layer}.{name}.bias"), size)));
+        names.fold(tiny("llama"), |tiny, (name, size)| tiny.with_chance(&name, &[size]))
+    }
+
     fn load(tiny: &Tiny) -> Engine {
         Engine::load(&tiny.write().0).expect("the file is sound")
     }
@@ -163,6 +194,7 @@ mod tests {
         let divided = tiny("llama").with_tensor("rope_freqs.weight", &[4], vec![1.0, 1.5, 2.0, 8.0]);
         let expected = [
             (tiny("llama"), [(149, -4.280_5), (217, -4.383_6), (132, -4.455_3), (176, -4.484_5), (135, -4.501_1)]),
+            (biased(), [(244, -4.244_0), (140, -4.380_3), (162, -4.416_8), (173, -4.433_6), (156, -4.452_9)]),
             (tiny("qwen2"), [(140, -4.322_6), (162, -4.346_6), (244, -4.380_9), (173, -4.488_0), (205, -4.511_3)]),
             (tiny("qwen3"), [(217, -4.224_2), (176, -4.409_8), (102, -4.413_9), (149, -4.473_1), (132, -4.494_1)]),
             (divided, [(149, -4.307_8), (217, -4.334_1), (176, -4.451_2), (132, -4.480_5), (135, -4.485_7)]),

@@ -1,5 +1,6 @@
 //! A model's file: what its header says, and its tensors.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::BufReader;
 use std::panic::catch_unwind;
@@ -18,6 +19,8 @@ pub(super) struct Gguf {
     file: BufReader<File>,
     /// How many bytes of tensors may still be read: a file has no more of them than bytes.
     left: u64,
+    /// The tensors that were read.
+    read: HashSet<String>,
 }
 
 impl Gguf {
@@ -31,7 +34,7 @@ impl Gguf {
             Content::read(&mut file).map(|content| (content, file))
         });
         let (content, file) = read.unwrap_or_else(|_| bail!("the header divides by zero"))?;
-        Ok(Self { content, file, left })
+        Ok(Self { content, file, left, read: HashSet::new() })
     }
 
     /// Returns the text at `key`, if there is one.
@@ -101,6 +104,11 @@ impl Gguf {
         self.content.tensor_infos.contains_key(name)
     }
 
+    /// Returns the name of a tensor that was not read, if there is one: the first by its name.
+    pub(super) fn unread(&self) -> Option<&str> {
+        self.content.tensor_infos.keys().filter(|name| !self.read.contains(*name)).min().map(String::as_str)
+    }
+
     /// Returns the tensor `name`, which must have the sizes `sizes`.
     ///
     /// candle has no fast kernel for `Q4_1` on x86: it would be three to five times slower, and is read as `Q8_0`.
@@ -114,6 +122,7 @@ impl Gguf {
             bail!("the tensors up to `{name}` are larger than the file")
         };
         self.left = left;
+        self.read.insert(name.to_owned());
         let tensor = info.read(&mut self.file, self.content.tensor_data_offset, &Device::Cpu)?;
         if tensor.dtype() != GgmlDType::Q4_1 {
             return Ok(tensor);

@@ -57,6 +57,11 @@ impl Task {
         })
     }
 
+    /// Whether there are tools that may be called.
+    pub(super) fn has_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
     /// Returns what that is for a model that speaks `dialect`.
     ///
     /// Models that were not trained to call tools would, told of them, make the same call again and again: they answer a

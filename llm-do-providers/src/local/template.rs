@@ -11,11 +11,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::fault;
+use super::gguf::Gguf;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 
-/// What the one template is called.
+/// Where a file has the template that is for all conversations, and where that for those with tools, if it is another.
 const NAME: &str = "tokenizer.chat_template";
+const WITH_TOOLS: &str = "tokenizer.chat_template.tool_use";
 
 /// How many steps a template may take: those of the hub take some hundred for a message. One that takes more is broken, or
 /// means harm.
@@ -32,6 +34,7 @@ const CHATML: &str = "{% for message in messages %}<|im_start|>{{ message.role }
 /// A chat template.
 #[derive(Debug)]
 pub(super) struct Template {
+    name: &'static str,
     environment: Environment<'static>,
     bos_token: String,
     eos_token: String,
@@ -62,16 +65,27 @@ struct Variables<'a> {
 }
 
 impl Template {
-    /// Returns the template `source`, or that of `ChatML` if there is none but `vocabulary` has its marks.
-    pub(super) fn new(source: Option<&str>, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
+    /// Returns the template of a file for all conversations, or that of `ChatML` if it has none but `vocabulary` has its
+    /// marks.
+    pub(super) fn read(file: &Gguf, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
         let marks = vocabulary.marks();
         let speaks_chatml = ["<|im_start|>", "<|im_end|>"].iter().all(|mark| marks.called(mark).is_some());
-        let source = source.or(speaks_chatml.then_some(CHATML)).ok_or_else(|| {
+        let source = file.text(NAME).or(speaks_chatml.then_some(CHATML)).ok_or_else(|| {
             let text = format!(
                 "the model's file has no chat template (`{NAME}`), nor the marks of ChatML; take one that was trained to chat"
             );
             fault::configuration(text)
         })?;
+        Self::new(NAME, source, vocabulary)
+    }
+
+    /// Returns the template of a file for conversations with tools, if it has one.
+    pub(super) fn with_tools(file: &Gguf, vocabulary: &Vocabulary) -> Option<Result<Self, ProviderError>> {
+        file.text(WITH_TOOLS).map(|source| Self::new(WITH_TOOLS, source, vocabulary))
+    }
+
+    fn new(name: &'static str, source: &str, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
+        let broken = |source| broken(name, source);
         let mut environment = Environment::new();
         // As transformers has it: <https://huggingface.co/docs/transformers/main/en/chat_templating_writing>.
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
@@ -84,8 +98,9 @@ impl Template {
         environment.add_function("strftime_now", functions::strftime_now);
         environment.add_filter("tojson", json::tojson);
         // Jinja reads all ends of lines as this one; some files were written on Windows.
-        environment.add_template_owned(NAME, source.replace("\r\n", "\n")).map_err(broken)?;
+        environment.add_template_owned(name, source.replace("\r\n", "\n")).map_err(broken)?;
         Ok(Self {
+            name,
             environment,
             bos_token: vocabulary.first_name().to_owned(),
             eos_token: vocabulary.name(vocabulary.end()).to_owned(),
@@ -94,7 +109,7 @@ impl Template {
 
     /// Returns `chat` as the model is to read it.
     pub(super) fn render(&self, chat: Chat<'_>) -> Result<String, ProviderError> {
-        self.written(chat).map_err(broken)
+        self.written(chat).map_err(|source| broken(self.name, source))
     }
 
     /// Returns `chat` as the model is to read it, unless the template has no words for it.
@@ -108,14 +123,14 @@ impl Template {
             bos_token: &self.bos_token,
             eos_token: &self.eos_token,
         };
-        self.environment.get_template(NAME)?.render(Serde(&variables))
+        self.environment.get_template(self.name)?.render(Serde(&variables))
     }
 }
 
 /// The template failed: it is foreign code, or it refuses the conversation.
-fn broken(source: Error) -> ProviderError {
+fn broken(name: &str, source: Error) -> ProviderError {
     let place = source.line().map(|line| format!(" in line {line}")).unwrap_or_default();
     let said = source.detail().map_or_else(|| source.kind().to_string(), str::to_owned);
-    let text = format!("the model's chat template (`{NAME}`) failed{place}: {said}; take another file of the model");
+    let text = format!("the model's chat template (`{name}`) failed{place}: {said}; take another file of the model");
     fault::configuration(text).with_source(source)
 }

@@ -41,6 +41,10 @@ impl Kind {
     }
 }
 
+/// How long a token's name may be. The longest that models have are some hundred spaces or dashes, of up to three bytes
+/// each; the time that a name takes grows with the square of its length.
+const LONGEST: usize = 1024;
+
 /// The tokens of a model.
 pub(super) struct Vocabulary {
     encoder: Encoder,
@@ -68,6 +72,13 @@ impl Vocabulary {
         if names.is_empty() || u32::try_from(names.len()).is_err() {
             return Err(fault::configuration("the model's file has no vocabulary; take another file of the model"));
         }
+        if let Some(long) = names.iter().find(|name| name.len() > LONGEST) {
+            let text = format!(
+                "the model's file has a token whose name is {} bytes long, and {LONGEST} are enough; take another file of the model",
+                long.len()
+            );
+            return Err(fault::configuration(text));
+        }
         let first = token(file, "tokenizer.ggml.bos_token_id", &names);
         let ends = ends(file, &names);
         let Some(end) = ends.first().copied() else {
@@ -79,7 +90,7 @@ impl Vocabulary {
         for place in ends.iter().chain(&first).filter_map(|token| usize::try_from(*token).ok()) {
             kinds[place] = Kind::Control;
         }
-        let encoder = Encoder::read(file, &names)?;
+        let encoder = Encoder::read(file, &names, &kinds)?;
         let pieces = names.iter().zip(&kinds).map(|(name, kind)| encoder.piece(name, *kind)).collect();
         Ok(Self {
             marks: Marks::new(&names, &kinds),

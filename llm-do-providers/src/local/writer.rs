@@ -1,6 +1,6 @@
 //! The loop that writes an answer, token by token.
 
-use super::engine::{Engine, Reader};
+use super::engine::{Engine, Reader, Speech};
 use super::fault;
 use super::grammar::Constraint;
 use super::outlet::Outlet;
@@ -26,7 +26,8 @@ pub(super) fn answer(
     model: &str,
     outlet: &Outlet,
 ) -> Result<Response, ProviderError> {
-    let Engine { reader, vocabulary, template, dialect, thoughts, grammars } = engine;
+    let Engine { reader, vocabulary, speech, with_tools, thoughts, grammars } = engine;
+    let Speech { template, dialect } = with_tools.as_ref().filter(|_| task.has_tools()).unwrap_or(speech);
     let (plan, thoughts) = (task.plan(dialect), *thoughts);
     let mut prompt = plan.conversation.encode(template, dialect, vocabulary)?;
     let thinking = match thoughts {

@@ -78,6 +78,22 @@ async fn a_tensor_of_other_sizes_is_named() {
 }
 
 #[tokio::test]
+async fn a_tensor_that_nothing_reads_is_named_for_without_it_the_rest_would_say_other_things() {
+    let more = llama().with_tensor("blk.1.attn_sinks.weight", &[4], vec![0.0; 4]);
+    let error = fault(&more).await;
+    let text = "it has a tensor `blk.1.attn_sinks.weight`, and no model of `llama` that runs here has one";
+    assert!(error.to_string().contains(text), "{error}");
+}
+
+#[tokio::test]
+async fn a_head_that_is_larger_than_its_tensors_takes_no_memory() {
+    let keys = ["attention.key_length", "attention.value_length", "rope.dimension_count"];
+    let lie = |tiny: Tiny, key| tiny.with(&format!("llama.{key}"), Value::Count(u32::MAX - 1));
+    let error = fault(&keys.into_iter().fold(llama(), lie)).await;
+    assert!(error.to_string().contains("the tensor `blk.0.attn_q.weight` has the sizes [32, 32]"), "{error}");
+}
+
+#[tokio::test]
 async fn sizes_that_lie_are_refused() {
     let lies = [
         ("llama.block_count", u32::MAX),

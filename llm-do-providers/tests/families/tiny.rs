@@ -70,7 +70,11 @@ impl Tiny {
 
     /// Returns a model of `family` with a vocabulary of characters.
     pub(crate) fn of_characters(family: &str) -> Self {
-        let tokens = characters();
+        Self::of_spelled(family, characters())
+    }
+
+    /// Returns a model of `family` with those tokens, which are spelled in characters and begin with those of above.
+    pub(crate) fn of_spelled(family: &str, tokens: Tokens) -> Self {
         // The longer of the words have the better scores, that is, were joined first; other tokens have none.
         let scores = tokens.iter().map(|(token, kind)| if *kind == 1 { -(100.0 / token.len() as f32) } else { 0.0 });
         let scores = scores.collect();
@@ -164,6 +168,13 @@ impl Tiny {
     /// Adds a tensor of those values.
     pub(crate) fn with_tensor(mut self, name: &str, sizes: &[usize], values: Vec<f32>) -> Self {
         self.tensors.push((name.to_owned(), sizes.to_vec(), values));
+        self
+    }
+
+    /// Adds a tensor of values by chance.
+    #[allow(dead_code, reason = "it is for the tests within the crate, which share this file")]
+    pub(crate) fn with_chance(mut self, name: &str, sizes: &[usize]) -> Self {
+        self.tensor(name, sizes);
         self
     }
 

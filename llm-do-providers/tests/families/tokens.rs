@@ -2,7 +2,8 @@
 
 use llm_do_providers::LocalModel;
 
-use super::tiny::{Tiny, Value, bytes};
+use super::templates::MISTRAL;
+use super::tiny::{Tiny, Value, bytes, characters};
 use crate::{all, at_most, llama, mistral, open, qwen, say};
 
 /// Returns how many tokens `text` takes more than `x`.
@@ -45,6 +46,27 @@ async fn characters_are_joined_by_their_scores() {
     // `▁the`, `▁` and `or`; a character without a token is bytes.
     assert_eq!(more(&model, " the or").await, 3);
     assert_eq!(more(&model, "é").await, 2);
+}
+
+#[tokio::test]
+async fn no_characters_are_joined_to_a_mark() {
+    let texts = ["<", ">", "s", "i", "n", "k", "s>", "in", "k>", "ink>", "think>"];
+    let texts = texts.map(|text| (text.to_owned(), 1));
+    let marks = [("<think>", 4), ("§", 3)].map(|(mark, kind)| (mark.to_owned(), kind));
+    let tokens = characters().into_iter().chain(texts).chain(marks).collect();
+    let model = open(&Tiny::of_spelled("llama", tokens).with_template(MISTRAL));
+    // `<` and `s>`, `<` and `think>`, and two bytes.
+    for mark in ["<s>", "<think>", "§"] {
+        assert_eq!(more(&model, mark).await, 2, "{mark}");
+    }
+}
+
+#[tokio::test]
+async fn a_token_with_a_name_that_would_take_hours_is_refused() {
+    let tokens = characters().into_iter().chain([("e".repeat(1025), 1)]).collect();
+    let error = say(&open(&Tiny::of_spelled("llama", tokens).with_template(MISTRAL)), "x", &at_most(1)).await;
+    let error = error.expect_err("no model has such a token");
+    assert!(error.to_string().contains("a token whose name is 1025 bytes long, and 1024 are enough"), "{error}");
 }
 
 #[tokio::test]

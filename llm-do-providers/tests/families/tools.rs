@@ -133,6 +133,38 @@ async fn a_template_that_knows_tools_is_given_tools_calls_and_results() {
     assert!(expected.iter().all(|text| error.contains(text)), "{error}");
 }
 
+/// A model that has a template of its own for conversations with tools.
+fn of_two_templates(with_tools: &str) -> Tiny {
+    let with_tools = Value::Text(with_tools.to_owned());
+    qwen("qwen3").with_template(&shown(MISTRAL)).with("tokenizer.chat_template.tool_use", with_tools)
+}
+
+#[tokio::test]
+async fn a_template_for_tools_is_taken_where_there_are_some() {
+    let (messages, tools, settings) = ([Message::user("show me")], [add()], at_most(1));
+    let model = open(&of_two_templates(&shown(QWEN)));
+    let request = Request::new(&messages, &settings);
+    let error = model.request(request.tools(&tools)).await.expect_err("the template shows").to_string();
+    assert!(error.contains("(`tokenizer.chat_template.tool_use`) failed"), "{error}");
+    assert!(error.contains("Call with JSON between <tool_call> and </tool_call>"), "{error}");
+    let error = model.request(request).await.expect_err("the template shows").to_string();
+    assert!(error.contains("(`tokenizer.chat_template`) failed") && error.contains("[INST] show me"), "{error}");
+    let none = request.tools(&tools).tool_choice(ToolChoice::None);
+    let error = model.request(none).await.expect_err("the template shows").to_string();
+    assert!(error.contains("[INST] show me"), "{error}");
+}
+
+#[tokio::test]
+async fn a_template_for_tools_that_fails_or_shows_none_is_passed_over() {
+    let (messages, tools, settings) = ([Message::user("show me")], [add()], at_most(1));
+    for with_tools in ["{% if %}", MISTRAL] {
+        let model = open(&of_two_templates(with_tools));
+        let error = model.request(Request::new(&messages, &settings).tools(&tools)).await;
+        let error = error.expect_err("the template shows").to_string();
+        assert!(error.contains("\nadd: Adds. Arguments: {"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_template_that_knows_no_tools_is_told_of_them_in_our_words() {
     let (messages, tools, settings) = (called(), [add()], Settings::default());

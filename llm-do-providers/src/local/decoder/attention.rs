@@ -1,11 +1,10 @@
 //! What each token takes from those before it.
 
-use candle_core::quantized::QMatMul;
 use candle_core::{DType, Device, Module as _, Result, Tensor};
 use candle_nn::RmsNorm;
 use candle_nn::ops::softmax_last_dim;
 
-use super::layer::{matrix, norm, vector};
+use super::layer::{Linear, norm};
 use super::rotation::Turn;
 use super::shape::Shape;
 use crate::local::gguf::Gguf;
@@ -18,7 +17,7 @@ pub(super) struct Attention {
     queries: Projection,
     keys: Projection,
     values: Projection,
-    output: QMatMul,
+    output: Linear,
     scale: f64,
     known: Option<Known>,
 }
@@ -26,14 +25,14 @@ pub(super) struct Attention {
 impl Attention {
     /// Reads the weights of the layer at `place`.
     pub(super) fn read(file: &mut Gguf, place: usize, shape: &Shape) -> Result<Self> {
-        let output = format!("blk.{place}.attn_output.weight");
+        let output = format!("blk.{place}.attn_output");
         #[expect(clippy::cast_precision_loss, reason = "a head has some hundred numbers")]
         let scale = 1.0 / (shape.head as f64).sqrt();
         Ok(Self {
             queries: Projection::read(file, &format!("blk.{place}.attn_q"), shape.heads, shape)?,
             keys: Projection::read(file, &format!("blk.{place}.attn_k"), shape.key_heads, shape)?,
             values: Projection::read(file, &format!("blk.{place}.attn_v"), shape.key_heads, shape)?,
-            output: matrix(file, &output, [shape.width, shape.heads * shape.head])?,
+            output: Linear::read(file, &output, [shape.width, shape.heads * shape.head])?,
             scale,
             known: None,
         })
@@ -68,8 +67,7 @@ impl Attention {
 
 /// What makes queries, keys or values of a state.
 struct Projection {
-    matrix: QMatMul,
-    bias: Option<Tensor>,
+    linear: Linear,
     norm: Option<RmsNorm>,
     heads: usize,
     head: usize,
@@ -79,10 +77,9 @@ impl Projection {
     /// Reads the tensors `name` for `heads` heads.
     fn read(file: &mut Gguf, name: &str, heads: usize, shape: &Shape) -> Result<Self> {
         let size = heads * shape.head;
-        let (bias, even) = (format!("{name}.bias"), format!("{name}_norm.weight"));
+        let even = format!("{name}_norm.weight");
         Ok(Self {
-            matrix: matrix(file, &format!("{name}.weight"), [size, shape.width])?,
-            bias: file.has(&bias).then(|| vector(file, &bias, size)).transpose()?,
+            linear: Linear::read(file, name, [size, shape.width])?,
             norm: file.has(&even).then(|| norm(file, &even, shape.head, shape)).transpose()?,
             heads,
             head: shape.head,
@@ -91,8 +88,7 @@ impl Projection {
 
     /// Returns heads, tokens, numbers.
     fn forward(&self, state: &Tensor) -> Result<Tensor> {
-        let made = self.matrix.forward(state)?;
-        let made = self.bias.as_ref().map_or_else(|| Ok(made.clone()), |bias| made.broadcast_add(bias))?;
+        let made = self.linear.forward(state)?;
         let made = made.reshape((made.dim(0)?, self.heads, self.head))?;
         let made = self.norm.as_ref().map_or_else(|| Ok(made.clone()), |norm| norm.forward(&made))?;
         made.transpose(0, 1)

@@ -14,22 +14,28 @@ pub(super) struct Layer {
     before: RmsNorm,
     attention: Attention,
     between: RmsNorm,
-    gate: QMatMul,
-    up: QMatMul,
-    down: QMatMul,
+    gate: Linear,
+    up: Linear,
+    down: Linear,
+}
+
+/// A product with a matrix, and what is added to it.
+pub(super) struct Linear {
+    matrix: QMatMul,
+    bias: Option<Tensor>,
 }
 
 impl Layer {
     /// Reads the weights of the layer at `place`.
     pub(super) fn read(file: &mut Gguf, place: usize, shape: &Shape) -> Result<Self> {
-        let name = |part: &str| format!("blk.{place}.{part}.weight");
+        let name = |part: &str| format!("blk.{place}.{part}");
         Ok(Self {
-            before: norm(file, &name("attn_norm"), shape.width, shape)?,
+            before: norm(file, &name("attn_norm.weight"), shape.width, shape)?,
             attention: Attention::read(file, place, shape)?,
-            between: norm(file, &name("ffn_norm"), shape.width, shape)?,
-            gate: matrix(file, &name("ffn_gate"), [shape.inner, shape.width])?,
-            up: matrix(file, &name("ffn_up"), [shape.inner, shape.width])?,
-            down: matrix(file, &name("ffn_down"), [shape.width, shape.inner])?,
+            between: norm(file, &name("ffn_norm.weight"), shape.width, shape)?,
+            gate: Linear::read(file, &name("ffn_gate"), [shape.inner, shape.width])?,
+            up: Linear::read(file, &name("ffn_up"), [shape.inner, shape.width])?,
+            down: Linear::read(file, &name("ffn_down"), [shape.width, shape.inner])?,
         })
     }
 
@@ -48,13 +54,24 @@ impl Layer {
     }
 }
 
-/// Reads the matrix `name`, of the sizes `sizes`.
-pub(super) fn matrix(file: &mut Gguf, name: &str, sizes: [usize; 2]) -> Result<QMatMul> {
-    QMatMul::from_qtensor(file.tensor(name, &sizes)?)
+impl Linear {
+    /// Reads the tensors `name`, of which that of the matrix has the sizes `sizes`.
+    pub(super) fn read(file: &mut Gguf, name: &str, sizes: [usize; 2]) -> Result<Self> {
+        let bias = format!("{name}.bias");
+        Ok(Self {
+            matrix: QMatMul::from_qtensor(file.tensor(&format!("{name}.weight"), &sizes)?)?,
+            bias: file.has(&bias).then(|| vector(file, &bias, sizes[0])).transpose()?,
+        })
+    }
+
+    pub(super) fn forward(&self, state: &Tensor) -> Result<Tensor> {
+        let made = self.matrix.forward(state)?;
+        self.bias.as_ref().map_or_else(|| Ok(made.clone()), |bias| made.broadcast_add(bias))
+    }
 }
 
 /// Reads the vector `name` of `size` numbers.
-pub(super) fn vector(file: &mut Gguf, name: &str, size: usize) -> Result<Tensor> {
+fn vector(file: &mut Gguf, name: &str, size: usize) -> Result<Tensor> {
     file.tensor(name, &[size])?.dequantize(&Device::Cpu)
 }
 

@@ -10,6 +10,8 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use toktrie::ApproximateTokEnv;
 
+use crate::local::schema::bounded;
+
 /// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
     let mut runner = TestRunner::deterministic();
@@ -61,4 +63,168 @@ fn a_grammar_takes_what_its_schema_does_and_no_more_but_what_is_let_pass() {
         }
     }
     assert_eq!(refused, REFUSED);
+}
+
+/// Whether a value is within the bounds that schemas get which have none.
+fn is_modest(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => number.is_f64() || number.as_i64().is_some_and(|number| number.abs() <= 2_000_000_000),
+        Value::String(text) => {
+            text.len() <= 60 && !text.starts_with(char::is_whitespace) && !text.contains(char::is_control)
+        }
+        Value::Array(items) => items.len() <= 8 && items.iter().all(is_modest),
+        Value::Object(fields) => fields.len() <= 8 && fields.values().all(is_modest),
+    }
+}
+
+/// The types of whose values none by chance is modest: few integers of 64 bits fit 32, and few lists have 8 items at most.
+const IMMODEST: [&str; 10] = [
+    "a_u64",
+    "a_u128",
+    "a_usize",
+    "an_i64",
+    "an_i128",
+    "an_isize",
+    "a_non_zero_u64",
+    "a_map_of_lists",
+    "a_duration",
+    "defaults",
+];
+
+#[test]
+fn a_bounded_grammar_takes_every_modest_value_and_none_that_its_schema_does_not() {
+    let (mut runner, mut refused, mut immodest) = (TestRunner::deterministic(), Vec::new(), Vec::new());
+    for case in all() {
+        let mut grammar = Grammar::new(&bounded(&case.schema));
+        let mut any = || case.values.new_tree(&mut runner).expect("a value").current();
+        let modest: Vec<_> = (0..60).map(|_| any()).filter(is_modest).take(8).collect();
+        if modest.is_empty() {
+            immodest.push(case.name);
+        }
+        if !modest.iter().all(|value| grammar.takes(value)) {
+            refused.push(case.name);
+        }
+        let validator = jsonschema::draft202012::new(&case.schema).expect("a schema");
+        let warnings = grammar.0.grammar_warnings();
+        for (_, value) in VALUES.iter().filter(|(_, value)| !validator.is_valid(value)) {
+            assert!(!grammar.takes(value) || !warnings.is_empty(), "`{}` takes {value}\n{:#}", case.name, case.schema);
+        }
+    }
+    // With the tag before what it refers to, as it is here, what is flattened has the order of serde.
+    let in_other_words: Vec<_> = REFUSED.into_iter().filter(|name| *name != "tagged").collect();
+    assert_eq!((refused, immodest), (in_other_words, IMMODEST.to_vec()));
+}
+
+/// Whether the grammar of `schema` takes each of `values`, and none of `others`.
+#[track_caller]
+fn assert_bounded(schema: &Value, values: &[Value], others: &[Value]) {
+    let mut grammar = Grammar::new(&bounded(schema));
+    let mut wrong = |value: &&Value, wanted| grammar.takes(value) != wanted;
+    let missed: Vec<_> = values.iter().filter(|value| wrong(value, true)).collect();
+    let taken: Vec<_> = others.iter().filter(|value| wrong(value, false)).collect();
+    assert!(missed.is_empty() && taken.is_empty(), "refuses {missed:?}, takes {taken:?}\n{:#}", bounded(schema));
+}
+
+#[test]
+fn a_variant_that_refers_to_a_struct_has_its_tag_and_the_fields_and_no_more() {
+    let schema = json!({
+        "oneOf": [
+            {"type": "object", "properties": {"kind": {"const": "wait"}}, "required": ["kind"]},
+            {"$ref": "#/$defs/Point", "type": "object", "properties": {"kind": {"const": "jump"}}, "required": ["kind"]},
+        ],
+        "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}},
+    });
+    let values = [json!({"kind": "jump", "x": 1}), json!({"kind": "wait"})];
+    let others = [json!({"kind": "jump"}), json!({"kind": "jump", "x": 1, "y": 2}), json!({"kind": "wait", "x": 1})];
+    assert_bounded(&schema, &values, &others);
+    let mut alone = json!({"$ref": "#/$defs/Point"});
+    alone["$defs"] = schema["$defs"].clone();
+    assert_bounded(&alone, &[json!({"x": 1})], &[json!({"kind": "jump", "x": 1})]);
+}
+
+#[test]
+fn what_several_schemas_say_of_one_object_is_all_it_has() {
+    let schema = json!({
+        "allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
+        "$defs": {
+            "A": {"type": "object", "properties": {"a": {"type": "boolean"}}, "required": ["a"]},
+            "B": {"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]},
+        },
+    });
+    let others = [json!({"a": true}), json!({"b": true}), json!({"a": true, "b": true, "c": true})];
+    assert_bounded(&schema, &[json!({"a": true, "b": false})], &others);
+    let flattened = json!({
+        "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"],
+        "oneOf": [
+            {"type": "object", "properties": {"left": {"type": "boolean"}}, "required": ["left"]},
+            {"type": "object", "properties": {"right": {"type": "boolean"}}, "required": ["right"]},
+        ],
+    });
+    let values = [json!({"name": "a", "left": true}), json!({"name": "a", "right": true})];
+    let others = [json!({"name": "a"}), json!({"name": "a", "left": true, "more": 1})];
+    assert_bounded(&flattened, &values, &others);
+}
+
+#[test]
+fn references_that_multiply_and_those_that_have_no_end_are_bounded_in_time() {
+    let definition = |place: usize| {
+        let next = json!({"$ref": format!("#/$defs/{}", place + 1), "minProperties": 1});
+        json!({"type": "object", "properties": {"a": next, "b": next}})
+    };
+    let mut definitions: serde_json::Map<_, _> = (0..40).map(|place| (place.to_string(), definition(place))).collect();
+    definitions.insert("40".into(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}}));
+    bounded(&json!({"$ref": "#/$defs/0", "minProperties": 1, "$defs": definitions}));
+    bounded(&json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}], "type": "object", "properties": {"a": {}}}));
+}
+
+#[test]
+fn a_value_of_any_kind_may_be_a_list_an_object_or_a_fraction() {
+    let values = [json!(null), json!("text"), json!(0.5), json!([1, "a", [true]]), json!({"a": {"b": 1.5}, "c": []})];
+    assert_bounded(&json!({}), &values, &[json!([[[[]]]]), json!([1, 2, 3, 4, 5])]);
+    let schema = json!({"type": "object", "properties": {"anything": true}, "required": ["anything"]});
+    assert_bounded(&schema, &values.map(|value| json!({ "anything": value })), &[json!({})]);
+    assert_bounded(&json!({"type": "array"}), &[json!([1.5, [1], {"a": 1}])], &[json!("a")]);
+    assert_bounded(&json!({"type": "object"}), &[json!({"a": 1, "b": ["c"]})], &[json!("a")]);
+}
+
+#[test]
+fn a_schema_without_a_type_has_those_that_its_keywords_speak_of() {
+    let pair = json!({"prefixItems": [{"type": "string"}, {"type": "boolean"}], "minItems": 2});
+    assert_bounded(&pair, &[json!(["a", true])], &[json!(["a"]), json!(["a", true, 1]), json!("a"), json!({})]);
+    let map = json!({"additionalProperties": {"type": "boolean"}});
+    assert_bounded(&map, &[json!({}), json!({"a": true})], &[json!({"a": 1}), json!(1)]);
+    let both = json!({"maxLength": 2, "minimum": 3});
+    assert_bounded(&both, &[json!("ab"), json!(3.5)], &[json!("abc"), json!(2), json!([])]);
+}
+
+#[test]
+fn an_alternative_may_do_no_more_than_require() {
+    let alternatives = json!([{"required": ["a"]}, {"required": ["b"]}]);
+    let named = json!({
+        "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "anyOf": alternatives,
+    });
+    assert_bounded(&named, &[json!({"a": 1}), json!({"b": 1}), json!({"a": 1, "b": 2})], &[json!({}), json!({"c": 1})]);
+    let unnamed = json!({"type": "object", "anyOf": alternatives});
+    assert_bounded(&unnamed, &[json!({"a": 1}), json!({"b": "x", "c": [1]})], &[json!({}), json!({"c": 1})]);
+    let many = ["a", "b", "c", "d", "e", "f", "g", "h", "i"];
+    let nine: Value = many.iter().map(|name| ((*name).to_owned(), json!(1))).collect::<serde_json::Map<_, _>>().into();
+    assert_bounded(&json!({"type": "object", "required": many}), &[nine], &[json!({"a": 1})]);
+    let required = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["b"]});
+    assert_bounded(&required, &[json!({"a": 1, "b": [1]}), json!({"b": "x"})], &[json!({"a": 1})]);
+}
+
+#[test]
+fn what_is_listed_beside_a_type_is_not_cut_to_its_bounds() {
+    let long = "x".repeat(300);
+    let schema = json!({"type": "string", "oneOf": [{"const": " a"}, {"const": long}]});
+    assert_bounded(&schema, &[json!(" a"), json!(long)], &[json!("b")]);
+}
+
+#[test]
+fn an_address_may_be_as_long_as_any_text_and_a_text_may_be_white_space() {
+    let address = json!(format!("https://example.org/{}", "x".repeat(100)));
+    assert_bounded(&json!({"type": "string", "format": "uri"}), &[address], &[]);
+    let spaces = ["", " ", "\n", "\r\n", "\t", "    "].map(Value::from);
+    assert_bounded(&json!({"type": "string"}), &spaces, &[json!(" a"), json!("\nab"), json!("     ")]);
 }

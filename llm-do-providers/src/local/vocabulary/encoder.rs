@@ -36,10 +36,10 @@ enum Spelling {
 
 impl Encoder {
     /// Reads how the vocabulary of `names` is encoded.
-    pub(super) fn read(file: &Gguf, names: &[String]) -> Result<Self, ProviderError> {
+    pub(super) fn read(file: &Gguf, names: &[String], kinds: &[Kind]) -> Result<Self, ProviderError> {
         match file.text("tokenizer.ggml.model").unwrap_or_default() {
             "gpt2" => Self::of_bytes(file, names),
-            "llama" => Self::of_characters(file, names),
+            "llama" => Self::of_characters(file, names, kinds),
             other => Err(fault::configuration(format!(
                 "the model's vocabulary is of the kind `{other}`, and only `gpt2` and `llama` are known here; take another model"
             ))),
@@ -60,13 +60,18 @@ impl Encoder {
 
     /// `SentencePiece` joins the two neighbours whose joined text has the best score, again and again. That is what pairs
     /// do which are ordered by the scores of what they make; so does the conversion to `tokenizer.json` of the makers.
-    fn of_characters(file: &Gguf, names: &[String]) -> Result<Self, ProviderError> {
+    fn of_characters(file: &Gguf, names: &[String], kinds: &[Kind]) -> Result<Self, ProviderError> {
         let scores = file.numbers("tokenizer.ggml.scores");
         if scores.len() != names.len() {
             return Err(unusable("it has not one score for each token"));
         }
-        let mut builder = BPE::builder().vocab_and_merges(numbered(names), pairs(names, &scores)).byte_fallback(true);
-        if let Some(unknown) = file.count("tokenizer.ggml.unknown_token_id").and_then(|id| names.get(id)) {
+        let unknown = file.count("tokenizer.ggml.unknown_token_id").and_then(|id| names.get(id));
+        // No text may become a mark, whatever it spells.
+        let is_text = |kind: Kind, name| matches!(kind, Kind::Text | Kind::Byte) || Some(name) == unknown;
+        let texts = names.iter().zip(kinds).zip(0..).filter(|((name, kind), _)| is_text(**kind, name));
+        let known: Vocab = texts.map(|((name, _), number)| (name.clone(), number)).collect();
+        let mut builder = BPE::builder().vocab_and_merges(known, pairs(names, kinds, &scores)).byte_fallback(true);
+        if let Some(unknown) = unknown {
             builder = builder.unk_token(unknown.clone());
         }
         let mut tokenizer = Tokenizer::new(builder.build().map_err(unusable)?);
@@ -118,18 +123,17 @@ fn pair(merge: &str) -> Option<(String, String)> {
     Some((left.to_owned(), right.to_owned()))
 }
 
-/// Returns the pairs of tokens that make a token, that with the best score first.
-fn pairs(names: &[String], scores: &[f32]) -> Vec<(String, String)> {
-    let numbers: HashMap<&str, usize> = names.iter().map(String::as_str).zip(0..).collect();
+/// Returns the pairs of texts that make a text, that with the best score first.
+fn pairs(names: &[String], kinds: &[Kind], scores: &[f32]) -> Vec<(String, String)> {
+    let texts = || names.iter().zip(kinds).enumerate().filter(|(_, (_, kind))| **kind == Kind::Text);
+    let numbers: HashMap<&str, usize> = texts().map(|(place, (name, _))| (name.as_str(), place)).collect();
     let halves = |name: &'_ str| {
         let places = name.char_indices().skip(1).map(|(place, _)| name.split_at(place));
         let known = |half: &str| numbers.get(half).copied();
         places.filter_map(|(left, right)| Some((known(left)?, known(right)?))).collect::<Vec<_>>()
     };
-    let mut pairs: Vec<(f32, usize, usize)> = names
-        .iter()
-        .zip(scores)
-        .flat_map(|(name, score)| halves(name).into_iter().map(|(left, right)| (*score, left, right)))
+    let mut pairs: Vec<(f32, usize, usize)> = texts()
+        .flat_map(|(place, (name, _))| halves(name).into_iter().map(move |(left, right)| (scores[place], left, right)))
         .collect();
     pairs.sort_by(|one, other| other.0.total_cmp(&one.0).then((one.1, one.2).cmp(&(other.1, other.2))));
     pairs.into_iter().map(|(_, left, right)| (names[left].clone(), names[right].clone())).collect()
