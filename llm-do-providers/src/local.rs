@@ -87,9 +87,9 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and what was distilled into them) or `qwen3`, in any
 /// type of numbers that candle reads. Mixtures of experts, rotations scaled by `yarn`, and files with a tensor that such models
 /// do not have are refused. Vocabularies are those called `gpt2` and `llama` (`SentencePiece`); a way of splitting text that is
-/// not known is refused by name, for a model that reads other tokens than it was trained on answers nonsense. All in a file is foreign: what is not as it should be is an
-/// error of kind [`Configuration`](crate::ErrorKind::Configuration). But a template is a program, whose steps are limited and
-/// whose memory is not: take files from those whom you trust.
+/// not known is refused by name, for a model that reads other tokens than it was trained on answers nonsense. All in a file is
+/// foreign: what is not as it should be is an error of kind [`Configuration`](crate::ErrorKind::Configuration). But a template is a
+/// program, whose steps are limited and whose memory is not: take files from those whom you trust.
 ///
 /// A conversation is written down by the chat template of the file
 /// ([`tokenizer.chat_template`](https://huggingface.co/docs/transformers/main/en/chat_templating_writing)); a file without
