@@ -1,8 +1,9 @@
-//! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
+//! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
 mod access;
 mod arriving;
 mod call;
+mod clients;
 #[cfg(feature = "local-download")]
 mod download;
 mod events;
@@ -14,13 +15,12 @@ mod stray;
 
 #[cfg(feature = "testing")]
 use std::net::IpAddr;
-use std::sync::OnceLock;
 #[cfg(feature = "testing")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Method, Request, Response, Url, redirect};
+use reqwest::{Method, Request, Response, Url};
 use tokio::time::timeout;
 
 pub(crate) use self::access::{Access, Home, access_setters};
@@ -39,8 +39,6 @@ use crate::secret::ApiKey;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often a shared connection with requests on it is asked whether it is alive.
-const ALIVE: Duration = Duration::from_secs(20);
 /// How long the body of a refusal is read for the sake of its error code.
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The longest refusal that is read for its error code, in bytes.
@@ -186,7 +184,7 @@ impl Endpoint {
         request.headers_mut().clone_from(&self.headers);
         request.headers_mut().extend(call.headers.clone());
         *request.body_mut() = Some(call.body.clone().into());
-        let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
+        let answer = clients::client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
@@ -224,26 +222,6 @@ impl Endpoint {
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
         fault::unreached(self.provider, &self.origin(), "the base URL", error)
     }
-}
-
-/// The one client, and so the one pool of connections, of this program.
-fn client(provider: &str) -> Result<&'static Client, ProviderError> {
-    static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
-    let client = CLIENT.get_or_init(|| {
-        let builder = Client::builder()
-            .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
-            // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
-            .http2_keep_alive_interval(ALIVE)
-            .http2_keep_alive_timeout(CONNECT)
-            // A redirect would carry prompts to an address that nobody configured.
-            .redirect(redirect::Policy::none());
-        builder.build().map_err(|error| error.to_string())
-    });
-    client.as_ref().map_err(|error| {
-        let text = format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}");
-        ProviderError::new(provider, ErrorKind::Configuration, text)
-    })
 }
 
 /// How long the server says that its answer is, in bytes; 0 if it does not say.

@@ -17,7 +17,9 @@
 //! # On the network
 //!
 //! All models on the network are asked by one client, which keeps connections, and speaks HTTP/2 where a server offers it. It
-//! follows no redirect, which would carry prompts to an address that nobody configured.
+//! follows no redirect, which would carry prompts to an address that nobody configured. Each tokio runtime has connections of its
+//! own, as those that it opened end with it: to make a runtime for each request is to connect for each. The 16 that asked last
+//! keep theirs.
 //!
 //! | | Default | Set by |
 //! | --- | --- | --- |
