@@ -33,7 +33,7 @@ pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
-use self::said::Said;
+use self::said::{Head, Said};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -95,6 +95,13 @@ pub(crate) struct Endpoint {
     url: Url,
     /// What each request carries.
     headers: HeaderMap,
+}
+
+/// An answer that was read to its end.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Endpoint {
@@ -160,22 +167,29 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn fetch(&self, call: &Call) -> Result<Vec<u8>, ProviderError> {
+    pub(crate) async fn fetch(&self, call: &Call) -> Result<Whole, ProviderError> {
+        let mut head = Head::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
+            head = Head::of(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
         let limit = call.timeout.unwrap_or(self.whole);
-        timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout", None)))
+        let body = timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout")));
+        match body {
+            Ok(body) => Ok(Whole { head, body }),
+            Err(error) => Err(head.add_to(error)),
+        }
     }
 
     /// Sends a request and returns the server-sent events of the answer.
     pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
         let idle = call.timeout.unwrap_or(self.idle);
         let answer = timeout(idle, self.post(call)).await;
-        let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout", None)))?;
+        let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
+        let head = Head::of(&answer);
         let arriving = Arriving::new(self.provider, self.origin(), idle, answer);
-        Ok(Events::new(self.provider, Box::pin(arriving)))
+        Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
@@ -215,8 +229,8 @@ impl Endpoint {
         self.url.origin().ascii_serialization()
     }
 
-    fn late(&self, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
-        fault::late(self.provider, &self.origin(), limit, name, status)
+    fn late(&self, limit: Duration, name: &str) -> ProviderError {
+        fault::late(self.provider, &self.origin(), limit, name, None)
     }
 
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
