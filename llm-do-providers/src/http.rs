@@ -13,6 +13,7 @@ mod refusal;
 mod said;
 mod stray;
 
+use std::fmt;
 #[cfg(feature = "testing")]
 use std::net::IpAddr;
 #[cfg(feature = "testing")]
@@ -20,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Method, Request, Response, Url};
+use reqwest::{Response, Url};
 use tokio::time::timeout;
 
 pub(crate) use self::access::{Access, Home, access_setters};
@@ -64,8 +65,7 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let origin = url.origin().ascii_serialization();
-        let text = format!("requests are forbidden here, and one to {origin} was made; give the test a model");
+        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
@@ -80,7 +80,6 @@ fn is_here(url: &Url) -> bool {
 }
 
 /// An address that takes requests as JSON, and how to speak to it.
-#[derive(Debug)]
 pub(crate) struct Endpoint {
     /// Who is asked, for errors.
     pub(crate) provider: &'static str,
@@ -102,6 +101,16 @@ pub(crate) struct Endpoint {
 pub(crate) struct Whole {
     pub(crate) head: Head,
     pub(crate) body: Vec<u8>,
+}
+
+impl fmt::Debug for Endpoint {
+    /// Shows nothing that may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { provider, protocol, idle, whole, .. } = self;
+        let mut shown = f.debug_struct("Endpoint");
+        shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
+        shown.field("idle", idle).field("whole", whole).finish_non_exhaustive()
+    }
 }
 
 impl Endpoint {
@@ -194,11 +203,10 @@ impl Endpoint {
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
         permitted(self.provider, &self.url)?;
-        let mut request = Request::new(Method::POST, self.url.clone());
-        request.headers_mut().clone_from(&self.headers);
-        request.headers_mut().extend(call.headers.clone());
-        *request.body_mut() = Some(call.body.clone().into());
-        let answer = clients::client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
+        // What is set later goes over what is set before: first are a user and a password in the URL.
+        let request = clients::client(self.provider)?.post(self.url.clone());
+        let request = request.headers(self.headers.clone()).headers(call.headers.clone()).body(call.body.clone());
+        let answer = request.send().await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
@@ -224,9 +232,8 @@ impl Endpoint {
         said.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
     }
 
-    /// Scheme, host and port: what of the URL is no secret.
     fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
+        origin(&self.url)
     }
 
     fn late(&self, limit: Duration, name: &str) -> ProviderError {
@@ -236,6 +243,11 @@ impl Endpoint {
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
         fault::unreached(self.provider, &self.origin(), "the base URL", error)
     }
+}
+
+/// Scheme, host and port: what of a URL is no secret.
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
 }
 
 /// How long the server says that its answer is, in bytes; 0 if it does not say.

@@ -21,6 +21,10 @@
 //! own, as those that it opened end with it: to make a runtime for each request is to connect for each. The 16 that asked last
 //! keep theirs.
 //!
+//! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key, or
+//! a header of [`Settings::extra_headers`], is sent as `authorization`. No `Debug` and no error shows more of a base URL than
+//! scheme, host and port.
+//!
 //! | | Default | Set by |
 //! | --- | --- | --- |
 //! | A connection comes about | within 10 s | |
