@@ -106,6 +106,12 @@ impl ProviderError {
         self
     }
 
+    /// Takes what had arrived, for another error or for none.
+    #[cfg(feature = "http")]
+    pub(crate) fn take_arrived(&mut self) -> Option<Response> {
+        self.0.arrived.take().map(|arrived| *arrived)
+    }
+
     /// Adds the cause.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
@@ -133,7 +139,7 @@ impl ProviderError {
         &self.0.provider
     }
 
-    /// Returns the HTTP status, if there was an answer.
+    /// Returns the HTTP status, if there was an answer: 200 where it failed after it had begun.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.0.status
@@ -157,9 +163,10 @@ impl ProviderError {
         self.0.request_id.as_deref()
     }
 
-    /// Returns what of the answer had arrived when its stream broke.
+    /// Returns what of the answer had arrived when it broke off, or turned out to be none.
     ///
-    /// The last text may be cut off; a tool call whose arguments were not all there is not among it.
+    /// The last text may be cut off; a tool call whose arguments were not all there is not among it. Its
+    /// [`usage`](Response::usage) is what the provider had told by then, of tries that failed before too.
     #[must_use]
     pub fn arrived(&self) -> Option<&Response> {
         self.0.arrived.as_deref()

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 pub(crate) use self::fault::{odd, reported, unread};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Call, Endpoint};
+use crate::http::{Call, Endpoint, Whole};
 use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::Response;
@@ -85,7 +85,7 @@ pub(crate) struct Exchange<F> {
     retries: u32,
     tries: Tries,
     begin: F,
-    /// What was answered before the last pause.
+    /// What was answered before the last pause, and what tries used that failed since.
     before: Option<Response>,
     pauses: usize,
 }
@@ -131,10 +131,7 @@ where
                         return Ok(response);
                     }
                 }
-                Err(error) => match self.after(error) {
-                    Ok(pause) => sleep(pause.wait).await,
-                    Err(error) => return Err(self.broken_off(error, None)),
-                },
+                Err(error) => sleep(self.after(error)?.wait).await,
             }
         }
     }
@@ -145,13 +142,15 @@ where
         Box::pin(stream::unfold(Box::new(Streaming::new(self)), Streaming::next))
     }
 
+    /// Asks once; the error of an answer that is none has what could be read of it.
     async fn attempt(&self) -> Result<G, ProviderError> {
-        let body = self.endpoint.fetch(&self.call).await?;
+        let Whole { head, body } = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
-        answer.absorb_whole(&self.endpoint, &body)?;
-        match answer.fault() {
-            Some(fault) => Err(odd(&self.endpoint, fault)),
-            None => Ok(answer),
+        let read = answer.absorb_whole(&self.endpoint, &body);
+        let faultless = read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(odd(&self.endpoint, fault))));
+        match faultless {
+            Ok(()) => Ok(answer),
+            Err(error) => Err(head.add_to(error).with_arrived(answer.arrived())),
         }
     }
 
@@ -176,20 +175,32 @@ where
         None
     }
 
-    /// Adds to an error what had arrived, before the last pause and after it.
+    /// Goes on to the next try after a failure, and keeps what this one used; an error for good has all that arrived.
+    fn after(&mut self, mut error: ProviderError) -> Result<Pause, ProviderError> {
+        let arrived = error.take_arrived();
+        match self.tries.after(error, fastrand::f64()) {
+            Ok(pause) => {
+                let lost = arrived.filter(|arrived| arrived.usage.total_tokens() > 0);
+                self.before = joined(self.before.take(), lost.map(|lost| Response { parts: Vec::new(), ..lost }));
+                Ok(pause)
+            }
+            Err(error) => Err(self.broken_off(error, arrived)),
+        }
+    }
+
+    /// Adds to an error what had arrived, before the last pause and after it, and what all tries used.
     fn broken_off(&mut self, error: ProviderError, arrived: Option<Response>) -> ProviderError {
-        let arrived = match (self.before.take(), arrived) {
-            (Some(before), Some(more)) => Some(before.followed_by(more)),
-            (before, more) => before.or(more),
-        };
-        match arrived {
+        match joined(self.before.take(), arrived) {
             Some(arrived) => error.with_arrived(arrived),
             None => error,
         }
     }
+}
 
-    fn after(&mut self, error: ProviderError) -> Result<Pause, ProviderError> {
-        self.tries.after(error, fastrand::f64())
+fn joined(before: Option<Response>, more: Option<Response>) -> Option<Response> {
+    match (before, more) {
+        (Some(before), Some(more)) => Some(before.followed_by(more)),
+        (before, more) => before.or(more),
     }
 }
 

@@ -1,8 +1,9 @@
-//! HTTP for the providers: one connection pool, timeouts, size limits; the only module that names `reqwest`.
+//! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
 mod access;
 mod arriving;
 mod call;
+mod clients;
 #[cfg(feature = "local-download")]
 mod download;
 mod events;
@@ -12,15 +13,15 @@ mod refusal;
 mod said;
 mod stray;
 
+use std::fmt;
 #[cfg(feature = "testing")]
 use std::net::IpAddr;
-use std::sync::OnceLock;
 #[cfg(feature = "testing")]
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
-use reqwest::{Client, Method, Request, Response, Url, redirect};
+use reqwest::{Response, Url};
 use tokio::time::timeout;
 
 pub(crate) use self::access::{Access, Home, access_setters};
@@ -33,14 +34,12 @@ pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
-use self::said::Said;
+use self::said::{Head, Said};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How often a shared connection with requests on it is asked whether it is alive.
-const ALIVE: Duration = Duration::from_secs(20);
 /// How long the body of a refusal is read for the sake of its error code.
 const REFUSAL: Duration = Duration::from_secs(5);
 /// The longest refusal that is read for its error code, in bytes.
@@ -66,8 +65,7 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let origin = url.origin().ascii_serialization();
-        let text = format!("requests are forbidden here, and one to {origin} was made; give the test a model");
+        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
@@ -82,7 +80,6 @@ fn is_here(url: &Url) -> bool {
 }
 
 /// An address that takes requests as JSON, and how to speak to it.
-#[derive(Debug)]
 pub(crate) struct Endpoint {
     /// Who is asked, for errors.
     pub(crate) provider: &'static str,
@@ -97,6 +94,23 @@ pub(crate) struct Endpoint {
     url: Url,
     /// What each request carries.
     headers: HeaderMap,
+}
+
+/// An answer that was read to its end.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) head: Head,
+    pub(crate) body: Vec<u8>,
+}
+
+impl fmt::Debug for Endpoint {
+    /// Shows nothing that may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { provider, protocol, idle, whole, .. } = self;
+        let mut shown = f.debug_struct("Endpoint");
+        shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
+        shown.field("idle", idle).field("whole", whole).finish_non_exhaustive()
+    }
 }
 
 impl Endpoint {
@@ -162,31 +176,37 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn fetch(&self, call: &Call) -> Result<Vec<u8>, ProviderError> {
+    pub(crate) async fn fetch(&self, call: &Call) -> Result<Whole, ProviderError> {
+        let mut head = Head::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
+            head = Head::of(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
         let limit = call.timeout.unwrap_or(self.whole);
-        timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout", None)))
+        let body = timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout")));
+        match body {
+            Ok(body) => Ok(Whole { head, body }),
+            Err(error) => Err(head.add_to(error)),
+        }
     }
 
     /// Sends a request and returns the server-sent events of the answer.
     pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
         let idle = call.timeout.unwrap_or(self.idle);
         let answer = timeout(idle, self.post(call)).await;
-        let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout", None)))?;
+        let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
+        let head = Head::of(&answer);
         let arriving = Arriving::new(self.provider, self.origin(), idle, answer);
-        Ok(Events::new(self.provider, Box::pin(arriving)))
+        Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
     async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
         permitted(self.provider, &self.url)?;
-        let mut request = Request::new(Method::POST, self.url.clone());
-        request.headers_mut().clone_from(&self.headers);
-        request.headers_mut().extend(call.headers.clone());
-        *request.body_mut() = Some(call.body.clone().into());
-        let answer = client(self.provider)?.execute(request).await.map_err(|error| self.unreached(error))?;
+        // What is set later goes over what is set before: first are a user and a password in the URL.
+        let request = clients::client(self.provider)?.post(self.url.clone());
+        let request = request.headers(self.headers.clone()).headers(call.headers.clone()).body(call.body.clone());
+        let answer = request.send().await.map_err(|error| self.unreached(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
@@ -212,13 +232,12 @@ impl Endpoint {
         said.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
     }
 
-    /// Scheme, host and port: what of the URL is no secret.
     fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
+        origin(&self.url)
     }
 
-    fn late(&self, limit: Duration, name: &str, status: Option<u16>) -> ProviderError {
-        fault::late(self.provider, &self.origin(), limit, name, status)
+    fn late(&self, limit: Duration, name: &str) -> ProviderError {
+        fault::late(self.provider, &self.origin(), limit, name, None)
     }
 
     fn unreached(&self, error: reqwest::Error) -> ProviderError {
@@ -226,24 +245,9 @@ impl Endpoint {
     }
 }
 
-/// The one client, and so the one pool of connections, of this program.
-fn client(provider: &str) -> Result<&'static Client, ProviderError> {
-    static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
-    let client = CLIENT.get_or_init(|| {
-        let builder = Client::builder()
-            .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
-            // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
-            .http2_keep_alive_interval(ALIVE)
-            .http2_keep_alive_timeout(CONNECT)
-            // A redirect would carry prompts to an address that nobody configured.
-            .redirect(redirect::Policy::none());
-        builder.build().map_err(|error| error.to_string())
-    });
-    client.as_ref().map_err(|error| {
-        let text = format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}");
-        ProviderError::new(provider, ErrorKind::Configuration, text)
-    })
+/// Scheme, host and port: what of a URL is no secret.
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
 }
 
 /// How long the server says that its answer is, in bytes; 0 if it does not say.

@@ -70,11 +70,12 @@ impl Price {
 
     /// Returns what one request costs.
     ///
-    /// It is one request's usage that counts, since a long request may have another price. Cached tokens are part of
-    /// the input, reasoning is part of the output, as in [`Usage`].
+    /// It is one request's usage that counts, since a long request may have another price; where one answer took
+    /// several, they are taken to be of a length. Cached tokens are part of the input, reasoning is part of the output,
+    /// as in [`Usage`].
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Money {
-        let price = self.at(usage.input_tokens);
+        let price = self.at(usage.input_tokens / usage.requests.max(1));
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let kept = usage.cache_write_tokens.min(usage.input_tokens - cached);
         Money::of_tokens(&[
@@ -133,6 +134,11 @@ mod tests {
         assert_eq!(price().cost(&usage(1_001, 0, 0, 10)), dollars("0.004154"));
         let longer = price().above(10_000, Price::per_million(dollars("8"), dollars("30")));
         assert_eq!(longer.cost(&usage(10_001, 0, 0, 0)), dollars("0.080008"));
+    }
+
+    #[test]
+    fn an_answer_of_several_requests_is_not_one_long_one() {
+        assert_eq!(price().cost(&(usage(600, 0, 0, 0) + usage(600, 0, 0, 0))), dollars("0.0024"));
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::usage::Usage;
 pub struct Response {
     /// The parts, in order.
     pub parts: Vec<ResponsePart>,
-    /// What it used; [`Usage::requests`] is 1, or more if the provider paused and was asked to go on.
+    /// What it used; [`Usage::requests`] is 1, or more if the provider paused and was asked to go on, or if it gave an answer
+    /// before that was none, and told what that used.
     pub usage: Usage,
     /// Why the model stopped.
     pub finish: FinishReason,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Requests answered by a model.
+    /// Requests to a model, answered or failed.
     pub requests: u64,
     /// Tokens read, those from and into the cache included.
     pub input_tokens: u64,

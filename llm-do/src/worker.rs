@@ -1,6 +1,7 @@
 //! Runs a worker: asks its model, turn by turn, until it has given its output.
 
 mod calls;
+mod counted;
 mod guarded;
 mod output;
 mod server_side;
@@ -162,19 +163,15 @@ impl WorkerRun {
             messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let (run, sent, answers) = (Arc::clone(self), asked.clone(), turns.turn());
-        let local = async move { run.answer(&sent, answers).await };
+        let local = Arc::clone(self).send(asked.clone(), turns.turn());
         let input = || self.input(turns, &asked);
-        let response: Response = tokio::select! {
+        let answer: Result<Response, CallError> = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer?,
+            answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer,
         };
-        // Of a row of models another may have answered than the first.
-        let by = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
-        let cost = self.prices.price(&by).map(|price| price.cost(&response.usage));
-        self.ctx.add_request(&by, response.usage, cost);
-        Ok(response)
+        self.count_ended(&answer);
+        answer
     }
 
     /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.

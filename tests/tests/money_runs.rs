@@ -1,10 +1,13 @@
 //! What runs cost, by the models that answered, and that a limit on money holds them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use std::future::pending;
+
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, ScriptedModel};
+use llm_do::testing::{FunctionModel, Recorder, ScriptedModel};
 use llm_do::{
-    Cost, ErrorKind, FallbackModel, Limits, Model, Money, Price, PriceTable, ProviderError, RuntimeBuilder, Usage, json,
+    Cost, ErrorKind, EventKind, FallbackModel, Limits, MemoryJournal, Model, Money, Price, PriceTable, ProviderError,
+    Request, Response, RuntimeBuilder, Usage, async_trait, json,
 };
 
 /// Think about it.
@@ -17,6 +20,72 @@ fn look() -> String {
     "nothing new".into()
 }
 
+/// Asks the thinker until it has answered, or something stops that.
+#[entry(toolsets = [thinker])]
+async fn insist(ctx: &CallContext<insist>) -> Result<String> {
+    for _ in 0..100 {
+        match ctx.call(thinker { question: "what?".into() }).await {
+            Err(CallError::Model { .. }) => {}
+            other => return Ok(other?),
+        }
+    }
+    Err("nothing stops it".into())
+}
+
+/// Think about it, in half a minute.
+#[worker(timeout = "30s")]
+async fn hurried(question: String) -> String;
+
+/// Asks whoever has half a minute, until it has answered or something stops that.
+#[entry(toolsets = [hurried])]
+async fn hurry(ctx: &CallContext<hurry>) -> Result<String> {
+    for _ in 0..100 {
+        match ctx.call(hurried { question: "what?".into() }).await {
+            Err(CallError::Timeout { .. }) => {}
+            other => return Ok(other?),
+        }
+    }
+    Err("nothing stops it".into())
+}
+
+/// A model that never answers.
+#[derive(Debug)]
+struct Silent;
+
+#[async_trait]
+impl Model for Silent {
+    fn name(&self) -> &'static str {
+        "a:a"
+    }
+
+    async fn request(&self, _: Request<'_>) -> Result<Response, ProviderError> {
+        pending().await
+    }
+}
+
+/// Ask the thinker once, and make do without an answer.
+#[tool(effect = read_only, toolsets = [thinker])]
+async fn try_once(ctx: &CallContext<try_once>) -> String {
+    ctx.call(thinker { question: "what?".into() }).await.unwrap_or_else(|_| "none".into())
+}
+
+/// Tries once.
+#[entry(toolsets = [try_once])]
+async fn make_do(ctx: &CallContext<make_do>) -> Result<String> {
+    Ok(ctx.call(try_once {}).await?)
+}
+
+/// A model with a price that fails, as `error` says.
+fn failing(error: fn() -> ProviderError) -> FunctionModel {
+    FunctionModel::new(move |_| Err(error())).named("fails")
+}
+
+/// A failure after a thousand tokens were read, and as many written.
+fn broken_off() -> ProviderError {
+    let error = ProviderError::new("a", ErrorKind::Transport, "it broke off").with_status(200);
+    error.with_arrived(Response::new("a", Vec::new(), Usage::of_request(1_000, 1_000)))
+}
+
 /// A model of a priced provider: a thousand tokens in and out at each request, of which it calls a tool at the first `calls`.
 fn priced(name: &str, calls: usize) -> ScriptedModel {
     let script = ScriptedModel::new().named(name).usage(Usage::of_request(1_000, 1_000));
@@ -27,10 +96,11 @@ fn cents(cents: u32) -> Money {
     Money::from_cents(cents.into())
 }
 
-/// A request to `a:a` costs 2 cents, one to `b:b` 20.
+/// A request to `a:a` or to what fails costs 2 cents, one to `b:b` 20.
 fn prices() -> PriceTable {
     let of = |dollars| Price::per_million(Money::from_dollars(dollars), Money::from_dollars(dollars));
-    PriceTable::builtin().with("a:a", of(10)).unwrap().with("b:b", of(100)).unwrap()
+    let table = PriceTable::builtin().with("a:a", of(10)).unwrap().with("b:b", of(100)).unwrap();
+    table.with("function:fails", of(10)).unwrap()
 }
 
 /// How a run ended, what it cost, and by which models.
@@ -85,4 +155,90 @@ async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that
     assert_eq!(model.requests().len(), 0);
     let (result, cost, _) = run(model, |builder| builder.limits(limits.allow_unpriced(true))).await;
     assert_eq!((result.unwrap().as_str(), cost), ("done", Cost::of_request(None)));
+}
+
+#[tokio::test]
+async fn a_request_that_fails_counts_with_what_it_used() {
+    for streaming in [false, true] {
+        let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off)).streaming(streaming);
+        let recorder = Recorder::new();
+        let runtime = builder.sink(recorder.clone()).build().unwrap();
+        let run = runtime.start(thinker { question: "what?".into() });
+        let handle = run.handle();
+        assert!(matches!(run.await, Err(CallError::Model { .. })));
+        let used = handle.usage();
+        assert_eq!((used.model, used.cost), (Usage::of_request(1_000, 1_000), known(cents(2))));
+        assert_eq!(handle.usage_tree().total(), used);
+        let told = recorder.events().into_iter().filter_map(|event| match event.kind {
+            EventKind::Usage { used } => Some(used),
+            _ => None,
+        });
+        assert!(told.collect::<Vec<_>>().iter().all(|told| *told == used));
+    }
+}
+
+#[tokio::test]
+async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
+    let refused = || ProviderError::new("a", ErrorKind::Overloaded, "it is overloaded").with_status(529);
+    let lost = || ProviderError::new("a", ErrorKind::Transport, "no connection");
+    let errors: [fn() -> ProviderError; 3] = [broken_off, refused, lost];
+    for error in errors {
+        let limits = Limits::new().requests(20);
+        let runtime = Runtime::builder().force_model(failing(error)).limits(limits).build().unwrap();
+        let run = runtime.start(insist {});
+        let handle = run.handle();
+        assert!(llm_do::chain(&run.await.unwrap_err()).contains("`requests` is limited to 20"));
+        assert_eq!(handle.usage().model.requests, 20);
+    }
+    let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off));
+    let runtime = builder.limits(Limits::new().cost(Money::from_cents(10))).build().unwrap();
+    let run = runtime.start(insist {});
+    let handle = run.handle();
+    assert!(llm_do::chain(&run.await.unwrap_err()).contains("`cost` is limited to $0.10"));
+    assert_eq!(handle.usage().cost, known(cents(10)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_that_is_given_up_counts() {
+    for streaming in [false, true] {
+        let builder = Runtime::builder().prices(prices()).force_model(Silent).streaming(streaming);
+        let runtime = builder.limits(Limits::new().requests(3)).build().unwrap();
+        let run = runtime.start(hurry {});
+        let handle = run.handle();
+        assert!(llm_do::chain(&run.await.unwrap_err()).contains("`requests` is limited to 3"));
+        assert_eq!((handle.usage().model.requests, handle.usage().cost), (3, Cost::default()));
+        assert_eq!(handle.usage_tree().total(), handle.usage());
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_was_never_sent_does_not_count() {
+    let keyless = || ProviderError::new("a", ErrorKind::Configuration, "no key");
+    let unfit = || ProviderError::new("a", ErrorKind::InvalidRequest, "the model takes no sound");
+    let errors: [fn() -> ProviderError; 2] = [keyless, unfit];
+    for error in errors {
+        let runtime = Runtime::builder().force_model(failing(error)).build().unwrap();
+        let run = runtime.start(thinker { question: "what?".into() });
+        let handle = run.handle();
+        assert!(run.await.is_err());
+        assert_eq!(handle.usage().model, Usage::default());
+    }
+}
+
+#[tokio::test]
+async fn a_replay_counts_what_a_request_that_failed_used() {
+    let journal = MemoryJournal::new();
+    let mut seen = Vec::new();
+    for journal in [journal.clone(), journal] {
+        let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off));
+        let again = if seen.is_empty() { journal } else { journal.replayed() };
+        let runtime = builder.journal(again).build().unwrap();
+        let run = runtime.start(make_do {});
+        let handle = run.handle();
+        assert_eq!(run.await.unwrap(), "none");
+        seen.push((handle.usage(), handle.usage_tree().total()));
+    }
+    assert_eq!(seen[0].0.cost, known(cents(2)));
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(seen[0].0, seen[0].1);
 }

@@ -88,19 +88,19 @@ where
     }
 
     /// Goes on to the next try, unless the answer has begun or the failure lasts; then the error has what arrived.
-    fn recover(&mut self, error: ProviderError) -> Result<(), ProviderError> {
+    fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
+        let arrived = match state {
+            State::Read(reading) => reading.answer.map(Growing::arrived),
+            _ => None,
+        };
         if self.shown {
-            let arrived = match state {
-                State::Read(reading) => reading.answer.map(Growing::arrived),
-                _ => None,
-            };
             return Err(self.exchange.broken_off(error, arrived));
         }
-        let pause = match self.exchange.after(error) {
-            Ok(pause) => pause,
-            Err(error) => return Err(self.exchange.broken_off(error, None)),
-        };
+        if let Some(arrived) = arrived {
+            error = error.with_arrived(arrived);
+        }
+        let pause = self.exchange.after(error)?;
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });
         self.state = State::Pause(pause.wait);
         Ok(())
@@ -124,6 +124,10 @@ impl<G: Growing> Reading<G> {
 
     /// Reads one event, adds what it brought to `ready`, and returns whether more is to come; if not, the answer is whole.
     pub(super) async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
+        self.read(ready).await.map_err(|error| self.events.head().add_to(error))
+    }
+
+    async fn read(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
         let Some(answer) = &mut self.answer else { return Ok(false) };
         match self.events.next().await {
             Ok(Some(data)) => {

@@ -1,6 +1,10 @@
 //! How a provider's server is reached, as variables or a builder say: the same for every provider.
 
-use super::{Endpoint, Patience};
+use std::fmt;
+
+use reqwest::Url;
+
+use super::{Endpoint, Patience, origin};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -19,11 +23,21 @@ pub(crate) struct Home {
 }
 
 /// How a server is reached.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Access {
     pub(crate) base_url: String,
     pub(crate) api_key: Option<ApiKey>,
     pub(crate) patience: Patience,
+}
+
+impl fmt::Debug for Access {
+    /// Shows of the base URL only what is no secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { base_url, api_key, patience } = self;
+        let origin = Url::parse(base_url).map(|url| origin(&url)).unwrap_or_default();
+        let mut shown = f.debug_struct("Access");
+        shown.field("origin", &origin).field("api_key", api_key).field("patience", patience).finish()
+    }
 }
 
 impl Access {

@@ -9,6 +9,7 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use sse_stream::{Error, SseByteStream};
 
+use super::said::Head;
 use super::stray::Tail;
 use crate::error::{ErrorKind, ProviderError};
 
@@ -18,6 +19,7 @@ pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>>
 /// The server-sent events of an answer.
 pub(crate) struct Events {
     provider: &'static str,
+    head: Head,
     blocks: SseByteStream<Kept>,
     tail: Tail,
 }
@@ -45,7 +47,17 @@ impl Events {
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
         let tail = Tail::default();
         let kept = Kept { chunks, tail: tail.clone() };
-        Self { provider, blocks: SseByteStream::new(kept), tail }
+        Self { provider, head: Head::default(), blocks: SseByteStream::new(kept), tail }
+    }
+
+    /// Says what they follow.
+    pub(super) fn after(self, head: Head) -> Self {
+        Self { head, ..self }
+    }
+
+    /// Returns what the answer began with.
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
     }
 
     /// Returns the error object that stands behind the last event and is none, if one does.

@@ -1,8 +1,9 @@
-//! What the headers of a refusal say: when to try again, whether, and what the request is called.
+//! What the head of an answer says: what the request is called, and of a refusal when to try again, and whether.
 
 use std::time::{Duration, SystemTime};
 
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::Response;
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
 use super::refusal::is_word;
 use crate::error::ProviderError;
@@ -15,7 +16,14 @@ const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 pub(super) struct Said {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
-    request_id: Option<String>,
+    request_id: Option<HeaderValue>,
+}
+
+/// What names an answer, for the errors of what follows its head; nothing, before there is a head.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    status: Option<u16>,
+    request_id: Option<HeaderValue>,
 }
 
 impl Said {
@@ -24,7 +32,7 @@ impl Said {
         Self {
             retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
             should_retry: text("x-should-retry").and_then(|value| value.parse().ok()),
-            request_id: REQUEST_ID.into_iter().find_map(text).filter(|id| is_word(id)).map(str::to_owned),
+            request_id: request_id(headers),
         }
     }
 
@@ -35,9 +43,32 @@ impl Said {
         if let Some(should_retry) = self.should_retry {
             error = error.with_should_retry(should_retry);
         }
-        match self.request_id {
-            Some(id) => error.with_request_id(id),
-            None => error,
+        named(error, self.request_id.as_ref())
+    }
+}
+
+impl Head {
+    pub(super) fn of(answer: &Response) -> Self {
+        Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
+    }
+
+    /// Adds what the error does not say itself.
+    pub(crate) fn add_to(&self, mut error: ProviderError) -> ProviderError {
+        if let Some(status) = self.status.filter(|_| error.status().is_none()) {
+            error = error.with_status(status);
         }
+        named(error, self.request_id.as_ref())
+    }
+}
+
+/// Returns the header as it came, which copies nothing: most answers are of no error.
+fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
+    REQUEST_ID.into_iter().find_map(|name| headers.get(name)).cloned()
+}
+
+fn named(error: ProviderError, id: Option<&HeaderValue>) -> ProviderError {
+    match id.and_then(|id| id.to_str().ok()).filter(|id| error.request_id().is_none() && is_word(id)) {
+        Some(id) => error.with_request_id(id),
+        None => error,
     }
 }

@@ -6,7 +6,7 @@ use llm_do_providers::{ErrorKind, ProviderError, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{body, events, model, piece, stream_of, streamed, whole};
+use crate::{answer_of, body, events, model, piece, stream_of, streamed, whole};
 
 fn ok() -> Reply {
     Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))
@@ -177,6 +177,23 @@ async fn a_call_that_could_not_be_read_is_an_error_once_a_thought_was_shown() {
     assert!(
         matches!(&error.arrived().unwrap().parts[..], [ResponsePart::Thinking(thought)] if thought.text == "I add.")
     );
+}
+
+#[tokio::test]
+async fn a_try_that_is_paid_counts_whatever_follows_it() {
+    let malformed = || Reply::json(200, &body(&json!([]), "MALFORMED_FUNCTION_CALL"));
+    let malformed_stream = || Reply::stream().event(&body(&json!([]), "MALFORMED_FUNCTION_CALL").to_string()).end();
+    let one = answer_of(json!([{"text": "fine"}]), "STOP").await.usage;
+    let server = Server::scripted([malformed(), ok(), malformed_stream(), ok_stream()]).await;
+    let patient = model(&server).build().unwrap();
+    assert_eq!(whole(&patient).await.unwrap().usage, one + one);
+    assert_eq!(streamed(&patient).await.unwrap().usage, one + one);
+
+    let refused = || Reply::json(400, &status(400, "INVALID_ARGUMENT", "x", &json!([])));
+    let server = Server::scripted([malformed(), malformed(), refused(), malformed_stream(), refused()]).await;
+    let patient = model(&server).build().unwrap();
+    assert_eq!(whole(&patient).await.unwrap_err().arrived().unwrap().usage, one + one);
+    assert_eq!(streamed(&patient).await.unwrap_err().arrived().unwrap().usage, one);
 }
 
 #[tokio::test]

@@ -38,6 +38,36 @@ async fn a_key_is_sent_as_a_bearer_token() {
 }
 
 #[tokio::test]
+async fn a_user_in_the_base_url_is_sent_where_no_key_is_and_shown_nowhere() {
+    let server = Server::scripted([hello(), hello(), Reply::json(500, &json!({}))]).await;
+    let base_url = server.base_url().replace("http://", "http://user:pa%20ss@");
+    let builder = OpenAiModel::builder("m").base_url(base_url).retries(0);
+    assert!(!format!("{builder:?}").contains("pa%20ss"), "{builder:?}");
+    let model = builder.build().unwrap();
+    assert!(
+        format!("{model:?}").contains("http://127.0.0.1:") && !format!("{model:?}").contains("pa%20ss"),
+        "{model:?}"
+    );
+    whole(&model).await.unwrap();
+
+    let base_url = server.base_url().replace("http://", "http://user:pa%20ss@");
+    let builder = OpenAiModel::builder("m").base_url(base_url).retries(0);
+    let keyed = builder.api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();
+    whole(&keyed).await.unwrap();
+    let error = whole(&keyed).await.unwrap_err();
+    assert!(!format!("{error} {error:?}").contains("pa%20ss"), "{error:?}");
+
+    let authorizations = server.requests().into_iter().map(|request| {
+        let lines = request.head.lines().filter(|line| line.starts_with("authorization: "));
+        lines.collect::<Vec<_>>().join(", ")
+    });
+    // In lower case, as all of a head is here: `user:pa ss` in base64.
+    let expected =
+        ["authorization: basic dxnlcjpwysbzcw==", "authorization: bearer sk-1", "authorization: bearer sk-1"];
+    assert_eq!(authorizations.collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
 async fn a_streamed_request_asks_for_the_figures_too() {
     let server = Server::scripted([stream_of([json!({"content": "a"})], "stop")]).await;
     streamed(&model(&server).build().unwrap()).await.unwrap();

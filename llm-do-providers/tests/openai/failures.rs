@@ -5,7 +5,7 @@ mod ended;
 use std::time::{Duration, Instant};
 
 use llm_do_providers::{
-    ErrorKind, FallbackModel, Message, Model, OpenAiModel, ProviderError, Request, Settings, StreamEvent,
+    ErrorKind, FallbackModel, Message, Model, OpenAiModel, ProviderError, Request, Settings, StreamEvent, Usage,
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -240,10 +240,10 @@ async fn a_stream_that_stalls_is_given_up() {
 #[tokio::test]
 async fn a_whole_answer_that_stalls_is_given_up() {
     let begun = Reply::default().raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").stall();
-    for reply in [begun, Reply::default().stall()] {
+    for (reply, status) in [(begun, Some(200)), (Reply::default().stall(), None)] {
         let server = Server::scripted([reply]).await;
         let model = model(&server).timeout(Duration::from_millis(100)).build().unwrap();
-        check(&whole(&model).await.unwrap_err(), ErrorKind::Timeout, None, "raise the timeout of 100ms");
+        check(&whole(&model).await.unwrap_err(), ErrorKind::Timeout, status, "raise the timeout of 100ms");
     }
 }
 
@@ -335,4 +335,55 @@ async fn an_error_names_the_request_for_the_providers_support() {
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
     assert_eq!((error.request_id(), error.should_retry()), (Some("req_1"), Some(false)));
     assert!(error.to_string().ends_with("(request req_1)"), "{error}");
+}
+
+#[tokio::test]
+async fn an_error_after_the_head_names_the_request_too() {
+    let id = "x-request-id: req_1\r\n";
+    let named = || Reply::default().raw(&format!("HTTP/1.1 200 OK\r\n{id}transfer-encoding: chunked\r\n\r\n"));
+    let half = || named().event(&piece(json!({"content": "half"})).to_string());
+    let overloaded = json!({"error": {"message": "my secret", "type": "overloaded_error"}}).to_string();
+    let streams = [
+        (half(), ErrorKind::Transport),
+        (half().end(), ErrorKind::Protocol),
+        (half().stall(), ErrorKind::Timeout),
+        (half().event("my secret").end(), ErrorKind::Protocol),
+        (half().event(&overloaded).end(), ErrorKind::Overloaded),
+        (named().event("{}").event("[DONE]").end(), ErrorKind::Protocol),
+    ];
+    let wholes = [
+        (named().chunk("{"), ErrorKind::Transport),
+        (named().chunk("{").stall(), ErrorKind::Timeout),
+        (Reply::whole(200, id, "my secret"), ErrorKind::Protocol),
+        (Reply::whole(200, id, &overloaded), ErrorKind::Overloaded),
+        (Reply::whole(200, id, "{}"), ErrorKind::Protocol),
+    ];
+    let limit = Duration::from_millis(100);
+    for (is_streamed, (reply, kind)) in
+        streams.map(|case| (true, case)).into_iter().chain(wholes.map(|case| (false, case)))
+    {
+        let server = Server::scripted([reply]).await;
+        let model = model(&server).retries(0).idle_timeout(limit).timeout(limit).build().unwrap();
+        let error = if is_streamed { streamed(&model).await } else { whole(&model).await }.unwrap_err();
+        check(&error, kind, Some(200), "");
+        assert_eq!(error.request_id(), Some("req_1"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_has_what_arrived_although_nothing_could_be_shown() {
+    let unnamed = || {
+        json!({"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"arguments": "{}"}}]}}],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4}})
+    };
+    let server = Server::scripted([Reply::json(200, &unnamed())]).await;
+    let error = whole(&model(&server).retries(0).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Protocol, Some(200), "calls a tool without a name");
+    assert_eq!(error.arrived().unwrap().usage, Usage::of_request(3, 4));
+
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 4}}).to_string();
+    let server = Server::scripted([Reply::stream().event(&usage)]).await;
+    let error = streamed(&model(&server).retries(0).build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Transport, Some(200), "broke in the middle");
+    assert_eq!(error.arrived().unwrap().usage, Usage::of_request(3, 4));
 }

@@ -123,7 +123,8 @@ async fn serve(listener: TcpListener, replies: Vec<Reply>, requests: Arc<Mutex<V
     }
 }
 
-async fn receive(stream: &mut TcpStream) -> Received {
+/// Waits for the whole of a request.
+pub(crate) async fn receive(stream: &mut TcpStream) -> Received {
     let mut bytes = Vec::new();
     let head_end = loop {
         if let Some(place) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {

@@ -36,9 +36,9 @@ impl<S> CallContext<S> {
         Ok(counted)
     }
 
-    /// Adds a request that was answered, and what it cost, if that is known.
+    /// Adds a request that was answered, or failed, and what it cost, if that is known.
     pub(crate) fn add_request(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
-        // A model that reports nothing was asked all the same.
+        // A model that reports nothing, or fails, was asked all the same.
         usage.requests = usage.requests.max(1);
         self.frames().for_each(|frame| frame.meter.add_request(usage, cost));
         self.recorder().add_request(model, usage, cost);
