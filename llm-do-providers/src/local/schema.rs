@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::schema::pointer::{decoded, pointed};
+
 /// How long a string may be where its schema does not say.
 const LONGEST: u64 = 200;
 
@@ -30,12 +32,13 @@ const BOUNDS: [(&str, Bound); 4] =
 
 /// Returns `schema` with a bound on everything that could go on until the tokens run out.
 pub(super) fn bounded(schema: &Value) -> Value {
-    let mut schema = schema.clone();
+    let mut schema = moved_to("", schema);
     bound(&mut schema);
     schema
 }
 
-/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there.
+/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there, by names as they are,
+/// since the grammar's library decodes none.
 pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
@@ -48,7 +51,7 @@ pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
 
 fn moved_field(place: &str, key: &str, value: &Value) -> (String, Value) {
     let target = value.as_str().filter(|_| key == "$ref").and_then(|target| target.strip_prefix('#'));
-    let value = target.map_or_else(|| moved_to(place, value), |target| format!("#{place}{target}").into());
+    let value = target.map_or_else(|| moved_to(place, value), |target| format!("#{place}{}", decoded(target)).into());
     (key.to_owned(), value)
 }
 
@@ -184,7 +187,7 @@ fn part(root: &Value, schema: &Value, depth: usize) -> String {
     }
     let inner = |schema: &Value| part(root, schema, depth - 1);
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
-        return target.strip_prefix('#').and_then(|place| root.pointer(place)).map_or_else(|| "any".to_owned(), inner);
+        return pointed(root, target).map_or_else(|| "any".to_owned(), inner);
     }
     if let Some(value) = schema.get("const") {
         return value.to_string();
@@ -257,6 +260,18 @@ mod tests {
         let schema = json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#"}}}});
         let expected = json!({"properties": {"a": {"$ref": "#/$defs/t/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#/$defs/t"}}}});
         assert_eq!(moved_to("/$defs/t", &schema), expected);
+    }
+
+    #[test]
+    fn names_in_references_are_as_the_grammars_library_looks_them_up() {
+        let schema =
+            json!({"properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}, "$defs": {"Größe": {"const": 1}}});
+        assert_eq!(bounded(&schema)["properties"]["a"]["$ref"], "#/$defs/Größe");
+        assert_eq!(moved_to("/$defs/t", &schema)["properties"]["a"]["$ref"], "#/$defs/t/$defs/Größe");
+        assert_eq!(
+            sketch(&json!({"type": "array", "items": schema["properties"]["a"], "$defs": schema["$defs"]})),
+            "[1]"
+        );
     }
 
     #[test]
