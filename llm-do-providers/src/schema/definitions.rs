@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::note;
 use super::pointer::decoded;
 
 /// What the references of a schema lead to, as its form grows.
@@ -50,6 +51,13 @@ impl Definitions {
     #[cfg(feature = "openai")]
     pub(crate) fn define(&mut self, name: String, form: Value) {
         self.forms.insert(name, form);
+    }
+
+    /// Defines what has been named, with what is said of it beside the reference before what it says itself.
+    pub(crate) fn define_with(&mut self, name: String, said: &str, mut form: Map<String, Value>) {
+        let own = form.shift_remove("description").and_then(|own| own.as_str().map(str::to_owned));
+        note::describe(&mut form, Some(&json!(said)), &own.into_iter().collect::<Vec<_>>());
+        self.forms.insert(name, Value::Object(form));
     }
 
     /// How many there are.
