@@ -11,8 +11,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A file that goes with a message: an image, a PDF, audio, text.
 ///
-/// Which media types a model takes is its provider's affair; a request with one that it does not take fails before
-/// anything is sent. Clones share the bytes. In JSON the bytes are base64; `Debug` shows only how many there are.
+/// Which media types a model takes is its provider's affair: a request with one that the provider has no place for fails
+/// before anything is sent; whether the model reads one that it has a place for, the provider's server decides. Clones share
+/// the bytes. In JSON the bytes are base64; `Debug` shows only how many there are.
 ///
 /// # Examples
 ///

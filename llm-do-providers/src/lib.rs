@@ -92,7 +92,7 @@ mod response;
 mod responses;
 #[cfg(feature = "http")]
 mod retry;
-#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 mod schema;
 mod secret;
 mod server_side;

@@ -78,8 +78,14 @@ register! {
 /// | --- | --- |
 /// | instructions | the first message, of the role `system` |
 /// | tools | [`tools`](https://platform.openai.com/docs/guides/function-calling): functions, without `strict` |
-/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, else with `strict: false` |
+/// | output schema | [`response_format`](https://platform.openai.com/docs/guides/structured-outputs): a `json_schema`, `strict` where the schema has a strict form, as below, else with `strict: false` |
 /// | `temperature`, `top_p`, `stop` | the same |
+///
+/// The strict form of a schema allows objects no properties but those that it names, and requires them all, the optional ones
+/// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
+/// them. What a field says of a type that is defined apart goes into a definition of its own. There is no strict form with a
+/// map, a value or an object of any kind, an optional property that cannot be null, alternatives that are not told apart,
+/// `allOf`, tuples, or bounds on the length of texts.
 ///
 /// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
 ///

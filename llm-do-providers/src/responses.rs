@@ -45,7 +45,7 @@ inventory::submit! {
 /// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
 /// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |
 /// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think; see below |
-/// | output schema | `text.format`, strict where the schema has a strict form |
+/// | output schema | `text.format`, strict where the schema has a [strict form](crate::OpenAiModel#requests), else with `strict: false` |
 /// | `max_tokens` | `max_output_tokens` |
 /// | `parallel_tool_calls`, `service_tier` | the same |
 /// | `temperature`, `top_p` | the same; nothing while a model of OpenAI's [thinks](https://developers.openai.com/api/docs/guides/reasoning), which refuses them then |

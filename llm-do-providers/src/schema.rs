@@ -5,14 +5,20 @@
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod both;
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub(crate) mod definitions;
 #[cfg(all(test, any(feature = "gemini", feature = "openai")))]
 pub(crate) mod multiplying;
-#[cfg(any(feature = "gemini", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) mod note;
+pub(crate) mod pointer;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) mod reference;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) mod shape;
+#[cfg(all(test, any(feature = "gemini", feature = "openai")))]
+pub(crate) mod small;
+#[cfg(any(feature = "gemini", feature = "local", feature = "openai"))]
 mod unsaid;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod walk;
@@ -22,4 +28,4 @@ pub(crate) use self::unsaid::check;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::unsaid::{UNSAYABLE, Unsaid};
 #[cfg(any(feature = "gemini", feature = "openai"))]
-pub(crate) use self::walk::{Dialect, REMARKS, Walk};
+pub(crate) use self::walk::{Dialect, Properties, REMARKS, Walk};

@@ -2,12 +2,17 @@
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations>.
 
+mod cycle;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
 
 use serde_json::{Map, Value, json};
+
+use crate::schema::definitions::{Definitions, reference};
+use crate::schema::note;
+use crate::schema::pointer::pointed;
 
 /// Keywords that are enforced as they are.
 const KEPT: [&str; 4] = ["description", "const", "required", "type"];
@@ -63,18 +68,19 @@ impl fmt::Display for Unsaid {
 /// Returns the place of what cannot be said, such as a map or a type that holds itself.
 pub(super) fn enforced(schema: &Value) -> Result<Value, Unsaid> {
     let mut form =
-        Form { root: schema, path: String::new(), open: Vec::new(), known: Vec::new(), optional: 0, unions: 0 };
+        Form { root: schema, path: String::new(), definitions: Definitions::default(), optional: 0, unions: 0 };
     if schema["type"] != "object" {
         return form.refuse("no object");
     }
-    let enforced = form.schema(schema)?;
-    form.check_cycles(schema)?;
+    let mut enforced = Value::Object(form.schema(schema)?);
+    cycle::check(schema)?;
     if form.optional > MOST_OPTIONAL {
         return form.refuse("more than 24 optional properties");
     }
     if form.unions > MOST_UNIONS {
         return form.refuse("more than 16 values of several types");
     }
+    form.definitions.put_into(&mut enforced);
     Ok(enforced)
 }
 
@@ -82,10 +88,7 @@ pub(super) fn enforced(schema: &Value) -> Result<Value, Unsaid> {
 struct Form<'a> {
     root: &'a Value,
     path: String,
-    /// The references that are being followed.
-    open: Vec<&'a str>,
-    /// The references that lead to no cycle.
-    known: Vec<&'a str>,
+    definitions: Definitions,
     optional: usize,
     unions: usize,
 }
@@ -98,14 +101,13 @@ impl<'a> Form<'a> {
     /// Does something one level further down.
     fn at<T>(&mut self, step: &str, inside: impl FnOnce(&mut Self) -> Result<T, Unsaid>) -> Result<T, Unsaid> {
         let length = self.path.len();
-        self.path.push('/');
-        self.path.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        self.path.push_str(&as_step(step));
         let done = inside(self)?;
         self.path.truncate(length);
         Ok(done)
     }
 
-    fn schema(&mut self, schema: &'a Value) -> Result<Value, Unsaid> {
+    fn schema(&mut self, schema: &'a Value) -> Result<Map<String, Value>, Unsaid> {
         let Some(keywords) = schema.as_object() else { return self.refuse("a value of any kind") };
         if let Some(target) = keywords.get("$ref") {
             return self.reference(keywords, target);
@@ -120,8 +122,12 @@ impl<'a> Form<'a> {
             self.at(key, |form_at| form_at.keyword(key, value, &mut form, &mut told))?;
         }
         self.close(keywords, &mut form)?;
+        let said = note::said(keywords);
+        if !said.is_empty() {
+            form.insert("description".to_owned(), said.into());
+        }
         tell(&mut form, told);
-        Ok(Value::Object(form))
+        Ok(form)
     }
 
     fn keyword(
@@ -132,8 +138,9 @@ impl<'a> Form<'a> {
         told: &mut Map<String, Value>,
     ) -> Result<(), Unsaid> {
         let kept = match (key, value) {
-            ("properties" | "$defs", Value::Object(schemas)) => {
-                let each = |(name, schema)| Ok((String::clone(name), self.at(name, |form| form.schema(schema))?));
+            ("properties", Value::Object(schemas)) => {
+                let each =
+                    |(name, schema)| Ok((String::clone(name), self.at(name, |form| form.schema(schema))?.into()));
                 Value::Object(schemas.iter().map(each).collect::<Result<_, _>>()?)
             }
             ("anyOf" | "oneOf", Value::Array(schemas)) if !form.contains_key("anyOf") => {
@@ -142,7 +149,7 @@ impl<'a> Form<'a> {
                 return Ok(());
             }
             ("items" | "prefixItems", _) if form.contains_key("items") => return self.refuse("a list of two kinds"),
-            ("items", schema) => self.schema(schema)?,
+            ("items", schema) => self.schema(schema)?.into(),
             ("prefixItems", Value::Array(schemas)) => return self.tuple(schemas, form, told),
             ("enum", Value::Array(values)) if values.iter().any(|value| value.is_object() || value.is_array()) => {
                 return self.refuse("a list of values that are no plain ones");
@@ -150,7 +157,10 @@ impl<'a> Form<'a> {
             ("const", Value::Object(_) | Value::Array(_)) => return self.refuse("a value that is no plain one"),
             ("minItems", Value::Number(least)) if least.as_u64().is_some_and(|least| least <= 1) => value.clone(),
             ("format", Value::String(format)) if FORMATS.contains(&format.as_str()) => value.clone(),
-            ("additionalProperties" | "uniqueItems", Value::Bool(false)) => return Ok(()),
+            // What is referred to is defined where it is.
+            ("$defs" | "definitions", _) | ("additionalProperties" | "uniqueItems", Value::Bool(false)) => {
+                return Ok(());
+            }
             ("additionalProperties", _) => return self.refuse("a map"),
             ("type", Value::Array(_)) => {
                 self.unions += 1;
@@ -179,7 +189,7 @@ impl<'a> Form<'a> {
         let places = Value::Array(schemas.to_vec());
         let mut kinds: Vec<Value> = Vec::new();
         for (place, schema) in schemas.iter().enumerate() {
-            let kind = self.at(&place.to_string(), |form| form.schema(schema))?;
+            let kind = self.at(&place.to_string(), |form| form.schema(schema))?.into();
             if !kinds.contains(&kind) {
                 kinds.push(kind);
             }
@@ -199,16 +209,27 @@ impl<'a> Form<'a> {
 
     fn all(&mut self, schemas: &'a [Value]) -> Result<Value, Unsaid> {
         let each = |(place, schema): (usize, &'a Value)| self.at(&place.to_string(), |form| form.schema(schema));
-        schemas.iter().enumerate().map(each).collect::<Result<Vec<_>, _>>().map(Value::Array)
+        schemas.iter().enumerate().map(each).collect::<Result<Value, _>>()
     }
 
-    /// Beside a reference, only notes can go without a loss.
-    fn reference(&mut self, keywords: &'a Map<String, Value>, target: &Value) -> Result<Value, Unsaid> {
+    /// What may stand beside a reference is not documented: what is said there is said by a definition for those who say so.
+    fn reference(&mut self, keywords: &'a Map<String, Value>, target: &'a Value) -> Result<Map<String, Value>, Unsaid> {
         let is_note = |key: &str| key == "$ref" || key == "description" || NOTES.contains(&key);
         if !keywords.keys().all(|key| is_note(key)) {
             return self.refuse("a reference with more beside it");
         }
-        Ok(json!({ "$ref": target }))
+        let target = target.as_str().unwrap_or_default();
+        let said = note::said(keywords);
+        if let Some(name) = self.definitions.known(target, &said) {
+            return Ok(reference(name));
+        }
+        let Some(schema) = pointed(self.root, target) else { return self.refuse("a reference to nothing") };
+        let name = self.definitions.name(target, &said);
+        let outer = std::mem::replace(&mut self.path, target.trim_start_matches('#').to_owned());
+        let form = self.schema(schema)?;
+        self.path = outer;
+        self.definitions.define_with(name.clone(), &said, form);
+        Ok(reference(&name))
     }
 
     /// Allows an object no properties but its own.
@@ -222,47 +243,23 @@ impl<'a> Form<'a> {
         if form.contains_key("anyOf") {
             return self.refuse("an object with alternatives beside its properties");
         }
-        let properties = form.entry("properties").or_insert_with(|| json!({})).as_object().map_or(0, Map::len);
-        let required = form.get("required").and_then(Value::as_array).map_or(0, Vec::len);
-        self.optional += properties.saturating_sub(required);
+        if !keywords.contains_key("properties") && !keywords.contains_key("additionalProperties") {
+            return self.refuse("an object of any kind");
+        }
+        let required = form.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let properties = form.entry("properties").or_insert_with(|| json!({}));
+        if !required.iter().all(|name| name.as_str().is_some_and(|name| properties.get(name).is_some())) {
+            return self.refuse("an object that requires more than it names");
+        }
+        self.optional += properties.as_object().map_or(0, Map::len).saturating_sub(required.len());
         form.insert("additionalProperties".to_owned(), json!(false));
         Ok(())
     }
+}
 
-    /// Refuses a type that holds itself.
-    fn check_cycles(&mut self, schema: &'a Value) -> Result<(), Unsaid> {
-        match schema {
-            Value::Object(keywords) => {
-                if let Some(target) = keywords.get("$ref").and_then(Value::as_str) {
-                    self.follow(target)?;
-                }
-                let mut inner = keywords.iter().filter(|(key, _)| *key != "$defs");
-                inner.try_for_each(|(key, value)| self.at(key, |form| form.check_cycles(value)))
-            }
-            Value::Array(values) => values
-                .iter()
-                .enumerate()
-                .try_for_each(|(place, value)| self.at(&place.to_string(), |form| form.check_cycles(value))),
-            _ => Ok(()),
-        }
-    }
-
-    fn follow(&mut self, target: &'a str) -> Result<(), Unsaid> {
-        if self.open.contains(&target) {
-            return self.refuse("a type that holds itself");
-        }
-        if self.known.contains(&target) {
-            return Ok(());
-        }
-        let Some(schema) = target.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer)) else {
-            return self.refuse("a reference to nothing");
-        };
-        self.open.push(target);
-        self.check_cycles(schema)?;
-        self.open.pop();
-        self.known.push(target);
-        Ok(())
-    }
+/// Returns a step of a JSON pointer.
+fn as_step(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// Whether the type of a schema is, or lists, `kind`.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use self::said::Said;
 pub(super) use self::sketch::sketch;
+use crate::schema::pointer::decoded;
 
 /// How many references may be written out: each may bring others.
 const WRITTEN_OUT: usize = 200;
@@ -22,6 +23,7 @@ const OF_THE_WHOLE: [&str; 4] = ["$defs", "$id", "$schema", "definitions"];
 
 /// Returns `schema` with a bound on everything that could go on until the tokens run out.
 pub(super) fn bounded(schema: &Value) -> Value {
+    let schema = &moved_to("", schema);
     let mut bounds = Bounds { root: schema, within: Vec::new(), left: WRITTEN_OUT, closes: true };
     let mut once = || {
         let mut bounded = schema.clone();
@@ -34,7 +36,8 @@ pub(super) fn bounded(schema: &Value) -> Value {
     }
 }
 
-/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there.
+/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there, by names as they are,
+/// since the grammar's library decodes none.
 pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
@@ -47,7 +50,7 @@ pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
 
 fn moved_field(place: &str, key: &str, value: &Value) -> (String, Value) {
     let target = value.as_str().filter(|_| key == "$ref").and_then(|target| target.strip_prefix('#'));
-    let value = target.map_or_else(|| moved_to(place, value), |target| format!("#{place}{target}").into());
+    let value = target.map_or_else(|| moved_to(place, value), |target| format!("#{place}{}", decoded(target)).into());
     (key.to_owned(), value)
 }
 
@@ -273,5 +276,13 @@ mod tests {
         let schema = json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#"}}}});
         let expected = json!({"properties": {"a": {"$ref": "#/$defs/t/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#/$defs/t"}}}});
         assert_eq!(moved_to("/$defs/t", &schema), expected);
+    }
+
+    #[test]
+    fn names_in_references_are_as_the_grammars_library_looks_them_up() {
+        let schema =
+            json!({"properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}, "$defs": {"Größe": {"const": 1}}});
+        assert_eq!(bounded(&schema)["properties"]["a"]["$ref"], "#/$defs/Größe");
+        assert_eq!(moved_to("/$defs/t", &schema)["properties"]["a"]["$ref"], "#/$defs/t/$defs/Größe");
     }
 }

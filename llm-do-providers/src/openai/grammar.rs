@@ -15,6 +15,7 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
+use crate::schema::definitions::{Definitions, reference};
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
 use crate::schema::{Dialect, REMARKS, Unsaid, Walk, note};
@@ -25,10 +26,7 @@ const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
 /// The dialect of llama.cpp's grammars.
 #[derive(Default)]
 struct Grammar {
-    /// The references so far, and what they are called.
-    names: Vec<(String, String)>,
-    /// What they lead to, in the dialect.
-    definitions: Map<String, Value>,
+    definitions: Definitions,
 }
 
 impl Dialect for Grammar {
@@ -55,48 +53,32 @@ impl Dialect for Grammar {
         Value::Object(form)
     }
 
-    /// A reference stays one: a grammar may hold itself. What it leads to gets a name of letters and digits, since others
-    /// are taken for the same, or for none.
+    /// A reference stays one: a grammar may hold itself.
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
         let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
-        let name = match walk.dialect.named(target) {
+        let name = match walk.dialect.definitions.known(target, "") {
             Some(name) => name.to_owned(),
             None => walk.define(target)?,
         };
-        let mut form = Map::from_iter([("$ref".to_owned(), json!(format!("#/$defs/{name}")))]);
+        let mut form = reference(&name);
         note::describe(&mut form, keywords.get("description"), &[]);
         Ok(Some(Value::Object(form)))
-    }
-}
-
-impl Grammar {
-    fn named(&self, target: &str) -> Option<&str> {
-        let known = self.names.iter().find(|(known, _)| known == target);
-        known.map(|(_, name)| name.as_str())
-    }
-
-    /// Returns a name for what `target` refers to, as it calls itself where that is no other's.
-    fn name(&self, target: &str) -> String {
-        let last = target.rsplit(['/', '#']).next().unwrap_or_default();
-        let mut base: String = last.chars().filter(char::is_ascii_alphanumeric).collect();
-        if base.is_empty() {
-            base.push_str("Whole");
-        }
-        let is_free = |name: &String| self.names.iter().all(|(_, taken)| taken != name);
-        let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
-        std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default()
     }
 }
 
 impl Walk<'_, Grammar> {
     /// Defines what `target` refers to, and returns its name.
     fn define(&mut self, target: &str) -> Result<String, Unsaid> {
-        let name = self.dialect.name(target);
-        // Before it is defined: it may hold itself.
-        self.dialect.names.push((target.to_owned(), name.clone()));
-        let form = self.apart(target)?;
-        self.dialect.definitions.insert(name.clone(), form);
+        let count = self.dialect.definitions.count();
+        let name = self.dialect.definitions.name(target, "");
+        match self.apart(target) {
+            Ok(form) => self.dialect.definitions.define(name.clone(), form),
+            Err(unsaid) => {
+                self.dialect.definitions.forget_from(count);
+                return Err(unsaid);
+            }
+        }
         Ok(name)
     }
 }
@@ -110,12 +92,7 @@ impl Walk<'_, Grammar> {
 pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
     let mut walk = Walk::new(schema, Grammar::default());
     let mut form = walk.whole_form()?;
-    let definitions = walk.dialect.definitions;
-    if let Value::Object(form) = &mut form
-        && !definitions.is_empty()
-    {
-        form.insert("$defs".to_owned(), Value::Object(definitions));
-    }
+    walk.dialect.definitions.put_into(&mut form);
     // In the order in which it was written, if nothing else was to be done.
     Ok(if form == *schema { schema.clone() } else { form })
 }

@@ -104,7 +104,7 @@ use crate::http::Endpoint;
 /// | | |
 /// | --- | --- |
 /// | The grammar holds the model to | types, `const`, `enum`, properties (no others where some are named, unless `additionalProperties` says so), the number of items, the length of texts, the bounds of whole numbers, the formats `date`, `time`, `date-time` and `uuid`, references, and types that hold themselves |
-/// | In another form | `oneOf` and `allOf`, what stands beside alternatives and references, `true` and empty schemas, tuples (of all their items), widths of integers, and patterns of classes, groups and repetitions; a `"` or a `\\` is never written by one |
+/// | In another form | `oneOf` and `allOf`, what stands beside alternatives and references, `true` and empty schemas, tuples (of all their items), widths of integers, optional properties that no value fits (they go), and patterns of classes, groups and repetitions; a `"` or a `\\` is never written by one |
 /// | Only told | `uniqueItems`, `not` of values, `multipleOf`, bounds of other numbers, the number of properties and their names, other formats and patterns, limits above 1000 |
 /// | An [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path, and nothing is sent | `if`, `contains`, `dependentRequired` and their like, properties by pattern beside others, bounds that leave nothing (they end the server), names of other than letters and digits beside properties that are not named |
 ///

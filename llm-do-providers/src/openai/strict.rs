@@ -1,15 +1,20 @@
 //! Whether a schema can be held to strictly, and in what form.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use crate::known::Known;
+use crate::schema::definitions::{Definitions, reference};
+use crate::schema::note;
+use crate::schema::pointer::pointed;
 
 /// Keywords that the strict mode knows and that may stay as they are.
-const KEPT: [&str; 16] = [
+const KEPT: [&str; 14] = [
     "type",
-    "description",
     "title",
     "enum",
     "const",
@@ -23,11 +28,11 @@ const KEPT: [&str; 16] = [
     "maxItems",
     "required",
     "additionalProperties",
-    "$ref",
 ];
-/// Keywords that say nothing about which values are valid, and that the strict mode refuses.
+/// Keywords that say nothing about which values are valid, and that the strict mode refuses: those that say something to a
+/// model are put into the description.
 const NOTES: [&str; 5] = ["$schema", "$id", "default", "examples", "deprecated"];
-/// The formats that the strict mode knows; others, such as `uint8`, are notes.
+/// The formats that the strict mode knows; of numbers, others are a width, which the bounds say.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Returns `schema` in the form that the strict mode asks for, or `None` if it has none.
@@ -36,6 +41,7 @@ pub(crate) fn strict(schema: &Arc<Value>) -> Option<Arc<Value>> {
     KNOWN.form(schema, |schema| strict_form(schema).ok_or(())).ok()
 }
 
+/// Returns the form that the strict mode asks for, if there is one.
 ///
 /// The strict form allows no properties but the named ones and requires them all; a property that was optional stays
 /// if it may be null. So whatever is valid in the strict form is valid for `schema`.
@@ -44,32 +50,79 @@ fn strict_form(schema: &Value) -> Option<Value> {
     if root.get("type")? != "object" {
         return None;
     }
-    form(root)
+    let mut strict = Strict { root: schema, definitions: Definitions::default() };
+    let mut form = Value::Object(strict.form(root)?);
+    strict.definitions.put_into(&mut form);
+    Some(form)
 }
 
-fn form(schema: &Map<String, Value>) -> Option<Value> {
-    if let Some(target) = schema.get("$ref") {
-        return bare_reference(schema, target);
-    }
-    let mut strict = Map::new();
-    for (key, value) in schema {
-        match key.as_str() {
-            "properties" | "$defs" => _ = strict.insert(key.clone(), each(value.as_object()?)?),
-            "items" => _ = strict.insert(key.clone(), form(value.as_object()?)?),
-            "anyOf" => _ = strict.insert(key.clone(), all(value.as_array()?)?),
-            // What the strict mode has for it, where it means the same.
-            "oneOf" if !schema.contains_key("anyOf") && are_apart(value.as_array()?) => {
-                _ = strict.insert("anyOf".to_owned(), all(value.as_array()?)?);
-            }
-            "format" if !is_known_format(value) => {}
-            "format" => _ = strict.insert(key.clone(), value.clone()),
-            key if NOTES.contains(&key) => {}
-            kept if KEPT.contains(&kept) => _ = strict.insert(key.clone(), value.clone()),
-            _ => return None,
+/// A form as it grows.
+struct Strict<'a> {
+    root: &'a Value,
+    definitions: Definitions,
+}
+
+impl Strict<'_> {
+    fn form(&mut self, schema: &Map<String, Value>) -> Option<Map<String, Value>> {
+        if let Some(target) = schema.get("$ref") {
+            return self.reference(schema, target.as_str()?);
         }
+        let mut strict = Map::new();
+        for (key, value) in schema {
+            match key.as_str() {
+                // What is referred to is defined where it is.
+                "$defs" | "definitions" => {}
+                "properties" => _ = strict.insert(key.clone(), self.each(value.as_object()?)?),
+                "items" => _ = strict.insert(key.clone(), self.form(value.as_object()?)?.into()),
+                "anyOf" => _ = strict.insert(key.clone(), self.all(value.as_array()?)?),
+                // What the strict mode has for it, where it means the same.
+                "oneOf" if !schema.contains_key("anyOf") && are_apart(value.as_array()?) => {
+                    _ = strict.insert("anyOf".to_owned(), self.all(value.as_array()?)?);
+                }
+                "format" if !is_known_format(value) => {}
+                key if NOTES.contains(&key) => {}
+                "format" | "description" => _ = strict.insert(key.clone(), value.clone()),
+                kept if KEPT.contains(&kept) => _ = strict.insert(key.clone(), value.clone()),
+                _ => return None,
+            }
+        }
+        let format = schema.get("format").filter(|format| !is_known_format(format) && may_be(schema, "string"));
+        let format: Vec<_> = format.and_then(|format| note::sentence("format", format)).into_iter().collect();
+        note::describe(&mut strict, Some(&note::said(schema).into()), &format);
+        close(&mut strict)?;
+        says_what_it_holds(&strict).then_some(strict)
     }
-    close(&mut strict)?;
-    says_what_it_holds(&strict).then_some(Value::Object(strict))
+
+    /// The strict mode allows nothing beside a reference: what is said there is said by a definition for those who say so.
+    fn reference(&mut self, schema: &Map<String, Value>, target: &str) -> Option<Map<String, Value>> {
+        let is_note = |key: &String| ["$ref", "description", "title"].contains(&&**key) || NOTES.contains(&&**key);
+        if !schema.keys().all(is_note) {
+            return None;
+        }
+        let said = note::said(schema);
+        let name = match self.definitions.known(target, &said) {
+            Some(name) => name.to_owned(),
+            None => self.define(target, &said)?,
+        };
+        Some(reference(&name))
+    }
+
+    fn define(&mut self, target: &str, said: &str) -> Option<String> {
+        let name = self.definitions.name(target, said);
+        let form = self.form(pointed(self.root, target)?.as_object()?)?;
+        self.definitions.define_with(name.clone(), said, form);
+        Some(name)
+    }
+
+    fn each(&mut self, schemas: &Map<String, Value>) -> Option<Value> {
+        let pairs = schemas.iter().map(|(name, schema)| Some((name.clone(), self.form(schema.as_object()?)?.into())));
+        pairs.collect::<Option<Map<_, _>>>().map(Value::Object)
+    }
+
+    fn all(&mut self, schemas: &[Value]) -> Option<Value> {
+        let forms = schemas.iter().map(|schema| self.form(schema.as_object()?).map(Value::Object));
+        forms.collect::<Option<Vec<_>>>().map(Value::Array)
+    }
 }
 
 /// Whether a schema says the type of its values, and of a list's items, as the strict mode asks.
@@ -87,22 +140,6 @@ fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
         Some(only) => only == kind,
         None => false,
     }
-}
-
-/// The strict mode allows nothing beside a reference; notes there can go.
-fn bare_reference(schema: &Map<String, Value>, target: &Value) -> Option<Value> {
-    let is_note = |key: &String| key == "$ref" || key == "description" || key == "title" || NOTES.contains(&&**key);
-    schema.keys().all(is_note).then(|| json!({ "$ref": target }))
-}
-
-fn each(schemas: &Map<String, Value>) -> Option<Value> {
-    let pairs = schemas.iter().map(|(name, schema)| Some((name.clone(), form(schema.as_object()?)?)));
-    pairs.collect::<Option<Map<_, _>>>().map(Value::Object)
-}
-
-fn all(schemas: &[Value]) -> Option<Value> {
-    let forms = schemas.iter().map(|schema| form(schema.as_object()?));
-    forms.collect::<Option<Vec<_>>>().map(Value::Array)
 }
 
 /// Whether no value is valid for two of the schemas, as with the variants of a Rust enum.
@@ -144,9 +181,16 @@ fn close(schema: &mut Map<String, Value>) -> Option<()> {
     if schema.get("additionalProperties").is_some_and(|others| *others != Value::Bool(false)) {
         return None;
     }
+    if !schema.contains_key("additionalProperties") && !schema.contains_key("properties") {
+        // Without a word on its properties it may have any: the form would have none.
+        return None;
+    }
     schema.entry("properties").or_insert_with(|| json!({}));
     let properties = schema["properties"].as_object()?;
     let required = schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    if !required.iter().all(|name| name.as_str().is_some_and(|name| properties.contains_key(name))) {
+        return None;
+    }
     let may_be_required = |(name, schema): (&String, &Value)| required.contains(&json!(name)) || may_be_null(schema);
     if !properties.iter().all(may_be_required) {
         return None;
@@ -165,110 +209,4 @@ fn may_be_null(schema: &Value) -> bool {
 
 fn is_known_format(format: &Value) -> bool {
     format.as_str().is_some_and(|format| FORMATS.contains(&format))
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::strict_form;
-
-    fn of_property(schema: &Value) -> Option<Value> {
-        let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
-        strict_form(&schema).map(|schema| schema["properties"]["p"].clone())
-    }
-
-    #[test]
-    fn an_object_with_all_properties_required_is_closed() {
-        let schema = json!({"type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"]});
-        let closed = json!({
-            "type": "object", "properties": {"b": {"type": "string"}}, "required": ["b"], "additionalProperties": false
-        });
-        assert_eq!(strict_form(&schema), Some(closed));
-    }
-
-    #[test]
-    fn an_optional_property_is_required_if_it_may_be_null() {
-        let schema = json!({"type": "object", "properties": {"b": {"type": ["string", "null"]}}});
-        assert_eq!(strict_form(&schema).unwrap()["required"], json!(["b"]));
-        let schema = json!({"type": "object", "properties": {"b": {"type": "string"}}});
-        assert_eq!(strict_form(&schema), None);
-    }
-
-    #[test]
-    fn a_map_has_no_strict_form() {
-        assert_eq!(of_property(&json!({"type": "object", "additionalProperties": {"type": "string"}})), None);
-    }
-
-    #[test]
-    fn an_unknown_keyword_has_no_strict_form() {
-        for schema in
-            [json!({"allOf": []}), json!({"type": "string", "minLength": 1}), json!(true), json!({"items": 1})]
-        {
-            assert_eq!(of_property(&schema), None, "{schema}");
-        }
-    }
-
-    #[test]
-    fn a_schema_of_anything_has_no_strict_form() {
-        for schema in [json!({}), json!({"description": "any"}), json!({"type": "array"}), json!({"type": ["array"]})] {
-            assert_eq!(of_property(&schema), None, "{schema}");
-        }
-    }
-
-    #[test]
-    fn an_object_that_may_be_null_is_closed_too() {
-        let schema = json!({"type": ["object", "null"], "properties": {"a": {"type": "null"}}, "required": ["a"]});
-        assert_eq!(of_property(&schema).unwrap()["additionalProperties"], json!(false));
-        let map = json!({"type": ["object", "null"], "additionalProperties": {"type": "string"}});
-        assert_eq!(of_property(&map), None);
-    }
-
-    #[test]
-    fn variants_that_exclude_each_other_are_alternatives() {
-        let tag = |name: &str| json!({"type": "string", "const": name});
-        let open = |name: &str| json!({"type": "object", "properties": {"tag": tag(name)}, "required": ["tag"]});
-        let closed = |name: &str| {
-            let properties = json!({name: {"type": "null"}});
-            json!({"type": "object", "properties": properties, "required": [name], "additionalProperties": false})
-        };
-        let text = json!({"type": "string"});
-        for variants in
-            [[tag("a"), tag("b")], [open("a"), open("b")], [closed("a"), closed("b")], [tag("a"), open("b")]]
-        {
-            let form = of_property(&json!({ "oneOf": variants })).unwrap_or_else(|| panic!("{variants:?}"));
-            assert_eq!(form["anyOf"].as_array().unwrap().len(), 2);
-        }
-        let number = |kind: &str| json!({ "type": kind });
-        let pairs =
-            [[tag("a"), tag("a")], [tag("a"), text], [open("a"), open("a")], [number("integer"), number("number")]];
-        for variants in pairs {
-            assert_eq!(of_property(&json!({ "oneOf": variants })), None, "{variants:?}");
-        }
-    }
-
-    #[test]
-    fn notes_are_dropped() {
-        let schema = json!({"type": "integer", "format": "uint8", "default": 1, "minimum": 0});
-        assert_eq!(of_property(&schema), Some(json!({"type": "integer", "minimum": 0})));
-        let schema = json!({"$ref": "#/$defs/A", "description": "which"});
-        assert_eq!(of_property(&schema), Some(json!({"$ref": "#/$defs/A"})));
-        let schema = json!({"type": "string", "format": "date"});
-        assert_eq!(of_property(&schema), Some(schema));
-    }
-
-    #[test]
-    fn nested_objects_are_closed_too() {
-        let inner = json!({"type": "object", "properties": {}});
-        let schema = json!({"type": "array", "items": {"anyOf": [inner, {"type": "null"}]}});
-        let strict = of_property(&schema).unwrap();
-        assert_eq!(strict["items"]["anyOf"][0]["additionalProperties"], json!(false));
-    }
-
-    #[test]
-    fn a_root_that_is_no_object_has_no_strict_form() {
-        for schema in [json!({"type": "string"}), json!({"anyOf": []}), json!(true)] {
-            assert_eq!(strict_form(&schema), None, "{schema}");
-        }
-    }
 }

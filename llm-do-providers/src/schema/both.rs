@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::reference::same;
+use super::shape::is_only;
 
 type Schema = Map<String, Value>;
 
@@ -26,7 +27,12 @@ pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result
             left.insert(key, value);
             continue;
         };
-        if *own != value && !same(&json!({ &key: own }), &json!({ &key: value })) {
+        if *own == value || same(&json!({ &key: own }), &json!({ &key: value })) {
+            continue;
+        }
+        if ["anyOf", "oneOf"].contains(&key.as_str()) {
+            aside(&mut left, &key, &value);
+        } else {
             *own = merged(&key, own, &value).ok_or_else(|| Conflict {
                 why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
                 leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
@@ -34,6 +40,13 @@ pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result
         }
     }
     Ok(left)
+}
+
+/// Puts alternatives aside that are to be had together with others, for when those are told apart.
+fn aside(schema: &mut Schema, key: &str, alternatives: &Value) {
+    if let Value::Array(aside) = schema.entry("allOf").or_insert_with(|| json!([])) {
+        aside.push(json!({ key: alternatives }));
+    }
 }
 
 /// Returns what one keyword says whose values are `left` and `right`, if that is one value.
@@ -49,6 +62,7 @@ fn merged(key: &str, left: &Value, right: &Value) -> Option<Value> {
             Some(if larger(left, right)? == left { right.clone() } else { left.clone() })
         }
         "required" => Some(united(left.as_array()?, right.as_array()?)),
+        "allOf" => Some(left.as_array()?.iter().chain(right.as_array()?).cloned().collect()),
         "enum" => {
             let kept: Vec<_> = left
                 .as_array()?
@@ -110,15 +124,19 @@ fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<()
     let mut all = Schema::new();
     for (name, schema) in own {
         let second = other.shift_remove(&name).or_else(|| other_rest.clone());
-        all.extend(conjunction(schema, second).map(|schema| (name, schema)));
+        all.insert(name, conjunction(schema, second));
     }
     for (name, schema) in other {
-        all.extend(conjunction(schema, own_rest.clone()).map(|schema| (name, schema)));
+        all.insert(name, conjunction(schema, own_rest.clone()));
     }
     let rest = match (own_rest, other_rest) {
-        (Some(own), other) => Some(conjunction(own, other).unwrap_or(Value::Bool(false))),
+        (Some(own), other) => Some(conjunction(own, other)),
         (None, other) => other,
     };
+    // Where others are allowed, only that says that these are not.
+    if rest == Some(Value::Bool(false)) {
+        all.retain(|_, schema| *schema != Value::Bool(false));
+    }
     lacks_none(&all, rest.as_ref(), [&*left, &*right])?;
     left.insert("properties".to_owned(), Value::Object(all));
     left.extend(rest.map(|rest| ("additionalProperties".to_owned(), rest)));
@@ -132,14 +150,14 @@ fn taken(schema: &mut Schema) -> Schema {
     }
 }
 
-/// The schema of what both allow; none if that is nothing.
-fn conjunction(left: Value, right: Option<Value>) -> Option<Value> {
+/// The schema of what both allow.
+fn conjunction(left: Value, right: Option<Value>) -> Value {
     match (left, right) {
-        (Value::Bool(false), _) | (_, Some(Value::Bool(false))) => None,
-        (left, None | Some(Value::Bool(true))) => Some(left),
-        (Value::Bool(true), Some(right)) => Some(right),
-        (left, Some(right)) if same(&left, &right) => Some(left),
-        (left, Some(right)) => Some(json!({ "allOf": [left, right] })),
+        (Value::Bool(false), _) | (_, Some(Value::Bool(false))) => Value::Bool(false),
+        (left, None | Some(Value::Bool(true))) => left,
+        (Value::Bool(true), Some(right)) => right,
+        (left, Some(right)) if same(&left, &right) => left,
+        (left, Some(right)) => json!({ "allOf": [left, right] }),
     }
 }
 
@@ -149,7 +167,8 @@ fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result
     let mut missing = required.filter_map(Value::as_str).filter(|name| !all.contains_key(*name));
     match missing.next() {
         Some(name) if rest == Some(&Value::Bool(false)) => {
-            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing: true })
+            let leaves_nothing = sides.into_iter().any(|side| is_only(side, "object"));
+            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing })
         }
         _ => Ok(()),
     }

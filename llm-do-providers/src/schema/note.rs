@@ -30,6 +30,15 @@ pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     })
 }
 
+/// Returns what a schema says that says nothing of which values are valid: its description, and sentences for the rest.
+#[cfg(any(feature = "anthropic", feature = "openai"))]
+pub(crate) fn said(schema: &Map<String, Value>) -> String {
+    let notes = ["default", "examples", "deprecated"].into_iter().filter_map(|key| sentence(key, schema.get(key)?));
+    let mut said = Map::new();
+    describe(&mut said, schema.get("description"), &notes.collect::<Vec<_>>());
+    said.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 /// Returns the sentence that lists the only values.
 #[cfg(feature = "gemini")]
 pub(crate) fn only(values: &[Value]) -> String {

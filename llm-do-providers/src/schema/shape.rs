@@ -12,6 +12,11 @@ pub(crate) fn kinds(schema: &Map<String, Value>) -> Vec<&str> {
     listed.into_iter().filter(|kind| *kind != "null").collect()
 }
 
+/// Whether a schema has values of the one type only.
+pub(crate) fn is_only(schema: &Map<String, Value>, kind: &str) -> bool {
+    schema.get("type").is_some_and(|only| only == kind)
+}
+
 /// Returns the schema of what one of `forms` allows.
 pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
     match forms.len() {

@@ -43,6 +43,12 @@ impl Unsaid {
         Self { leaves_nothing: true, ..self }
     }
 
+    /// Says that what has that part can do without a value of it.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn of_a_part(self) -> Self {
+        Self { leaves_nothing: false, ..self }
+    }
+
     /// Whether it is because no value is left.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn leaves_nothing(&self) -> bool {

@@ -3,7 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::both::both;
+use super::pointer::pointed;
 use super::reference::{Opened, mark, target, within};
+use super::shape::is_only;
 use super::unsaid::Unsaid;
 
 /// How many schemas one may consist of, once its references are written out.
@@ -38,6 +40,14 @@ pub(crate) trait Dialect: Sized {
     fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
         Ok(None)
     }
+}
+
+/// The properties of an object.
+#[derive(Default)]
+pub(crate) struct Properties {
+    pub(crate) forms: Map<String, Value>,
+    /// The names of those that it cannot have, since they have no values, and why.
+    pub(crate) without: Vec<(String, Unsaid)>,
 }
 
 /// The way through a schema.
@@ -90,22 +100,37 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(())
     }
 
-    /// Returns the schema at `step` below this one in the dialect.
+    /// Returns the schema at `step` below this one in the dialect, a part that values of this one can do without.
     pub(crate) fn below(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsaid> {
+        self.part(step, schema).map_err(Unsaid::of_a_part)
+    }
+
+    fn part(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsaid> {
         self.path.push(step.into());
         let form = self.form(schema);
         self.path.pop();
         form
     }
 
-    /// Returns a named set of schemas in the dialect.
-    pub(crate) fn each(&mut self, step: &str, schemas: &Value) -> Result<Value, Unsaid> {
-        let Some(schemas) = schemas.as_object() else { return Err(self.unsaid(format!("has odd `{step}`"))) };
-        let forms = schemas.iter().map(|(name, schema)| {
-            let form = self.below(format!("{step}/{name}"), schema)?;
-            Ok((name.clone(), form))
-        });
-        forms.collect::<Result<Map<_, _>, _>>().map(Value::Object)
+    /// Returns the properties of a schema in the dialect.
+    pub(crate) fn properties(&mut self, whole: &Map<String, Value>) -> Result<Properties, Unsaid> {
+        let Some(schemas) = whole.get("properties").and_then(Value::as_object) else {
+            return Err(self.unsaid("has odd `properties`"));
+        };
+        let required = whole.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let mut properties = Properties::default();
+        for (name, schema) in schemas {
+            match self.part(format!("properties/{name}"), schema) {
+                Ok(form) => _ = properties.forms.insert(name.clone(), form),
+                Err(unsaid) if !unsaid.leaves_nothing() => return Err(unsaid),
+                Err(unsaid) if !required.iter().any(|required| required == name) => {
+                    properties.without.push((name.clone(), unsaid.of_a_part()));
+                }
+                Err(unsaid) if is_only(whole, "object") => return Err(unsaid),
+                Err(unsaid) => return Err(unsaid.of_a_part()),
+            }
+        }
+        Ok(properties)
     }
 
     /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root.
@@ -167,48 +192,68 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     fn pointed(&self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
-        let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
-        let Some(target) = target.and_then(Value::as_object) else {
-            return Err(self.unsaid(format!("refers to `{reference}`, which is no schema within this one")));
-        };
-        Ok(target.clone())
+        match pointed(self.root, reference) {
+            Some(Value::Object(schema)) => Ok(schema.clone()),
+            Some(Value::Bool(true)) => Ok(Map::new()),
+            Some(Value::Bool(false)) => {
+                let why = format!("refers to `{reference}`, which allows no value at all; leave it out");
+                Err(self.unsaid(why).with_nothing_left())
+            }
+            _ => Err(self.unsaid(format!("refers to `{reference}`, which is no schema within this one"))),
+        }
     }
 
     /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
     /// was said beside them.
     fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
-        let alternatives = ["oneOf", "anyOf"].into_iter().find_map(|key| Some((key, whole.shift_remove(key)?)));
-        let Some((key, Value::Array(alternatives))) = alternatives else { return D::plain(self, whole) };
+        let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
         let (remarks, shared): (Map<_, _>, Map<_, _>) =
             whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
+        let forms = self.alternatives(key, &alternatives, &shared)?;
+        Ok(D::any_of(forms, &remarks))
+    }
+
+    /// Returns alternatives in the dialect, each with what is `shared` by them.
+    fn alternatives(
+        &mut self,
+        key: &str,
+        alternatives: &[Value],
+        shared: &Map<String, Value>,
+    ) -> Result<Vec<Value>, Unsaid> {
         let mut forms = Vec::with_capacity(alternatives.len());
         let mut last = None;
         for (index, alternative) in alternatives.iter().enumerate() {
             self.path.push(format!("{key}/{index}"));
-            let form = self.alternative(&shared, alternative);
+            let form = self.alternative(shared, alternative);
             self.path.pop();
             match form {
-                Ok(form) => forms.push(form),
+                Ok(more) => forms.extend(more),
                 // What is beside the alternatives may leave nothing of one.
                 Err(unsaid) if unsaid.leaves_nothing() && !shared.is_empty() => last = Some(unsaid),
                 Err(unsaid) => return Err(unsaid),
             }
         }
-        match (forms.is_empty(), last) {
-            (true, last) => Err(last.unwrap_or_else(|| self.unsaid("has no alternative"))),
-            (false, _) => Ok(D::any_of(forms, &remarks)),
+        if forms.is_empty() {
+            return Err(last.unwrap_or_else(|| self.unsaid("has no alternative")));
         }
+        Ok(forms)
     }
 
-    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Value, Unsaid> {
-        let Value::Object(keywords) = alternative else { return self.form(alternative) };
-        if shared.is_empty() {
-            return self.form(alternative);
+    /// Returns an alternative in the dialect: as several, where it has alternatives too, or they are beside it.
+    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsaid> {
+        let own = match alternative {
+            Value::Object(keywords) if !shared.is_empty() => {
+                self.count()?;
+                self.resolved(keywords.clone())?
+            }
+            Value::Bool(true) if !shared.is_empty() => Map::new(),
+            alone => return Ok(vec![self.form(alone)?]),
+        };
+        let mut whole = self.both(shared.clone(), own)?;
+        match next_alternatives(&mut whole) {
+            Some((key, alternatives)) => self.alternatives(key, &alternatives, &whole),
+            None => Ok(vec![D::plain(self, whole)?]),
         }
-        self.count()?;
-        let own = self.resolved(keywords.clone())?;
-        let whole = self.both(shared.clone(), own)?;
-        self.split(whole)
     }
 
     /// Returns the schema of what both allow.
@@ -228,4 +273,20 @@ impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn unknown(&self, key: &str) -> Unsaid {
         Unsaid::keyword(&self.path, key, D::NAME)
     }
+}
+
+/// Takes the next alternatives out of a schema, if it has any; further ones may have been put aside.
+fn next_alternatives(whole: &mut Map<String, Value>) -> Option<(&'static str, Vec<Value>)> {
+    for key in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(alternatives)) = whole.shift_remove(key) {
+            return Some((key, alternatives));
+        }
+    }
+    let Some(Value::Array(mut aside)) = whole.shift_remove("allOf") else { return None };
+    let Some(Value::Object(next)) = (!aside.is_empty()).then(|| aside.remove(0)) else { return None };
+    whole.extend(next);
+    if !aside.is_empty() {
+        whole.insert("allOf".to_owned(), Value::Array(aside));
+    }
+    next_alternatives(whole)
 }

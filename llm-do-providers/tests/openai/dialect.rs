@@ -120,7 +120,9 @@ async fn most_schemas_are_strict_those_of_enums_included() {
     let sent = sent().await;
     let strict: Vec<_> = sent.iter().filter(|(_, format)| is_strict(format)).map(|(case, _)| case.name).collect();
     assert!(strict.len() * 3 > sent.len() * 2, "{} of {}", strict.len(), sent.len());
-    for name in ["a_colour", "a_loudness", "a_term", "an_option_of_inline", "untagged", "a_link"] {
+    for name in
+        ["a_colour", "a_loudness", "a_term", "an_option_of_inline", "untagged", "a_link", "no_arguments", "not_ascii"]
+    {
         assert!(strict.contains(&name), "`{name}`");
     }
 }
@@ -130,6 +132,20 @@ async fn a_strict_schema_keeps_the_order_of_its_properties() {
     for (case, format) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
         let names = |schema: &Value| schema["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&format["schema"]), names(&case.schema), "`{}`", case.name);
+    }
+}
+
+#[tokio::test]
+async fn a_strict_schema_says_all_that_the_schema_says_to_the_model() {
+    let said = |schema: &Value| {
+        let descriptions = subschemas(schema).into_iter().filter_map(|part| part["description"].as_str());
+        descriptions.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for (case, form) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
+        let told = said(&form["schema"]);
+        for text in said(&case.schema) {
+            assert!(told.iter().any(|told| told.contains(&text)), "`{}` lacks {text:?}\n{form:#}", case.name);
+        }
     }
 }
 

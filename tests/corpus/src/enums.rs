@@ -132,3 +132,26 @@ pub(crate) struct Tagged {
     what: Internal,
 }
 arbitrary!(Tagged { id, what });
+
+/// Two tags, and what goes with each.
+#[data]
+#[derive(Clone, Debug)]
+pub(crate) struct TwiceTagged {
+    id: u32,
+    #[serde(flatten)]
+    what: Internal,
+    #[serde(flatten)]
+    said: Adjacent,
+}
+arbitrary!(TwiceTagged { id, what, said });
+
+/// Up to two tags, and what goes with each.
+#[data]
+#[derive(Clone, Debug)]
+pub(crate) struct MaybeTagged {
+    #[serde(flatten)]
+    what: Option<Internal>,
+    #[serde(flatten)]
+    said: Option<Adjacent>,
+}
+arbitrary!(MaybeTagged { what, said });

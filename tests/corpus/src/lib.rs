@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-pub use self::subschemas::subschemas;
+pub use self::subschemas::{references, subschemas};
 
 /// One tool of the corpus.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use llm_do::data;
 use proptest::prelude::*;
+use serde_json::Value;
 
-use crate::{arbitrary, made};
+use crate::{arbitrary, foreign, made};
 
 /// A point of a plane.
 #[data]
@@ -165,6 +166,21 @@ pub(crate) struct Transparent {
     inner: Point,
 }
 arbitrary!(Transparent = made(|(inner,)| Transparent { inner }));
+
+// Nothing is said of it, so that its schema is `true`.
+#[data]
+#[derive(Clone, Debug)]
+pub(crate) struct Payload(Value);
+arbitrary!(Payload = foreign::json().prop_map(Payload));
+
+/// A name that a reference cannot have as it is.
+#[data]
+#[derive(Clone, Debug)]
+pub(crate) struct Größe {
+    width: u8,
+    height: u8,
+}
+arbitrary!(Größe { width, height });
 
 /// A name and how often.
 #[data]

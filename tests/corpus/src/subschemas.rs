@@ -1,5 +1,6 @@
 //! What in a schema is a schema, and what only looks like one: a default, an example, a property's name.
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 /// Keywords whose value is a schema, or a list of them.
@@ -37,4 +38,19 @@ pub fn subschemas(schema: &Value) -> Vec<&Value> {
         }
     }
     found
+}
+
+/// Returns what the references of `schema` lead to, as JSON pointers.
+///
+/// # Panics
+///
+/// Panics if one leads elsewhere than into the schema itself.
+#[must_use]
+pub fn references(schema: &Value) -> Vec<String> {
+    let references = subschemas(schema).into_iter().filter_map(|part| part.get("$ref"));
+    let pointers = references.map(|reference| {
+        let fragment = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
+        percent_decode_str(fragment.expect("a reference into the schema itself")).decode_utf8_lossy().into_owned()
+    });
+    pointers.collect()
 }

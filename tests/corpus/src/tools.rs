@@ -18,12 +18,14 @@ use url::Url;
 use uuid::Uuid;
 
 use crate::constrained::{Lengths, Limited, Patterns, Ranges, Shown, With};
-use crate::enums::{Adjacent, Colour, External, Internal, Loudness, Numeric, Tagged, Untagged};
+use crate::enums::{
+    Adjacent, Colour, External, Internal, Loudness, MaybeTagged, Numeric, Tagged, TwiceTagged, Untagged,
+};
 use crate::foreign;
 use crate::recursive::{Folder, Link, Term, Tree};
 use crate::structs::{
-    Catching, Closed, Defaults, Empty, Flattened, Inline, Keywords, Metres, Ordered, Page, Pair, Person, Point,
-    Renamed, Skipping, Transparent, Unit,
+    Catching, Closed, Defaults, Empty, Flattened, Größe, Inline, Keywords, Metres, Ordered, Page, Pair, Payload,
+    Person, Point, Renamed, Skipping, Transparent, Unit,
 };
 use crate::{call_of, value_of};
 
@@ -172,6 +174,11 @@ corpus! {
     shown: Shown;
     with: With;
     limited: Limited;
+
+    a_payload: Payload;
+    not_ascii: Vec<Größe>;
+    twice_tagged: TwiceTagged;
+    maybe_tagged: MaybeTagged;
     --
     no_arguments = call_of(|()| no_arguments {});
     borrowed = call_of(|(text, path, numbers)| borrowed { text, path, numbers });

@@ -29,7 +29,8 @@ fn bounds_are_told_and_formats_kept() {
     assert_eq!(of_property(&json!({"type": "string", "description": "A name.", "maxLength": 9})), Ok(told));
     let kept = json!({"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 1});
     assert_eq!(of_property(&kept), Ok(kept.clone()));
-    let told = json!({"type": "integer", "description": "Must follow: {\"format\":\"uint8\"}"});
+    let text = "Default: 1.\n\nMust also follow: {\"format\":\"uint8\"}";
+    let told = json!({"type": "integer", "description": text});
     assert_eq!(of_property(&json!({"type": "integer", "format": "uint8", "default": 1, "title": "N"})), Ok(told));
 }
 
@@ -50,6 +51,42 @@ fn a_tuple_is_a_list_of_what_may_stand_in_it() {
 }
 
 #[test]
+fn what_is_said_beside_a_reference_is_said_by_a_definition() {
+    let to = |description: &str| json!({"$ref": "#/$defs/Point", "description": description, "default": null});
+    let schema = json!({
+        "type": "object", "required": ["a", "b", "c", "d"],
+        "properties": {"a": to("From."), "b": to("To."), "c": {"$ref": "#/$defs/Point"}, "d": to("To.")},
+        "$defs": {
+            "Point": {"type": "object", "properties": {"x": {"type": "null"}}, "required": ["x"], "description": "A point."},
+            "Other": {"type": "object"},
+        }
+    });
+    let enforced = enforced(&schema).unwrap();
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let properties = json!({"a": reference("Point"), "b": reference("Point-2"), "c": reference("Point-3"), "d": reference("Point-2")});
+    assert_eq!(enforced["properties"], properties);
+    let point = |said: &str| {
+        json!({
+            "type": "object", "properties": {"x": {"type": "null"}}, "required": ["x"], "additionalProperties": false,
+            "description": format!("{said}A point."),
+        })
+    };
+    let definitions = json!({
+        "Point": point("From. Default: null. "), "Point-2": point("To. Default: null. "), "Point-3": point("")
+    });
+    assert_eq!(enforced["$defs"], definitions);
+}
+
+#[test]
+fn a_definition_may_have_any_name() {
+    let mut schema = object(&json!({"p": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}));
+    schema["$defs"] = json!({"Größe": {"type": "integer"}});
+    let enforced = enforced(&schema).unwrap();
+    assert_eq!(enforced["properties"]["p"], json!({"$ref": "#/$defs/Gre"}));
+    assert_eq!(enforced["$defs"], json!({"Gre": {"type": "integer"}}));
+}
+
+#[test]
 fn either_of_several_is_any_of_them() {
     let variants = json!([{"const": "a"}, {"type": "null"}]);
     assert_eq!(of_property(&json!({"oneOf": variants})), Ok(json!({"anyOf": variants})));
@@ -64,6 +101,11 @@ fn what_cannot_be_said_is_named_by_its_place() {
         (
             json!({"type": "object", "additionalProperties": {"type": "string"}}),
             "a map at `#/properties/p/additionalProperties`",
+        ),
+        (json!({"type": "object"}), "an object of any kind at `#/properties/p`"),
+        (
+            json!({"type": "object", "properties": {}, "required": ["a"]}),
+            "an object that requires more than it names at `#/properties/p`",
         ),
         (json!({"enum": [{"a": 1}]}), "a list of values that are no plain ones at `#/properties/p/enum`"),
         (json!({"type": "string", "if": {}}), "what structured output does not know at `#/properties/p/if`"),

@@ -28,14 +28,22 @@ impl Walk<'_, Gemini> {
         let (remarks, shared): (Map<_, _>, Map<_, _>) =
             whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
         let mut forms = Vec::with_capacity(kinds.len() + 1);
+        let mut last = None;
         for kind in kinds {
             let mut own = Map::from_iter([("type".to_owned(), json!(kind))]);
             let concerned = shared.iter().filter(|(key, _)| concerns(key, &kind));
             own.extend(concerned.map(|(key, value)| (key.clone(), value.clone())));
-            forms.push(self.plain(own)?);
+            match self.plain(own) {
+                Ok(form) => forms.push(form),
+                Err(unsaid) if unsaid.leaves_nothing() => last = Some(unsaid),
+                Err(unsaid) => return Err(unsaid),
+            }
         }
         forms.extend(is_nullable.then(|| json!({"type": "null"})));
-        Ok(note::remarked(any_of(forms), &remarks))
+        match last {
+            Some(unsaid) if forms.is_empty() => Err(unsaid),
+            _ => Ok(note::remarked(any_of(forms), &remarks)),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Gemini;
 use super::choice::listed;
 use crate::schema::shape::{any_of, bounds, close, end, kinds};
-use crate::schema::{UNSAYABLE, Unsaid, Walk, note};
+use crate::schema::{Properties, UNSAYABLE, Unsaid, Walk, note};
 
 /// Keywords that go as they are.
 const KEPT: [&str; 6] = ["type", "required", "minItems", "maxItems", "minimum", "maximum"];
@@ -41,7 +41,11 @@ impl Walk<'_, Gemini> {
         let mut growing = Growing::default();
         let kind = kinds(&whole).first().copied().map(str::to_owned);
         for (key, value) in &whole {
-            self.keyword(&mut growing, key, value, kind.as_deref())?;
+            if key == "properties" {
+                self.named(&mut growing, &whole)?;
+            } else {
+                self.keyword(&mut growing, key, value, kind.as_deref())?;
+            }
         }
         if kind.as_deref() == Some("array") && !growing.form.contains_key("prefixItems") {
             growing.form.entry("items").or_insert_with(|| json!({ "description": note::ANYTHING }));
@@ -58,7 +62,6 @@ impl Walk<'_, Gemini> {
             // It may be set by what is listed.
             "type" if growing.form.contains_key("type") => {}
             kept if KEPT.contains(&kept) => growing.set(key, value.clone()),
-            "properties" => growing.set(key, self.each(key, value)?),
             "items" | "additionalProperties" => self.rest(growing, key, value)?,
             "prefixItems" => {
                 let forms = value.as_array().into_iter().flatten().enumerate();
@@ -79,6 +82,16 @@ impl Walk<'_, Gemini> {
             // What is no keyword says nothing.
             key => growing.notes.extend(note::sentence(key, value)),
         }
+        Ok(())
+    }
+
+    /// Takes the properties, without those that have no values.
+    fn named(&mut self, growing: &mut Growing, whole: &Map<String, Value>) -> Result<(), Unsaid> {
+        let Properties { forms, without } = self.properties(whole)?;
+        if whole.get("additionalProperties") != Some(&Value::Bool(false)) {
+            growing.notes.extend(without.iter().map(|(name, _)| format!("Has no property `{name}`.")));
+        }
+        growing.set("properties", Value::Object(forms));
         Ok(())
     }
 

@@ -1,3 +1,6 @@
+mod alternatives;
+mod meaning;
+
 use serde_json::{Value, json};
 
 use super::translated;
@@ -11,7 +14,7 @@ fn of_property(schema: &Value) -> Value {
 
 /// Why the schema of a property is refused.
 fn refusal(schema: &Value, defs: &Value) -> String {
-    let schema = json!({"type": "object", "properties": {"p": schema}, "$defs": defs});
+    let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"], "$defs": defs});
     translated(&schema).unwrap_err().to_string()
 }
 
@@ -134,48 +137,6 @@ fn parts_that_multiply_are_refused() {
 }
 
 #[test]
-fn variants_become_alternatives() {
-    let variants = json!([
-        {"type": "string", "const": "a", "description": "First."},
-        {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"], "additionalProperties": false}
-    ]);
-    let form = json!({
-        "anyOf": [
-            {"type": "string", "enum": ["a"], "description": "First."},
-            {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"], "additionalProperties": false}
-        ],
-        "description": "Which."
-    });
-    assert_eq!(of_property(&json!({"oneOf": variants, "description": "Which."})), form);
-}
-
-#[test]
-fn what_stands_beside_alternatives_goes_into_each() {
-    let schema = json!({
-        "type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"], "description": "Tagged.",
-        "oneOf": [
-            {"type": "object", "properties": {"kind": {"type": "string", "const": "wait"}}, "required": ["kind"]},
-            {"$ref": "#/$defs/Go", "properties": {"kind": {"type": "string", "const": "go"}}, "required": ["kind"]}
-        ],
-        "$defs": {"Go": {"type": "object", "properties": {"far": {"type": "boolean"}}, "required": ["far"]}}
-    });
-    let kind = |name: &str| json!({"type": "string", "enum": [name]});
-    let wait = json!({
-        "type": "object", "required": ["id", "kind"], "properties": {"id": {"type": "integer"}, "kind": kind("wait")}
-    });
-    let go = json!({
-        "type": "object", "required": ["id", "kind", "far"],
-        "properties": {"id": {"type": "integer"}, "kind": kind("go"), "far": {"type": "boolean"}}
-    });
-    let form = translated(&schema).unwrap();
-    assert_eq!(form["anyOf"], json!([wait, go]));
-    // The root itself is an object, as the arguments of a function are.
-    assert_eq!((&form["type"], &form["required"]), (&json!("object"), &json!(["id", "kind"])));
-    assert_eq!(form["properties"]["kind"], json!({"anyOf": [kind("wait"), kind("go")]}));
-    assert_eq!(form["description"], "Tagged.");
-}
-
-#[test]
 fn several_types_become_alternatives_with_their_own_keywords() {
     let schema = json!({"type": ["string", "array", "null"], "maxLength": 3, "items": {"type": "integer"}});
     let form = json!({"anyOf": [
@@ -266,13 +227,26 @@ fn all_of_is_put_together() {
 }
 
 #[test]
+fn definitions_may_have_any_name_and_any_values() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}, "b": {"$ref": "#/$defs/Payload", "description": "B."}},
+        "$defs": {"Größe": {"type": "integer"}, "Payload": true},
+    });
+    let properties = json!({"a": {"type": "integer"}, "b": {"description": "B."}});
+    assert_eq!(translated(&schema).unwrap()["properties"], properties);
+    let text = refusal(&json!({"$ref": "#/$defs/No"}), &json!({"No": false}));
+    assert_eq!(text, "`#/properties/p` refers to `#/$defs/No`, which allows no value at all; leave it out");
+}
+
+#[test]
 fn what_cannot_be_said_is_refused_with_its_path() {
     let cases = [
         (json!({"type": "array", "contains": {"type": "integer"}}), "`#/properties/p` says `contains`"),
         (json!({"if": {}, "then": {}}), "`#/properties/p` says `if`"),
         (json!({"not": {"type": "integer"}}), "`#/properties/p` says `not`"),
         (
-            json!({"type": "array", "items": {"type": "object", "properties": {"a": false}}}),
+            json!({"type": "array", "items": {"type": "object", "properties": {"a": false}, "required": ["a"]}}),
             "`#/properties/p/items/properties/a` allows no value at all",
         ),
         (

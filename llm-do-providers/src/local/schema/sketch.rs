@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::schema::pointer::pointed;
+
 /// How deep a schema is followed: a recursive type has no end.
 const DEPTH: usize = 8;
 
@@ -67,7 +69,7 @@ fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
 }
 
 fn target<'s>(root: &'s Value, schema: &Value) -> Option<&'s Value> {
-    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+    pointed(root, schema.get("$ref")?.as_str()?)
 }
 
 #[cfg(test)]
@@ -87,6 +89,14 @@ mod tests {
         assert_eq!(sketch(&schema), expected);
         assert!(sketch(&json!({"type": "array", "items": {"$ref": "#"}})).ends_with("...]]]]"));
     }
+
+    #[test]
+    fn a_sketch_follows_references_to_any_name() {
+        let schema =
+            json!({"items": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}, "type": "array", "$defs": {"Größe": {"const": 1}}});
+        assert_eq!(sketch(&schema), "[1]");
+    }
+
     #[test]
     fn a_sketch_has_a_tag_beside_the_fields_that_a_reference_leads_to() {
         let schema = json!({

@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use toktrie::ApproximateTokEnv;
 
-use crate::local::schema::bounded;
+use crate::local::schema::{bounded, moved_to};
 
 /// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
@@ -45,13 +45,13 @@ impl Grammar {
 
 /// The types whose values serde writes in ways that no grammar takes: with their fields in another order than that of the
 /// schema, or as more of a format than the library knows of it.
-const REFUSED: [&str; 5] = ["a_map_by_enum", "an_ipv6", "a_url", "a_jiff_duration", "tagged"];
+const REFUSED: [&str; 6] = ["a_map_by_enum", "an_ipv6", "a_url", "a_jiff_duration", "tagged", "twice_tagged"];
 
 #[test]
 fn a_grammar_takes_what_its_schema_does_and_no_more_but_what_is_let_pass() {
     let mut refused = Vec::new();
     for case in all() {
-        let mut grammar = Grammar::new(&case.schema);
+        let mut grammar = Grammar::new(&moved_to("", &case.schema));
         let validator = jsonschema::draft202012::new(&case.schema).expect("a schema");
         let warnings = grammar.0.grammar_warnings();
         for (name, value) in VALUES.iter() {
@@ -112,7 +112,7 @@ fn a_bounded_grammar_takes_every_modest_value_and_none_that_its_schema_does_not(
         }
     }
     // With the tag before what it refers to, as it is here, what is flattened has the order of serde.
-    let in_other_words: Vec<_> = REFUSED.into_iter().filter(|name| *name != "tagged").collect();
+    let in_other_words: Vec<_> = REFUSED.into_iter().filter(|name| !name.ends_with("tagged")).collect();
     assert_eq!((refused, immodest), (in_other_words, IMMODEST.to_vec()));
 }
 

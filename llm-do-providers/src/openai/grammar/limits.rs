@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Number, Value, json};
 
-use crate::schema::shape::{bounds, kinds};
+use crate::schema::shape::{bounds, is_only, kinds};
 
 /// How often a grammar can be relied on to repeat something: from 2000 on, the server refuses some that do.
 pub(super) const MOST: u64 = 1000;
@@ -28,6 +28,17 @@ const WIDTHS: [(&str, i64, i64); 6] = [
 pub(super) fn contradiction(whole: &Map<String, Value>) -> Option<[&'static str; 2]> {
     let bound = |key: &str| whole.get(key).and_then(Value::as_f64);
     PAIRS.into_iter().find(|[least, most]| bound(least).zip(bound(most)).is_some_and(|(least, most)| least > most))
+}
+
+/// Whether what a keyword of a pair says is said of all values of a schema.
+pub(super) fn concerns_all(key: &str, whole: &Map<String, Value>) -> bool {
+    let kinds = match key {
+        "minItems" | "maxItems" => &["array"][..],
+        "minLength" | "maxLength" => &["string"],
+        "minProperties" | "maxProperties" => &["object"],
+        _ => &["integer", "number"],
+    };
+    kinds.iter().any(|kind| is_only(whole, kind))
 }
 
 /// Says the bounds of whole numbers as the grammar reads them: whole, themselves allowed, within 64 bits with a sign.

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::limits::{MOST, contradiction, whole_numbers};
+use super::limits::{MOST, concerns_all, contradiction, whole_numbers};
 use super::{Grammar, pattern};
 use crate::schema::reference::unmarked;
-use crate::schema::shape::{close, end};
-use crate::schema::{Dialect as _, UNSAYABLE, Unsaid, Walk, note};
+use crate::schema::shape::{close, end, is_only};
+use crate::schema::{Dialect as _, Properties, UNSAYABLE, Unsaid, Walk, note};
 
 /// Keywords of which one tells the grammar what kind of value to expect.
 const TELLING: [&str; 8] =
@@ -31,6 +31,8 @@ const PASSED_OVER: [&str; 11] = [
 struct Growing {
     form: Map<String, Value>,
     notes: Vec<String>,
+    /// Whether it is to be said that there are no properties but those that are named.
+    is_closed: bool,
 }
 
 impl Growing {
@@ -46,8 +48,8 @@ impl Walk<'_, Grammar> {
         end(&mut whole);
         whole_numbers(&mut whole);
         if let Some([least, most]) = contradiction(&whole) {
-            let why = format!("allows no value: its `{least}` is more than its `{most}`");
-            return Err(self.unsaid(why).with_nothing_left());
+            let unsaid = self.unsaid(format!("allows no value: its `{least}` is more than its `{most}`"));
+            return Err(if concerns_all(least, &whole) { unsaid.with_nothing_left() } else { unsaid });
         }
         if !TELLING.iter().any(|key| whole.contains_key(*key)) {
             whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
@@ -57,6 +59,9 @@ impl Walk<'_, Grammar> {
             self.keyword(&mut growing, key, value, &whole)?;
         }
         self.object(&mut growing.form)?;
+        if growing.is_closed {
+            growing.set("additionalProperties", json!(false));
+        }
         note::describe(&mut growing.form, whole.get("description"), &growing.notes);
         Ok(Value::Object(growing.form))
     }
@@ -74,7 +79,7 @@ impl Walk<'_, Grammar> {
             }
             "const" => growing.form.extend(self.listed(key, std::slice::from_ref(value), whole)?),
             "enum" => growing.form.extend(self.listed(key, value.as_array().map_or(&[], Vec::as_slice), whole)?),
-            "properties" => growing.set(key, self.each(key, value)?),
+            "properties" => self.named(growing, whole)?,
             "additionalProperties" => self.additional(growing, value)?,
             "patternProperties" => self.patterns(growing, value, whole)?,
             "items" | "minItems" | "maxItems" if whole.contains_key("prefixItems") => {}
@@ -119,6 +124,19 @@ impl Walk<'_, Grammar> {
             (_, [value]) if key == "const" => Ok(Some((key.to_owned(), value.clone()))),
             _ => Ok(Some((key.to_owned(), Value::Array(left)))),
         }
+    }
+
+    /// Takes the properties, without those that have no values: the grammar has no others where it names some.
+    fn named(&mut self, growing: &mut Growing, whole: &Map<String, Value>) -> Result<(), Unsaid> {
+        let Properties { forms, mut without } = self.properties(whole)?;
+        growing.set("properties", Value::Object(forms));
+        let Some((_, unsaid)) = without.pop() else { return Ok(()) };
+        match whole.get("additionalProperties") {
+            None => growing.is_closed = true,
+            Some(Value::Bool(false)) => {}
+            Some(_) => return Err(unsaid),
+        }
+        Ok(())
     }
 
     fn additional(&mut self, growing: &mut Growing, value: &Value) -> Result<(), Unsaid> {
@@ -188,8 +206,8 @@ impl Walk<'_, Grammar> {
             }
             let schema = match &others {
                 Some(Value::Bool(false)) => {
-                    let why = format!("requires `{name}` and does not allow it");
-                    return Err(self.unsaid(why).with_nothing_left());
+                    let unsaid = self.unsaid(format!("requires `{name}` and does not allow it"));
+                    return Err(if is_only(form, "object") { unsaid.with_nothing_left() } else { unsaid });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
                 _ => self.dialect.anything(),

@@ -1,3 +1,6 @@
+mod alternatives;
+mod meaning;
+
 use serde_json::{Value, json};
 
 use super::grammatical;
@@ -14,7 +17,8 @@ fn form(schema: &Value) -> Value {
 
 /// Why the schema of a property is refused.
 fn refusal(schema: &Value) -> String {
-    grammatical(&json!({"type": "object", "properties": {"p": schema}})).unwrap_err().to_string()
+    let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
+    grammatical(&schema).unwrap_err().to_string()
 }
 
 fn anything() -> Value {
@@ -89,28 +93,15 @@ fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
 }
 
 #[test]
-fn alternatives_stand_alone_with_what_was_said_beside_them() {
+fn definitions_may_have_any_name_and_any_values() {
     let schema = json!({
-        "type": "object", "description": "Either.", "properties": {"n": {"type": "string"}}, "required": ["n"],
-        "oneOf": [
-            {"type": "object", "properties": {"a": {"type": "null"}}, "required": ["a"]},
-            {"type": "object", "properties": {"b": {"type": "null"}}, "required": ["b"]},
-        ],
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}, "b": {"$ref": "#/$defs/Payload"}},
+        "$defs": {"Größe": {"type": "integer"}, "Payload": true},
     });
-    let with = |name: &str| {
-        let properties = json!({"n": {"type": "string"}, name: {"type": "null"}});
-        json!({"type": "object", "properties": properties, "required": ["n", name]})
-    };
-    assert_eq!(of_property(&schema), json!({"anyOf": [with("a"), with("b")], "description": "Either."}));
-}
-
-#[test]
-fn an_alternative_of_which_nothing_is_left_goes_and_one_that_cannot_be_said_does_not() {
-    let beside = |alternative: Value| json!({"type": "object", "properties": {"n": {"type": "null"}}, "anyOf": [{"minProperties": 1}, alternative]});
-    let form = of_property(&beside(json!({"type": "string"})));
-    assert_eq!(form, json!({"type": "object", "properties": {"n": {"type": "null"}}, "minProperties": 1}));
-    let text = refusal(&beside(json!({"dependentRequired": {}})));
-    assert!(text.starts_with("`#/properties/p/anyOf/1` says `dependentRequired`"), "{text}");
+    let form = form(&schema);
+    assert_eq!(form["properties"], json!({"a": {"$ref": "#/$defs/Gre"}, "b": {"$ref": "#/$defs/Payload"}}));
+    assert_eq!(form["$defs"], json!({"Gre": {"type": "integer"}, "Payload": anything()}));
 }
 
 #[test]
