@@ -1,9 +1,8 @@
 //! Values of answers, read leniently: servers leave them out, and some send another kind.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// What a visitor makes of values of other kinds.
@@ -29,10 +28,17 @@ macro_rules! others_are {
     };
 }
 
+#[cfg(any(feature = "gemini", feature = "openai"))]
+mod word;
+
+#[cfg(any(feature = "gemini", feature = "openai"))]
+pub(crate) use self::word::Word;
+
 /// A count; none if what stands there is no count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figure(pub(crate) Option<u64>);
 
+#[cfg(any(feature = "gemini", feature = "openai"))]
 impl Figure {
     /// Returns the count; 0 if it was not reported.
     pub(crate) fn count(self) -> u64 {
@@ -66,46 +72,9 @@ impl<'de> Visitor<'de> for FigureVisitor {
     others_are!(Figure(None); visit_f64(f64) visit_bool(bool) visit_str(&str));
 }
 
-/// A word that is looked at and dropped, and so borrowed, which serde would copy in an `Option`; empty if what stands there is
-/// no word.
-#[derive(Debug)]
-pub(crate) struct Word<'a>(Cow<'a, str>);
-
-impl Word<'_> {
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Word<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(WordVisitor)
-    }
-}
-
-struct WordVisitor;
-
-impl<'de> Visitor<'de> for WordVisitor {
-    type Value = Word<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Word(text.into()))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Word(text.to_owned().into()))
-    }
-
-    others_are!(Word("".into()); visit_u64(u64) visit_i64(i64) visit_f64(f64) visit_bool(bool));
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Figure, Word};
+    use super::Figure;
 
     #[test]
     fn what_is_no_count_is_none() {
@@ -113,19 +82,5 @@ mod tests {
             assert_eq!(serde_json::from_str::<Figure>(json).unwrap(), Figure(None), "{json}");
         }
         assert_eq!(serde_json::from_str::<Figure>("7").unwrap(), Figure(Some(7)));
-    }
-
-    #[test]
-    fn a_word_is_copied_only_if_it_is_escaped() {
-        let words: [Word<'_>; 2] = serde_json::from_str(r#"["plain", "es\"caped"]"#).unwrap();
-        assert!(matches!(&words[0], Word(std::borrow::Cow::Borrowed("plain"))));
-        assert_eq!(words[1].as_str(), "es\"caped");
-    }
-
-    #[test]
-    fn what_is_no_word_is_empty() {
-        for json in ["null", "7", "-7", "0.5", "true", "[\"a\"]", "{\"a\": \"b\"}"] {
-            assert_eq!(serde_json::from_str::<Word<'_>>(json).unwrap().as_str(), "", "{json}");
-        }
     }
 }
