@@ -107,7 +107,6 @@ impl ProviderError {
     }
 
     /// Takes what had arrived, for another error or for none.
-    #[cfg(feature = "http")]
     pub(crate) fn take_arrived(&mut self) -> Option<Response> {
         self.0.arrived.take().map(|arrived| *arrived)
     }

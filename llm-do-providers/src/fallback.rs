@@ -21,8 +21,8 @@ use crate::response::Response;
 /// not there, a conversation or a request that is longer than it takes, or an answer that breaks the protocol. It does not after
 /// a request that is refused for what it says, nor after one that a filter stops.
 ///
-/// Its name is the first one's, as limits and events say it, while usage and prices are of the model that answered:
-/// [`Response::answered_by`].
+/// Its name is the first one's, as limits and events say it, while usage and prices are of the model that answered, or failed
+/// last: [`Response::answered_by`]. What those used that failed before it is not counted.
 ///
 /// # Examples
 ///
@@ -90,7 +90,7 @@ impl Model for FallbackModel {
             match model.request(request).await {
                 Ok(response) => return Ok(answered(response, model.name())),
                 Err(error) if self.passes_on(place, &error) => place += 1,
-                Err(error) => return Err(noted(error, place)),
+                Err(error) => return Err(noted(failed(error, model.name()), place)),
             }
         }
     }
@@ -106,14 +106,14 @@ impl Model for FallbackModel {
                     let before = stream::iter(waited.into_iter().map(Ok));
                     let answer = stream.map(move |event| match event {
                         Ok(StreamEvent::Done(response)) => Ok(StreamEvent::Done(answered(response, &name))),
-                        other => other,
+                        other => other.map_err(|error| failed(error, &name)),
                     });
                     return Ok(Box::pin(before.chain(answer)));
                 }
                 Err(error) => error,
             };
             if !self.passes_on(place, &error) {
-                return Err(noted(error, place));
+                return Err(noted(failed(error, model.name()), place));
             }
             place += 1;
             waited
@@ -142,6 +142,14 @@ fn answered(response: Response, by: &str) -> Response {
     // A row in a row knows better.
     let by = response.answered_by.clone().unwrap_or_else(|| by.to_owned());
     response.with_answered_by(by)
+}
+
+/// Says of what arrived by whom it is, for its price.
+fn failed(mut error: ProviderError, by: &str) -> ProviderError {
+    match error.take_arrived() {
+        Some(arrived) => error.with_arrived(answered(arrived, by)),
+        None => error,
+    }
 }
 
 fn noted(error: ProviderError, place: usize) -> ProviderError {

@@ -16,10 +16,9 @@
 //!
 //! # On the network
 //!
-//! All models on the network are asked by one client, which keeps connections, and speaks HTTP/2 where a server offers it. It
-//! follows no redirect, which would carry prompts to an address that nobody configured. Each tokio runtime has connections of its
-//! own, as those that it opened end with it: to make a runtime for each request is to connect for each. The 16 that asked last
-//! keep theirs.
+//! All models on the network are asked by one client for each tokio runtime, which keeps connections, and speaks HTTP/2 where a
+//! server offers it. It follows no redirect, which would carry prompts to an address that nobody configured. Connections end with
+//! the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last keep theirs.
 //!
 //! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key, or
 //! a header of [`Settings::extra_headers`], is sent as `authorization`. No `Debug` and no error shows more of a base URL than

@@ -139,6 +139,17 @@ async fn the_model_that_answered_is_the_one_that_is_paid() {
 }
 
 #[tokio::test]
+async fn the_model_that_failed_last_is_the_one_that_is_paid_for_what_arrived() {
+    let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
+    for streaming in [false, true] {
+        let model = FallbackModel::new(down.clone()).or(failing(broken_off));
+        let (result, cost, models) = run(model, |builder| builder.streaming(streaming)).await;
+        assert!(matches!(result, Err(CallError::Model { .. })));
+        assert_eq!((cost, models), (known(cents(2)), vec!["function:fails".to_owned()]));
+    }
+}
+
+#[tokio::test]
 async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
     let model = priced("a:a", 9);
     let (result, cost, _) = run(model.clone(), |builder| builder.limits(Limits::new().cost(cents(4)))).await;
@@ -173,7 +184,8 @@ async fn a_request_that_fails_counts_with_what_it_used() {
             EventKind::Usage { used } => Some(used),
             _ => None,
         });
-        assert!(told.collect::<Vec<_>>().iter().all(|told| *told == used));
+        // After the request, and at the end of the run.
+        assert_eq!(told.collect::<Vec<_>>(), [used, used]);
     }
 }
 

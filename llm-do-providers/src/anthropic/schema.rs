@@ -67,13 +67,18 @@ impl fmt::Display for Unsaid {
 ///
 /// Returns the place of what cannot be said, such as a map or a type that holds itself.
 pub(super) fn enforced(schema: &Value) -> Result<Value, Unsaid> {
+    // What is said beside a reference makes another definition of the same, which counts too: rather that goes than the whole.
+    formed(schema, true).or_else(|unsaid| formed(schema, false).map_err(|_| unsaid))
+}
+
+fn formed(root: &Value, says: bool) -> Result<Value, Unsaid> {
     let mut form =
-        Form { root: schema, path: String::new(), definitions: Definitions::default(), optional: 0, unions: 0 };
-    if schema["type"] != "object" {
+        Form { root, says, path: String::new(), definitions: Definitions::default(), optional: 0, unions: 0 };
+    if root["type"] != "object" {
         return form.refuse("no object");
     }
-    let mut enforced = Value::Object(form.schema(schema)?);
-    cycle::check(schema)?;
+    let mut enforced = Value::Object(form.schema(root)?);
+    cycle::check(root)?;
     if form.optional > MOST_OPTIONAL {
         return form.refuse("more than 24 optional properties");
     }
@@ -87,6 +92,8 @@ pub(super) fn enforced(schema: &Value) -> Result<Value, Unsaid> {
 /// A schema as it is rewritten.
 struct Form<'a> {
     root: &'a Value,
+    /// Whether what is said beside references is.
+    says: bool,
     path: String,
     definitions: Definitions,
     optional: usize,
@@ -219,7 +226,7 @@ impl<'a> Form<'a> {
             return self.refuse("a reference with more beside it");
         }
         let target = target.as_str().unwrap_or_default();
-        let said = note::said(keywords);
+        let said = if self.says { note::said(keywords) } else { String::new() };
         if let Some(name) = self.definitions.known(target, &said) {
             return Ok(reference(name));
         }

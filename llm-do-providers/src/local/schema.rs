@@ -23,7 +23,7 @@ const OF_THE_WHOLE: [&str; 4] = ["$defs", "$id", "$schema", "definitions"];
 
 /// Returns `schema` with a bound on everything that could go on until the tokens run out.
 pub(super) fn bounded(schema: &Value) -> Value {
-    let schema = &moved_to("", schema);
+    let schema = &decoded_in(schema);
     let mut bounds = Bounds { root: schema, within: Vec::new(), left: WRITTEN_OUT, closes: true };
     let mut once = || {
         let mut bounded = schema.clone();
@@ -36,22 +36,28 @@ pub(super) fn bounded(schema: &Value) -> Value {
     }
 }
 
-/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there, by names as they are,
-/// since the grammar's library decodes none.
+/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there.
 pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
+    led(schema, &|target| format!("#{place}{target}"))
+}
+
+/// Returns `schema` with references by names as they are, since the grammar's library decodes none.
+pub(super) fn decoded_in(schema: &Value) -> Value {
+    led(schema, &|target| format!("#{}", decoded(target)))
+}
+
+/// Returns `schema` with its references led to what is made of them.
+fn led(schema: &Value, to: &impl Fn(&str) -> String) -> Value {
     match schema {
-        Value::Object(fields) => {
-            Value::Object(fields.iter().map(|(key, value)| moved_field(place, key, value)).collect())
-        }
-        Value::Array(items) => items.iter().map(|item| moved_to(place, item)).collect(),
+        Value::Object(fields) => Value::Object(fields.iter().map(|(key, value)| led_field(key, value, to)).collect()),
+        Value::Array(items) => items.iter().map(|item| led(item, to)).collect(),
         other => other.clone(),
     }
 }
 
-fn moved_field(place: &str, key: &str, value: &Value) -> (String, Value) {
+fn led_field(key: &str, value: &Value, to: &impl Fn(&str) -> String) -> (String, Value) {
     let target = value.as_str().filter(|_| key == "$ref").and_then(|target| target.strip_prefix('#'));
-    let value = target.map_or_else(|| moved_to(place, value), |target| format!("#{place}{}", decoded(target)).into());
-    (key.to_owned(), value)
+    (key.to_owned(), target.map_or_else(|| led(value, to), |target| to(target).into()))
 }
 
 /// What adds bounds to the schemas in a schema.
@@ -283,6 +289,6 @@ mod tests {
         let schema =
             json!({"properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}, "$defs": {"Größe": {"const": 1}}});
         assert_eq!(bounded(&schema)["properties"]["a"]["$ref"], "#/$defs/Größe");
-        assert_eq!(moved_to("/$defs/t", &schema)["properties"]["a"]["$ref"], "#/$defs/t/$defs/Größe");
+        assert_eq!(moved_to("/$defs/t", &bounded(&schema))["properties"]["a"]["$ref"], "#/$defs/t/$defs/Größe");
     }
 }

@@ -20,6 +20,8 @@ const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const SHORT: usize = 9;
 /// What stands for an answer that says nothing: Mistral's API and Kimi's refuse an empty one.
 const SILENCE: &str = "(no answer)";
+/// What stands for an answer of nothing but files, which have no place in one.
+const FILES: &str = "(a file)";
 
 /// Returns the messages of a conversation, instructions first.
 ///
@@ -96,7 +98,8 @@ impl Teller<'_> {
         let Replayed { reasoning_content, reasoning, details, chunks } = Replayed::of(parts, self.dialect, self.model);
         let content = if chunks.is_empty() {
             if tool_calls.is_empty() && text.trim().is_empty() {
-                text = SILENCE.into();
+                let is_file = |part: &ResponsePart| matches!(part, ResponsePart::Attachment(_));
+                text = if parts.iter().any(is_file) { FILES } else { SILENCE }.into();
             }
             (!text.is_empty()).then_some(Said::Text(text))
         } else {

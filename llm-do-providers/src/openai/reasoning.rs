@@ -186,7 +186,8 @@ impl<'a> Replayed<'a> {
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
-            Replay::Field if data["model"] != model => {}
+            // What was kept before models were is anybody's.
+            Replay::Field if data.get("model").is_some_and(|of| of != model) => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
             Replay::Field | Replay::Always(_) => *self.reasoning_content.get_or_insert_default() += &thought.text,
             Replay::Details if data["model"] == model => {

@@ -49,8 +49,8 @@ use crate::http::Endpoint;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and no `stop` at all; those that search take none of the former, and the o-series no
-/// `parallel_tool_calls`. These are left out then where a model is asked as `openai:..`, at any base URL. As
+/// `top_p` and penalties while they do, and no `stop` at all; the GPT-4o that searches takes none of the former, and the o-series
+/// no `parallel_tool_calls`. These are left out then where a model is asked as `openai:..`, at any base URL. As
 /// `openrouter:openai/..` it is sent all that is set.
 ///
 /// # Thinking

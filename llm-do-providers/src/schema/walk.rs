@@ -246,7 +246,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 self.count()?;
                 self.resolved(keywords.clone())?
             }
-            Value::Bool(true) if !shared.is_empty() => Map::new(),
+            Value::Bool(true) if !shared.is_empty() => {
+                self.count()?;
+                Map::new()
+            }
             alone => return Ok(vec![self.form(alone)?]),
         };
         let mut whole = self.both(shared.clone(), own)?;

@@ -182,7 +182,7 @@ pub enum EventKind {
         /// What was wrong.
         reason: String,
     },
-    /// What the call and all calls below it used; follows each model response, and ends the run.
+    /// What the call and all calls below it used; follows each request that was answered or failed, and ends the run.
     Usage {
         /// The sum.
         #[serde(flatten)]

@@ -16,9 +16,10 @@ use super::RunUsage;
 /// the next request, and what is under way may pass it. Nothing that is stopped by a limit goes back to a model.
 ///
 /// A request that fails counts, with as many tokens as the provider had told of by then, which may be fewer than it
-/// charges; one that is given up, as its run is cancelled or its time is over, counts without tokens. One that fails before
-/// it is sent does not count: for want of a key, or for what the model does not take. The tries of a model that asks anew by
-/// itself are one request, and those of them that brought an answer of no use one more each.
+/// charges; one that is given up, as its run is cancelled or its time is over, counts without tokens, also where it still
+/// waited for its turn. One that fails before it is sent does not count: for want of a key, or for what the model does not
+/// take. The tries of a model that asks anew by itself are one request, and those of them that brought an answer of no use
+/// one more each.
 ///
 /// A limit on money needs prices: with one, a model of unknown price is refused, unless
 /// [`allow_unpriced`](Self::allow_unpriced) takes such requests out of it.

@@ -8,7 +8,7 @@ use super::{Asked, WorkerRun};
 use crate::error::CallError;
 use crate::event::EventKind;
 
-/// A request that was sent; it counts if it is given up, since nobody will say then what became of it.
+/// A request that a model was given; it counts if it is given up, since nobody will say then what became of it.
 struct OnItsWay {
     run: Arc<WorkerRun>,
     has_ended: bool,

@@ -1,6 +1,6 @@
 //! What of a schema is enforced, what is told, and what cannot be said.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::enforced;
 
@@ -125,6 +125,21 @@ fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
     schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
     let error = enforced(&schema).unwrap_err().to_string();
     assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
+}
+
+#[test]
+fn what_fields_say_of_a_type_is_left_out_rather_than_that_nothing_is_enforced() {
+    let fields = |count| (0..count).map(|place| (format!("o{place}"), json!({"type": "null"}))).collect::<Map<_, _>>();
+    let of = |count: usize| {
+        let said = |text: &str| json!({"$ref": "#/$defs/T", "description": text});
+        let mut schema = object(&json!({"a": said("One."), "b": said("Two."), "c": said("Three.")}));
+        schema["required"] = json!(["a", "b", "c"]);
+        schema["$defs"] = json!({"T": {"type": "object", "properties": fields(count)}});
+        enforced(&schema).unwrap()
+    };
+    assert_eq!(of(8)["$defs"].as_object().map(Map::len), Some(3));
+    let narrow = of(9);
+    assert_eq!((narrow["$defs"].as_object().map(Map::len), narrow.to_string().contains("Two.")), (Some(1), false));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use toktrie::ApproximateTokEnv;
 
-use crate::local::schema::{bounded, moved_to};
+use crate::local::schema::{bounded, decoded_in};
 
 /// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
@@ -51,7 +51,7 @@ const REFUSED: [&str; 6] = ["a_map_by_enum", "an_ipv6", "a_url", "a_jiff_duratio
 fn a_grammar_takes_what_its_schema_does_and_no_more_but_what_is_let_pass() {
     let mut refused = Vec::new();
     for case in all() {
-        let mut grammar = Grammar::new(&moved_to("", &case.schema));
+        let mut grammar = Grammar::new(&decoded_in(&case.schema));
         let validator = jsonschema::draft202012::new(&case.schema).expect("a schema");
         let warnings = grammar.0.grammar_warnings();
         for (name, value) in VALUES.iter() {

@@ -74,6 +74,7 @@ fn calls_and_their_results_carry_the_same_id() {
         Message::Tool { results: vec![result("c1"), result("c2")] },
         Message::Assistant { parts: vec![text("3"), text("!")] },
         Message::Assistant { parts: vec![] },
+        Message::Assistant { parts: vec![ResponsePart::Attachment(Attachment::new("image/png", "i"))] },
     ];
     let function = json!({"name": "add", "arguments": "{\"a\":1}"});
     let expected = json!([
@@ -82,6 +83,7 @@ fn calls_and_their_results_carry_the_same_id() {
         {"role": "tool", "tool_call_id": "c2", "content": "3"},
         {"role": "assistant", "content": "3!"},
         {"role": "assistant", "content": "(no answer)"},
+        {"role": "assistant", "content": "(a file)"},
     ]);
     assert_eq!(sent_messages(&messages), expected);
 }

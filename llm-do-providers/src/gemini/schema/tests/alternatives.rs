@@ -102,4 +102,7 @@ fn many_alternatives_beside_others_are_refused() {
     };
     let text = refusal(&json!({"type": "object", "allOf": (0..6).map(set).collect::<Vec<_>>()}), &json!({}));
     assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+    let any = |count: usize| json!({"anyOf": vec![true; count]});
+    let text = refusal(&json!({"type": "object", "allOf": (1..12).map(any).collect::<Vec<_>>()}), &json!({}));
+    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
 }
