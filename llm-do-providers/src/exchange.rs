@@ -15,6 +15,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::time::sleep;
 
+#[cfg(any(feature = "gemini", feature = "openai"))]
+pub(crate) use self::fault::malformed;
 pub(crate) use self::fault::{odd, reported, unread};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};

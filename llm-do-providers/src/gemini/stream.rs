@@ -9,7 +9,7 @@ use super::answer::Answer;
 use super::convert::Ended;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{Growing, odd, reported, unread};
+use crate::exchange::{Growing, malformed, odd, reported, unread};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
@@ -79,9 +79,7 @@ fn take(
         return Err(refused(server, &reason));
     }
     if answer.ended() == Some(Ended::Malformed) {
-        let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
-        let error = ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200);
-        return Err(error.with_should_retry(true));
+        return Err(malformed(server));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use reqwest::{Client, redirect};
+use reqwest::{Client, ClientBuilder, redirect};
 use tokio::runtime::{Handle, Id};
 
 use super::CONNECT;
@@ -53,15 +53,22 @@ fn used(clients: &mut [(Id, Client)], runtime: Id) -> Option<Client> {
 }
 
 fn build(provider: &str) -> Result<Client, ProviderError> {
+    made(provider, |builder| {
+        // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
+        builder.http2_keep_alive_interval(ALIVE).http2_keep_alive_timeout(CONNECT)
+    })
+}
+
+/// Makes a client that follows no redirect: one would carry prompts, or a key, to an address that nobody configured.
+pub(super) fn made(
+    provider: &str,
+    configure: impl FnOnce(ClientBuilder) -> ClientBuilder,
+) -> Result<Client, ProviderError> {
     let builder = Client::builder()
         .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT)
-        // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
-        .http2_keep_alive_interval(ALIVE)
-        .http2_keep_alive_timeout(CONNECT)
-        // A redirect would carry prompts to an address that nobody configured.
         .redirect(redirect::Policy::none());
-    builder.build().map_err(|error| {
+    configure(builder).build().map_err(|error| {
         let text = format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}");
         ProviderError::new(provider, ErrorKind::Configuration, text)
     })

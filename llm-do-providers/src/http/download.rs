@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, LOCATION, RANGE};
-use reqwest::{Client, Method, Request, Response, Url, redirect};
+use reqwest::{Client, ClientBuilder, Method, Request, Response, Url};
 use tokio::time::timeout;
 
 use super::said::Said;
-use super::{CONNECT, fault, permitted};
+use super::{clients, fault, permitted};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -42,19 +42,12 @@ impl FileServer {
         token: Option<ApiKey>,
         idle: Duration,
     ) -> Result<Self, ProviderError> {
-        let configuration = |text: String| ProviderError::new(provider, ErrorKind::Configuration, text);
         let base = Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https")).ok_or_else(|| {
-            configuration("the address of the hub is not one; write it like `https://huggingface.co`".to_owned())
+            let text = "the address of the hub is not one; write it like `https://huggingface.co`";
+            ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let builder = Client::builder()
-            .user_agent(concat!("llm-do/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(CONNECT)
-            // One file at a time shares no connection, and the windows of HTTP/2 would slow it.
-            .http1_only()
-            .redirect(redirect::Policy::none());
-        let client = builder.build().map_err(|error| {
-            configuration(format!("cannot set up HTTP and TLS on this machine; check its certificates: {error}"))
-        })?;
+        // One file at a time shares no connection, and the windows of HTTP/2 would slow it.
+        let client = clients::made(provider, ClientBuilder::http1_only)?;
         Ok(Self { provider, base, token, idle, client })
     }
 

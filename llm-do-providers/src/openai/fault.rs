@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::wire::{Choice, Chunk};
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::reported;
+use crate::exchange::{malformed, reported};
 use crate::http::Endpoint;
 use crate::lenient::Word;
 
@@ -25,8 +25,7 @@ pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>) -> Option<ProviderError
 fn ended(server: &Endpoint, choice: &Choice<'_>) -> Option<ProviderError> {
     let (reason, native) = (word(choice.finish_reason.as_ref()), word(choice.native_finish_reason.as_ref()));
     if [reason, native].into_iter().any(is_malformed) {
-        let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
-        return Some(passing(server, ErrorKind::Protocol, text));
+        return Some(malformed(server));
     }
     choice.error.as_ref().map(|error| reported(server, error)).or_else(|| gave_up(server, reason))
 }
@@ -46,11 +45,9 @@ fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
         "insufficient_system_resource" => (ErrorKind::Overloaded, "is overloaded"),
         _ => return None,
     };
-    Some(passing(server, kind, &format!("the provider {what} ({reason}); try again later")))
-}
-
-fn passing(server: &Endpoint, kind: ErrorKind, text: &str) -> ProviderError {
-    ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(true)
+    let text = format!("the provider {what} ({reason}); try again later");
+    // Of a kind that passes by itself.
+    Some(ProviderError::new(server.provider, kind, text).with_status(200))
 }
 
 fn word<'a>(word: Option<&'a Word<'_>>) -> &'a str {
