@@ -151,6 +151,14 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// Those inside a call whose result is replayed count as come to.
     fn is_replaying(&self) -> bool;
 
+    /// Returns whether a value is recorded under a step's key, without replaying it.
+    ///
+    /// Default: false. A mode or rule then decides again on resume about calls whose effects are recorded.
+    fn is_recorded(&self, key: &str) -> bool {
+        let _ = key;
+        false
+    }
+
     /// Finds a recorded call below `parent` that this process never made: asked when `parent` has run to its end.
     ///
     /// This is how concurrent calls, which may come in any order, are seen to diverge. One that was under way with others

@@ -153,6 +153,10 @@ impl Journal for FileJournal {
         self.0.replay().is_replaying()
     }
 
+    fn is_recorded(&self, key: &str) -> bool {
+        self.0.replay().get(key).is_some()
+    }
+
     fn unused(&self, parent: &str) -> Option<JournalError> {
         self.0.replay().unused(parent)
     }

@@ -71,6 +71,10 @@ impl Journal for MemoryJournal {
         self.replay().is_replaying()
     }
 
+    fn is_recorded(&self, key: &str) -> bool {
+        self.replay().get(key).is_some()
+    }
+
     fn unused(&self, parent: &str) -> Option<JournalError> {
         self.replay().unused(parent)
     }
