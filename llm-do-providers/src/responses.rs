@@ -68,7 +68,7 @@ inventory::submit! {
 ///
 /// # Answers
 ///
-/// [`Usage`](crate::Usage) has the tokens that came from the cache, and those of thoughts. What the provider's tools do is told
+/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts. What the provider's tools do is told
 /// once it is done, its beginning and its end together.
 ///
 /// An answer that ends at `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut
@@ -91,8 +91,10 @@ inventory::submit! {
 ///
 /// # Not supported
 ///
-/// Citations, which are dropped; `previous_response_id` and stored conversations, answers in the background, file search,
-/// computer use, MCP, custom tools, strict tools, partial images, files by URL or id, audio.
+/// Citations, which are dropped; `previous_response_id` and stored conversations, file search,
+/// computer use, MCP, custom tools, strict tools, partial images, files by URL or id, audio. An answer in the
+/// [background](https://developers.openai.com/api/docs/guides/background) is an error of kind
+/// [`InvalidRequest`](crate::ErrorKind::InvalidRequest), unless it is streamed.
 ///
 /// # Examples
 ///

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::output;
-use crate::error::ProviderError;
+use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::{Growing, unread};
 use crate::http::{Endpoint, reported};
 use crate::message::{FinishReason, ResponsePart};
@@ -84,6 +84,9 @@ impl Answer {
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         if !whole.error.is_null() || whole.status.as_deref() == Some("failed") {
             return Err(reported(server.provider, &server.key_hint, &whole.error));
+        }
+        if let Some(error) = whole.status.as_deref().and_then(|status| unfinished(server, status)) {
+            return Err(error);
         }
         if !whole.output.is_empty() {
             self.parts.clear();
@@ -218,11 +221,29 @@ fn failed(server: &Endpoint, data: &str) -> ProviderError {
     reported(server.provider, &server.key_hint, &error)
 }
 
+/// Returns the error for an answer that is made in the background, by
+/// <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22): it has no output yet, or never will.
+fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
+    let (kind, text) = match status {
+        "queued" | "in_progress" => (
+            ErrorKind::InvalidRequest,
+            format!(
+                "the answer is made in the background (its status is `{status}`), which is not supported; leave \
+                 `background` out of the request"
+            ),
+        ),
+        "cancelled" => (ErrorKind::Cancelled, "the answer was cancelled at the provider".to_owned()),
+        _ => return None,
+    };
+    Some(ProviderError::new(server.provider, kind, text).with_status(200).with_should_retry(false))
+}
+
 /// Returns the usage of one request; a figure that is absent counts as not reported.
 fn usage(tokens: &Value) -> Usage {
     let count = |pointer: &str| tokens.pointer(pointer).and_then(Value::as_u64).unwrap_or_default();
     Usage {
         cached_tokens: count("/input_tokens_details/cached_tokens"),
+        cache_write_tokens: count("/input_tokens_details/cache_write_tokens"),
         reasoning_tokens: count("/output_tokens_details/reasoning_tokens"),
         ..Usage::of_request(count("/input_tokens"), count("/output_tokens"))
     }

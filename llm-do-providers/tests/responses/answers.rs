@@ -222,3 +222,51 @@ async fn an_empty_answer_breaks_the_protocol() {
         assert_eq!(error.kind(), ErrorKind::Protocol, "{error}");
     }
 }
+
+/// By <https://platform.openai.com/docs/api-reference/responses/object> (read 2026-11-22): models that charge for cache writes
+/// report them beside the reads.
+#[tokio::test]
+async fn tokens_written_to_the_cache_are_counted() {
+    let mut answer = body(&json!([message("fine")]));
+    answer["usage"] = json!({
+        "input_tokens": 2000, "input_tokens_details": {"cached_tokens": 300, "cache_write_tokens": 1600},
+        "output_tokens": 4, "output_tokens_details": {"reasoning_tokens": 1}, "total_tokens": 2004
+    });
+    let end = json!({"type": "response.completed", "response": answer});
+    let server = Server::scripted([Reply::json(200, &answer), Reply::stream().event(&end.to_string()).end()]).await;
+    let (model, messages) = (model(&server).build().unwrap(), [Message::user("hi")]);
+    let settings = Settings::default();
+    let request = Request::new(&messages, &settings);
+    for usage in [model.request(request).await.unwrap().usage, streamed(&model, request).await.unwrap().usage] {
+        assert_eq!((usage.input_tokens, usage.cached_tokens, usage.cache_write_tokens), (2000, 300, 1600));
+    }
+}
+
+/// By <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22).
+#[tokio::test]
+async fn an_answer_in_the_background_is_an_error_that_says_so_and_is_not_tried_again() {
+    for status in ["queued", "in_progress"] {
+        let mut answer = body(&json!([]));
+        answer["status"] = json!(status);
+        answer["usage"] = Value::Null;
+        let server = Server::scripted([Reply::json(200, &answer)]).await;
+        let model = model(&server).retries(2).build().unwrap();
+        let settings = Settings::new().extra_body("background", true);
+        let error = model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
+        assert!(error.to_string().contains(&format!("`{status}`")), "{error}");
+        assert!(error.to_string().contains("`background`"), "{error}");
+        assert_eq!(server.requests().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_background_answer_is_an_error_that_says_so() {
+    let mut answer = body(&json!([]));
+    answer["status"] = json!("cancelled");
+    let server = Server::scripted([Reply::json(200, &answer)]).await;
+    let model = model(&server).retries(2).build().unwrap();
+    let error = model.request(Request::new(&[Message::user("hi")], &Settings::default())).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    assert_eq!(server.requests().len(), 1);
+}
