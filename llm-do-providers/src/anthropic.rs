@@ -134,7 +134,9 @@ inventory::submit! {
 /// With `cache_prompt`, [marks](https://platform.claude.com/docs/en/build-with-claude/prompt-caching) stand behind the tools,
 /// the system prompt and the last two messages of the user, so that each request finds what the one before it put there.
 /// They last five minutes. [`Usage::input_tokens`](crate::Usage) includes what comes from the cache or goes into it, which on
-/// the wire it does not.
+/// the wire it does not. It also includes what [compaction](https://platform.claude.com/docs/en/build-with-claude/compaction-threshold)
+/// and an [advisor](https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool) used, where `extra_body` asks for
+/// them.
 ///
 /// # Attachments
 ///

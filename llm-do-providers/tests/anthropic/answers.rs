@@ -4,7 +4,9 @@ use llm_do_providers::{FinishReason, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{answer_of, begun, block, delta, ended, events, message, model, start, stop, streamed, text_block, whole};
+use crate::{
+    Named, answer_of, begun, block, delta, ended, events, message, model, start, stop, streamed, text_block, whole,
+};
 
 fn tool_use(id: &str, input: &Value) -> Value {
     json!({"type": "tool_use", "id": id, "name": "add", "input": input})
@@ -135,4 +137,29 @@ async fn a_stream_shows_each_piece_as_it_comes() {
     let calls: Vec<_> = response.tool_calls().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
     assert_eq!(calls, [("t1", "{\"a\":1}"), ("t2", "{}")]);
     assert_eq!((response.usage.input_tokens, response.usage.output_tokens), (3, 4));
+}
+
+/// By <https://platform.claude.com/docs/en/build-with-claude/compaction-threshold> and
+/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool> (read 2026-11-22): the figures at the top hold
+/// the sampling of the model's own messages, and neither compaction nor the advisor.
+#[tokio::test]
+async fn compaction_and_advisor_count_beside_the_figures_at_the_top() {
+    let iterations = json!([
+        {"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500},
+        {"type": "message", "input_tokens": 23_000, "output_tokens": 1_000},
+        {"type": "advisor_message", "model": "claude-opus-5-5", "input_tokens": 800, "cache_read_input_tokens": 60,
+         "cache_creation_input_tokens": 40, "output_tokens": 1_600},
+        {"type": "fallback_message", "model": "claude-opus-5", "input_tokens": 5, "output_tokens": 5}
+    ]);
+    let usage = json!({"input_tokens": 23_000, "output_tokens": 1_000, "iterations": iterations});
+    let mut body = crate::hello();
+    body["usage"] = usage.clone();
+    let delta = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage});
+    let stream = text_block(begun(), 0, "hello").named_event(&delta);
+    let stream = stream.named_event(&delta).named_event(&json!({"type": "message_stop"})).end();
+    let server = Server::scripted([Reply::json(200, &body), stream]).await;
+    for usage in [whole(&model(&server)).await.unwrap().usage, streamed(&model(&server)).await.unwrap().usage] {
+        assert_eq!((usage.input_tokens, usage.output_tokens), (203_900, 6_100));
+        assert_eq!((usage.cached_tokens, usage.cache_write_tokens), (60, 40));
+    }
 }

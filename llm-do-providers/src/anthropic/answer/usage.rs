@@ -1,5 +1,7 @@
 //! The figures of an answer, which grow with it.
 
+use std::ops::Add;
+
 use serde_json::Value;
 
 use crate::anthropic::wire::Tokens;
@@ -15,6 +17,8 @@ pub(super) struct Figures {
     output: u64,
     thinking: u64,
     server_side: u64,
+    /// What samplings used that the other figures do not hold.
+    beside: Usage,
 }
 
 impl Figures {
@@ -26,6 +30,10 @@ impl Figures {
         set(&mut self.cache_read, tokens.cache_read_input_tokens);
         set(&mut self.output, tokens.output_tokens);
         set(&mut self.thinking, tokens.output_tokens_details.unwrap_or_default().thinking_tokens);
+        if let Some(iterations) = tokens.iterations.as_deref().and_then(Value::as_array) {
+            self.beside =
+                iterations.iter().filter(|one| is_beside(one)).map(sampled).fold(Usage::default(), Usage::add);
+        }
         if let Some(requests) = tokens.server_tool_use.as_deref().and_then(Value::as_object) {
             self.server_side = requests.values().filter_map(Value::as_u64).fold(0, u64::saturating_add);
         }
@@ -34,13 +42,35 @@ impl Figures {
     /// Returns the usage: what goes into the cache or comes from it is part of the input, unlike on the wire.
     pub(super) fn usage(&self) -> Usage {
         let input = self.input.saturating_add(self.cache_write).saturating_add(self.cache_read);
-        Usage {
+        let own = Usage {
             cached_tokens: self.cache_read,
             cache_write_tokens: self.cache_write,
             reasoning_tokens: self.thinking,
             server_side_tools: self.server_side,
             ..Usage::of_request(input, self.output)
-        }
+        };
+        own + self.beside
+    }
+}
+
+/// Whether the figures of the request leave out those of this sampling, by
+/// <https://platform.claude.com/docs/en/build-with-claude/compaction-threshold> and
+/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool> (read 2026-11-22).
+fn is_beside(iteration: &Value) -> bool {
+    matches!(iteration["type"].as_str(), Some("compaction" | "advisor_message"))
+}
+
+/// Returns what one sampling used; it is no request of its own.
+fn sampled(iteration: &Value) -> Usage {
+    let count = |key: &str| iteration[key].as_u64().unwrap_or_default();
+    let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+    let input = count("input_tokens").saturating_add(read).saturating_add(written);
+    Usage {
+        input_tokens: input,
+        cached_tokens: read,
+        cache_write_tokens: written,
+        output_tokens: count("output_tokens"),
+        ..Usage::default()
     }
 }
 

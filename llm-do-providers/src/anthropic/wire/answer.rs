@@ -66,6 +66,8 @@ pub(in crate::anthropic) struct Tokens {
     #[serde(default)]
     pub(in crate::anthropic) output_tokens: Figure,
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
+    /// What each sampling of the request used.
+    pub(in crate::anthropic) iterations: Option<Box<Value>>,
     /// How many requests each server-side tool made, by names such as `web_search_requests`.
     pub(in crate::anthropic) server_tool_use: Option<Box<Value>>,
 }
