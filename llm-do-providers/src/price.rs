@@ -35,6 +35,10 @@ pub struct Price {
     pub cached_input: Option<Money>,
     /// Of tokens written to the provider's cache, in place of the price of tokens read; `None`: the same.
     pub cache_write: Option<Money>,
+    /// Of tokens of audio read; `None`: the same as of others.
+    pub audio_input: Option<Money>,
+    /// Of tokens of audio read from the provider's cache; `None`: the same as of others from there.
+    pub cached_audio_input: Option<Money>,
     /// Of tokens written, reasoning included.
     pub output: Money,
     /// The prices of long requests, each with the input tokens above which it holds.
@@ -45,7 +49,16 @@ impl Price {
     /// Returns the price of a million input and of a million output tokens, cached or not, however long the request.
     #[must_use]
     pub const fn per_million(input: Money, output: Money) -> Self {
-        Self { input, cached_input: None, cache_write: None, output, steps: Vec::new() }
+        let (audio_input, cached_audio_input) = (None, None);
+        Self {
+            input,
+            cached_input: None,
+            cache_write: None,
+            audio_input,
+            cached_audio_input,
+            output,
+            steps: Vec::new(),
+        }
     }
 
     /// Sets the price of input that the provider has in its cache. Default: the price of input.
@@ -60,6 +73,18 @@ impl Price {
         Self { cache_write: Some(price), ..self }
     }
 
+    /// Sets the price of input of audio. Default: the price of input.
+    #[must_use]
+    pub fn audio_input(self, price: Money) -> Self {
+        Self { audio_input: Some(price), ..self }
+    }
+
+    /// Sets the price of input of audio that the provider has in its cache. Default: the price of cached input.
+    #[must_use]
+    pub fn cached_audio_input(self, price: Money) -> Self {
+        Self { cached_audio_input: Some(price), ..self }
+    }
+
     /// Sets the price of all tokens of a request that reads more than `tokens` tokens. Default: the same price.
     #[must_use]
     pub fn above(mut self, tokens: u64, price: Self) -> Self {
@@ -71,16 +96,22 @@ impl Price {
     /// Returns what one request costs.
     ///
     /// It is one request's usage that counts, since a long request may have another price; where one answer took
-    /// several, they are taken to be of a length. Cached tokens are part of the input, reasoning is part of the output,
-    /// as in [`Usage`].
+    /// several, they are taken to be of a length. Cached tokens and audio are part of the input, reasoning is part of the
+    /// output, as in [`Usage`].
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Money {
         let price = self.at(usage.input_tokens / usage.requests.max(1));
         let cached = usage.cached_tokens.min(usage.input_tokens);
         let kept = usage.cache_write_tokens.min(usage.input_tokens - cached);
+        let fresh = usage.input_tokens - cached - kept;
+        let cached_audio = usage.cached_audio_tokens.min(cached);
+        let audio = usage.audio_tokens.saturating_sub(cached_audio).min(fresh);
+        let cached_input = price.cached_input.unwrap_or(price.input);
         Money::of_tokens(&[
-            (usage.input_tokens - cached - kept, price.input),
-            (cached, price.cached_input.unwrap_or(price.input)),
+            (fresh - audio, price.input),
+            (audio, price.audio_input.unwrap_or(price.input)),
+            (cached - cached_audio, cached_input),
+            (cached_audio, price.cached_audio_input.unwrap_or(cached_input)),
             (kept, price.cache_write.unwrap_or(price.input)),
             (usage.output_tokens, price.output),
         ])
@@ -126,6 +157,18 @@ mod tests {
     fn reasoning_is_part_of_the_output() {
         let thought = Usage { reasoning_tokens: 40, ..usage(10, 0, 0, 50) };
         assert_eq!(price().cost(&thought), price().cost(&usage(10, 0, 0, 50)));
+    }
+
+    #[test]
+    fn audio_is_charged_as_audio() {
+        let price = price().audio_input(dollars("7")).cached_audio_input(dollars("0.7"));
+        let heard = Usage { audio_tokens: 500, cached_audio_tokens: 200, ..usage(1_000, 600, 0, 50) };
+        // 100 of text and 300 of audio, 400 of text and 200 of audio from the cache, 50 written.
+        assert_eq!(price.cost(&heard), dollars("0.00302"));
+        let plain = Price::per_million(dollars("2"), dollars("10"));
+        assert_eq!(plain.cost(&heard), dollars("0.0025"), "without a price of its own it is like other input");
+        let more_than_read = Usage { audio_tokens: 50, cached_audio_tokens: 60, ..usage(10, 0, 0, 0) };
+        assert_eq!(price.cost(&more_than_read), dollars("0.00007"));
     }
 
     #[test]

@@ -23,6 +23,12 @@ pub struct Usage {
     pub cache_write_tokens: u64,
     /// Tokens that the model thought before it answered.
     pub reasoning_tokens: u64,
+    /// Input tokens of audio, cached ones included, where the provider counts them apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub audio_tokens: u64,
+    /// Tokens of audio read from the provider's prompt cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_audio_tokens: u64,
     /// Uses of tools that the provider ran, which it charges for beside the tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub server_side_tools: u64,
@@ -55,6 +61,8 @@ impl AddAssign for Usage {
         self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
         self.cache_write_tokens = self.cache_write_tokens.saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        self.audio_tokens = self.audio_tokens.saturating_add(other.audio_tokens);
+        self.cached_audio_tokens = self.cached_audio_tokens.saturating_add(other.cached_audio_tokens);
         self.server_side_tools = self.server_side_tools.saturating_add(other.server_side_tools);
     }
 }

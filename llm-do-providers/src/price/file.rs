@@ -23,6 +23,8 @@ struct Entry {
     input: Money,
     cached_input: Option<Money>,
     cache_write: Option<Money>,
+    audio_input: Option<Money>,
+    cached_audio_input: Option<Money>,
     output: Money,
     #[serde(default)]
     above: Vec<Step>,
@@ -37,6 +39,8 @@ struct Step {
     input: Money,
     cached_input: Option<Money>,
     cache_write: Option<Money>,
+    audio_input: Option<Money>,
+    cached_audio_input: Option<Money>,
     output: Money,
 }
 
@@ -79,14 +83,17 @@ impl Entry {
     }
 
     fn price(&self) -> Price {
+        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
         let price = price(self.input, self.cached_input, self.cache_write, self.output);
+        let price = Price { audio_input, cached_audio_input, ..price };
         self.above.iter().fold(price, |price, step| price.above(step.tokens, step.price()))
     }
 }
 
 impl Step {
     fn price(&self) -> Price {
-        price(self.input, self.cached_input, self.cache_write, self.output)
+        let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
+        Price { audio_input, cached_audio_input, ..price(self.input, self.cached_input, self.cache_write, self.output) }
     }
 }
 

@@ -97,6 +97,7 @@ impl PriceTable {
     ///     "prices": [{
     ///         "provider": "openai", "models": ["our-model", "our-test-*"],
     ///         "input": "0.30", "cached_input": "0.03", "cache_write": "0.375", "output": "1",
+    ///         "audio_input": "1", "cached_audio_input": "0.10",
     ///         "above": [{"tokens": 200000, "input": "0.60", "output": "1.50"}],
     ///         "source": "https://example.com/prices", "seen": "2026-11-20"
     ///     }]
