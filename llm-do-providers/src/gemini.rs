@@ -124,12 +124,14 @@ inventory::submit! {
 ///
 /// # Usage
 ///
-/// Thoughts count as output, and what Google's tools read as input; what comes from a cache is part of the input.
+/// Thoughts count as output, and what Google's tools read as input; what comes from a cache is part of the input. Audio is
+/// counted apart as well, and [priced](crate::Price::audio_input) as audio. The usage of a stream is that of its last piece.
 ///
 /// # Errors
 ///
 /// The wait before a next try may also stand in the API's `RetryInfo`; a quota of the day is reported at once. Tried again is
-/// also what ends in `MALFORMED_FUNCTION_CALL`, `UNEXPECTED_TOOL_CALL` or `MALFORMED_RESPONSE`: the model writes it anew. Of a
+/// also what ends in `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or in `UNEXPECTED_TOOL_CALL` without a call: the model
+/// writes it anew. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other call. Of a
 /// stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking has thoughts shown
 /// first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
 ///

@@ -50,7 +50,7 @@ impl Answer {
             self.model = Some(model.to_owned());
         }
         if let Some(tokens) = chunk.usage_metadata {
-            self.tokens.update(tokens);
+            self.tokens.update(*tokens);
         }
         for candidate in chunk.candidates.into_iter().flatten().filter(|one| one.index.unwrap_or(0) == 0) {
             self.begun = true;
@@ -61,6 +61,11 @@ impl Answer {
     /// Whether a part of the answer, or its end, has come.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
+    }
+
+    /// Whether a call has come that can be read.
+    pub(super) fn has_call(&self) -> bool {
+        self.calls > 0
     }
 
     /// Why it ended, if it has.

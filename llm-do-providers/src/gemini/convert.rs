@@ -118,6 +118,8 @@ pub(super) enum Ended {
     As(FinishReason),
     /// By a call, or an answer, that the server itself could not read.
     Malformed,
+    /// By a call although no tool was offered, or none might be called.
+    UnexpectedCall,
 }
 
 /// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
@@ -136,7 +138,8 @@ pub(super) fn ended(word: &str) -> Option<Ended> {
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION"
         | "MODEL_ARMOR" => Ended::As(FinishReason::ContentFilter),
-        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => Ended::Malformed,
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => Ended::Malformed,
+        "UNEXPECTED_TOOL_CALL" => Ended::UnexpectedCall,
         _ => Ended::As(FinishReason::Other),
     })
 }
@@ -146,6 +149,8 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
     let read = tokens.prompt_token_count.count();
     let thought = tokens.thoughts_token_count.count();
     Usage {
+        audio_tokens: audio(&tokens.prompt_tokens_details),
+        cached_audio_tokens: audio(&tokens.cache_tokens_details),
         cached_tokens: tokens.cached_content_token_count.count(),
         reasoning_tokens: thought,
         ..Usage::of_request(
@@ -153,4 +158,10 @@ pub(super) fn usage(tokens: &Tokens) -> Usage {
             tokens.candidates_token_count.count().saturating_add(thought),
         )
     }
+}
+
+/// Returns how many of the tokens are of audio.
+fn audio(details: &Value) -> u64 {
+    let details = details.as_array().into_iter().flatten().filter(|tokens| tokens["modality"] == "AUDIO");
+    details.filter_map(|tokens| tokens["tokenCount"].as_u64()).fold(0, u64::saturating_add)
 }

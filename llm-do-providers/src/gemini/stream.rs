@@ -78,10 +78,11 @@ fn take(
     if let Some(reason) = blocked.filter(|_| !answer.has_begun()) {
         return Err(refused(server, &reason));
     }
-    if answer.ended() == Some(Ended::Malformed) {
-        return Err(malformed(server));
+    match answer.ended() {
+        Some(Ended::Malformed) => Err(malformed(server)),
+        Some(Ended::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// The error for a prompt that the filter stopped, so that there is no answer.

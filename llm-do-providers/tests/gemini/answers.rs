@@ -183,3 +183,48 @@ async fn figures_that_a_later_piece_leaves_out_are_kept() {
     let usage = crate::streamed(&model(&server).build().unwrap()).await.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens), (9, 8, 4));
 }
+
+/// By <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22): each piece reports the request up to then,
+/// and a figure of zero is left out.
+#[tokio::test]
+async fn the_usage_of_a_stream_is_that_of_its_last_piece() {
+    let piece = |usage: Value| json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}], "usageMetadata": usage});
+    let early = json!({
+        "promptTokenCount": 9, "cachedContentTokenCount": 8, "toolUsePromptTokenCount": 40, "candidatesTokenCount": 2,
+        "thoughtsTokenCount": 30, "totalTokenCount": 81
+    });
+    let mut last = piece(json!({"promptTokenCount": 9, "candidatesTokenCount": 4, "totalTokenCount": 13}));
+    last["candidates"][0]["finishReason"] = json!("STOP");
+    let reply = crate::server::Reply::stream().event(&piece(early).to_string()).event(&last.to_string()).end();
+    let server = Server::scripted([reply]).await;
+    let usage = crate::streamed(&model(&server).build().unwrap()).await.unwrap().usage;
+    assert_eq!((usage.input_tokens, usage.output_tokens), (9, 4));
+    assert_eq!((usage.cached_tokens, usage.reasoning_tokens), (0, 0));
+}
+
+/// By <https://ai.google.dev/api/generate-content#FinishReason> (read 2026-11-22): a call although no tool was offered.
+#[tokio::test]
+async fn an_unexpected_call_that_can_be_read_is_a_call() {
+    let call = json!([{"functionCall": {"name": "no_such_tool", "args": {"a": 1}}}]);
+    let response = answer_of(call.clone(), "UNEXPECTED_TOOL_CALL").await;
+    let calls: Vec<_> = response.tool_calls().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+    assert_eq!((calls, response.finish), (vec![("no_such_tool", "{\"a\":1}")], FinishReason::ToolCalls));
+    let streamed = stream_answer_of([json!([{"text": "Hm."}]), call, json!([])], "UNEXPECTED_TOOL_CALL").await;
+    assert_eq!((streamed.tool_calls().count(), streamed.finish), (1, FinishReason::ToolCalls));
+}
+
+/// By <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22).
+#[tokio::test]
+async fn audio_is_counted_apart() {
+    let usage = json!({
+        "promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 4,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 30}, {"modality": "AUDIO", "tokenCount": 70}],
+        "cacheTokensDetails": [{"modality": "AUDIO", "tokenCount": 25}, {"modality": "TEXT", "tokenCount": 15}]
+    });
+    let mut body = crate::body(&json!([{"text": "fine"}]), "STOP");
+    body["usageMetadata"] = usage;
+    let server = Server::scripted([crate::server::Reply::json(200, &body)]).await;
+    let usage = crate::whole(&model(&server).build().unwrap()).await.unwrap().usage;
+    assert_eq!((usage.input_tokens, usage.cached_tokens), (100, 40));
+    assert_eq!((usage.audio_tokens, usage.cached_audio_tokens), (70, 25));
+}

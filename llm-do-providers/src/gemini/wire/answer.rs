@@ -11,7 +11,7 @@ use crate::lenient::{Figure, Word};
 pub(in crate::gemini) struct Chunk<'a> {
     pub(in crate::gemini) candidates: Option<Vec<Candidate<'a>>>,
     pub(in crate::gemini) prompt_feedback: Option<PromptFeedback>,
-    pub(in crate::gemini) usage_metadata: Option<Tokens>,
+    pub(in crate::gemini) usage_metadata: Option<Box<Tokens>>,
     #[serde(borrow)]
     pub(in crate::gemini) model_version: Option<Word<'a>>,
     pub(in crate::gemini) error: Option<Value>,
@@ -40,10 +40,9 @@ pub(in crate::gemini) struct PromptFeedback {
     pub(in crate::gemini) block_reason: Option<String>,
 }
 
-/// What was used up to now: a piece may leave out what an earlier one said.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+/// What was used up to now, by <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22).
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::gemini) struct Tokens {
     #[serde(default)]
     pub(in crate::gemini) prompt_token_count: Figure,
@@ -55,11 +54,21 @@ pub(in crate::gemini) struct Tokens {
     pub(in crate::gemini) thoughts_token_count: Figure,
     #[serde(default)]
     pub(in crate::gemini) tool_use_prompt_token_count: Figure,
+    /// The tokens of each modality, such as `AUDIO`.
+    #[serde(default)]
+    pub(in crate::gemini) prompt_tokens_details: Value,
+    #[serde(default)]
+    pub(in crate::gemini) cache_tokens_details: Value,
 }
 
 impl Tokens {
-    /// Takes the newer figures, where there are any.
+    /// Takes the newer figures: all of them, where they count the prompt, since a figure of zero is left out; else those
+    /// that are there.
     pub(in crate::gemini) fn update(&mut self, newer: Self) {
+        if newer.prompt_token_count.0.is_some() {
+            *self = newer;
+            return;
+        }
         update(&mut self.prompt_token_count, newer.prompt_token_count);
         update(&mut self.cached_content_token_count, newer.cached_content_token_count);
         update(&mut self.candidates_token_count, newer.candidates_token_count);
