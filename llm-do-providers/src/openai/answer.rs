@@ -83,6 +83,11 @@ impl Answer {
         self.finish.is_some()
     }
 
+    /// Whether a call has come that can be read so far: one with a name.
+    pub(super) fn has_call(&self) -> bool {
+        self.calls.iter().any(|call| !call.name.is_empty())
+    }
+
     /// Returns what is wrong with it, if anything.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
@@ -126,12 +131,14 @@ impl Answer {
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
-        let is_whole = choice.delta.is_none();
+        let (is_whole, is_unexpected) = (choice.delta.is_none(), choice.is_unexpected_call());
         if let Some(delta) = choice.delta.or(choice.message.map(|message| *message)) {
             self.grow(delta, is_whole, events);
         }
         let finish = choice.finish_reason.as_ref().map(Word::as_str);
-        self.finish = finish.and_then(convert::finish_reason).or(self.finish);
+        let finish =
+            if is_unexpected { Some(FinishReason::ToolCalls) } else { finish.and_then(convert::finish_reason) };
+        self.finish = finish.or(self.finish);
     }
 
     fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
@@ -152,9 +159,10 @@ impl Answer {
             self.refused = true;
             self.say(refusal, events);
         }
-        let pieces = delta.tool_calls.unwrap_or_default();
+        let mut pieces = delta.tool_calls.unwrap_or_default();
+        pieces.retain(|piece| !piece.is_empty());
         if pieces.is_empty() {
-            self.grow_legacy(delta.function_call, events);
+            self.grow_legacy(delta.function_call.filter(|piece| !piece.is_empty()), events);
         }
         for piece in pieces {
             let place = self.place(&piece);

@@ -182,6 +182,7 @@ pub(super) fn usage(tokens: Tokens) -> Usage {
     Usage {
         cached_tokens: cached.unwrap_or_default(),
         cache_write_tokens: prompt.cache_write_tokens.count(),
+        audio_tokens: prompt.audio_tokens.count(),
         reasoning_tokens: completion.reasoning_tokens.count(),
         ..Usage::of_request(tokens.prompt_tokens.count(), tokens.completion_tokens.count())
     }

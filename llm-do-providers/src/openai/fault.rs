@@ -8,8 +8,8 @@ use crate::exchange::{malformed, reported};
 use crate::http::Endpoint;
 use crate::lenient::Word;
 
-/// Returns the error that an answer, or a piece of one, is or ends in.
-pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>) -> Option<ProviderError> {
+/// Returns the error that an answer, or a piece of one, is or ends in; `has_call` says whether a call came before.
+pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
     if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
         return Some(reported(server, error));
     }
@@ -17,12 +17,17 @@ pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>) -> Option<ProviderError
         let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
         return Some(reported(server, &error));
     }
-    ended(server, chunk.choices.as_ref()?.0.as_ref()?)
+    ended(server, chunk.choices.as_ref()?.0.as_ref()?, has_call)
 }
 
 /// Returns the error that an answer ends in: by <https://openrouter.ai/docs/api/reference/errors-and-debugging>, its `error`
 /// or the words of the model's own server, else what stands for the reason to stop.
-fn ended(server: &Endpoint, choice: &Choice<'_>) -> Option<ProviderError> {
+///
+/// A call of a tool that was not offered is no error where it can be read: it is answered as a call of an unknown tool.
+fn ended(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
+    if choice.is_unexpected_call() && choice.error.is_none() && (has_call || choice.has_call()) {
+        return None;
+    }
     let (reason, native) = (word(choice.finish_reason.as_ref()), word(choice.native_finish_reason.as_ref()));
     if [reason, native].into_iter().any(is_malformed) {
         return Some(malformed(server));

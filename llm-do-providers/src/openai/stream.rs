@@ -59,7 +59,7 @@ impl Answer {
         chunk: Chunk<'_>,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ProviderError> {
-        let Some(error) = fault::told(server, &chunk) else {
+        let Some(error) = fault::told(server, &chunk, self.has_call()) else {
             self.take(chunk, ready);
             return Ok(());
         };

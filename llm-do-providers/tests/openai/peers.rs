@@ -141,3 +141,31 @@ async fn an_end_mark_makes_up_for_a_missing_reason() {
     let server = Server::scripted([reply]).await;
     assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().finish, FinishReason::Stop);
 }
+
+/// What servers send that write out the optional fields that they do not use.
+#[tokio::test]
+async fn an_empty_function_call_beside_an_answer_is_no_call() {
+    let empties = [
+        json!({"function_call": {"name": "", "arguments": ""}}),
+        json!({"function_call": {"name": null, "arguments": null}}),
+        json!({"tool_calls": [{"index": 0, "id": "", "type": "function", "function": {"name": "", "arguments": ""}}]}),
+        json!({"tool_calls": [{"function": null}], "function_call": {}}),
+    ];
+    for empty in empties {
+        let mut message = empty.clone();
+        message["content"] = json!("Hello");
+        let response = answer_of(message.clone(), "stop").await;
+        assert_eq!((response.text().as_str(), response.tool_calls().count()), ("Hello", 0), "{empty}");
+        assert_eq!(stream_answer_of([message, empty.clone()], "stop").await, response, "{empty}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_piece_beside_a_call_changes_nothing() {
+    let called = json!({"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}});
+    let empty = json!({"index": 1, "id": "", "function": {"name": "", "arguments": ""}});
+    let message = json!({"tool_calls": [called, empty], "function_call": {"name": "", "arguments": ""}});
+    let response = answer_of(message, "tool_calls").await;
+    let calls: Vec<_> = response.tool_calls().map(|call| (call.id.as_str(), call.name.as_str())).collect();
+    assert_eq!(calls, [("c1", "add")]);
+}

@@ -82,6 +82,45 @@ pub(in crate::openai) struct FunctionPiece {
     pub(in crate::openai) arguments: Option<Value>,
 }
 
+impl Choice<'_> {
+    /// Whether it ends with Gemini's word for a call although no tool was offered, which it or a server in between writes.
+    pub(in crate::openai) fn is_unexpected_call(&self) -> bool {
+        let words = [self.finish_reason.as_ref(), self.native_finish_reason.as_ref()];
+        words.into_iter().flatten().any(|word| word.as_str().eq_ignore_ascii_case("unexpected_tool_call"))
+    }
+
+    /// Whether it has a call with a name.
+    pub(in crate::openai) fn has_call(&self) -> bool {
+        self.delta.iter().chain(self.message.as_deref()).any(Delta::has_call)
+    }
+}
+
+impl Delta {
+    fn has_call(&self) -> bool {
+        let calls = self.tool_calls.iter().flatten().filter_map(|call| call.function.as_ref());
+        calls.chain(self.function_call.as_deref()).any(|function| !is_blank(function.name.as_deref()))
+    }
+}
+
+impl CallPiece {
+    /// Whether it says nothing: some servers write out optional fields that they do not use.
+    pub(in crate::openai) fn is_empty(&self) -> bool {
+        is_blank(self.id.as_deref()) && self.function.as_ref().is_none_or(FunctionPiece::is_empty)
+    }
+}
+
+impl FunctionPiece {
+    /// Whether it says nothing.
+    pub(in crate::openai) fn is_empty(&self) -> bool {
+        let has_arguments = self.arguments.as_ref().is_some_and(|arguments| *arguments != "");
+        is_blank(self.name.as_deref()) && !has_arguments
+    }
+}
+
+fn is_blank(text: Option<&str>) -> bool {
+    text.is_none_or(str::is_empty)
+}
+
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct Tokens {
@@ -102,6 +141,8 @@ pub(in crate::openai) struct PromptDetails {
     pub(in crate::openai) cached_tokens: Figure,
     #[serde(default)]
     pub(in crate::openai) cache_write_tokens: Figure,
+    #[serde(default)]
+    pub(in crate::openai) audio_tokens: Figure,
 }
 
 #[derive(Debug, Default, Deserialize)]

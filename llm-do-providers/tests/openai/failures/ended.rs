@@ -2,6 +2,7 @@
 //! <https://api-docs.deepseek.com/api/create-chat-completion>.
 
 use super::*;
+use llm_do_providers::FinishReason;
 
 /// The replies, whole and streamed, of an answer that ended in `choice`, which has the rest of it.
 fn ended(choice: &Value, text: &str) -> [Reply; 2] {
@@ -69,4 +70,34 @@ async fn an_answer_that_ends_in_an_error_is_asked_for_anew_while_nothing_was_sho
     let events = events(&model(&server).build().unwrap()).await;
     let [Ok(StreamEvent::Text(half)), Err(error)] = &events[..] else { panic!("{events:?}") };
     assert_eq!((half.as_str(), error.arrived().unwrap().text().as_str()), ("Half", "Half of"));
+}
+
+/// Gemini's word, through a server in between: the call can be read, so it is answered as one of an unknown tool.
+#[tokio::test]
+async fn an_unexpected_call_that_can_be_read_is_a_call() {
+    let message = json!({"tool_calls": [
+        {"index": 0, "id": "c1", "type": "function", "function": {"name": "no_such_tool", "arguments": "{}"}}
+    ]});
+    for ended in [
+        json!({"finish_reason": "unexpected_tool_call"}),
+        json!({"finish_reason": "error", "native_finish_reason": "UNEXPECTED_TOOL_CALL"}),
+    ] {
+        let mut choice = ended.clone();
+        choice["index"] = json!(0);
+        choice["message"] = message.clone();
+        let mut last = ended.clone();
+        last["index"] = json!(0);
+        last["delta"] = json!({});
+        let stream = Reply::stream()
+            .event(&piece(message.clone()).to_string())
+            .event(&json!({"choices": [last]}).to_string())
+            .event("[DONE]")
+            .end();
+        let server = Server::scripted([Reply::json(200, &json!({"model": "m-1", "choices": [choice]})), stream]).await;
+        let model = model(&server).retries(0).build().unwrap();
+        for response in [whole(&model).await.unwrap(), streamed(&model).await.unwrap()] {
+            assert_eq!(response.tool_calls().map(|call| call.name.as_str()).collect::<Vec<_>>(), ["no_such_tool"]);
+            assert_eq!(response.finish, FinishReason::ToolCalls, "{ended}");
+        }
+    }
 }
