@@ -4,7 +4,9 @@ use llm_do_providers::{FinishReason, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{answer_of, begun, block, delta, ended, events, message, model, start, stop, streamed, text_block, whole};
+use crate::{
+    Named, answer_of, begun, block, delta, ended, events, message, model, start, stop, streamed, text_block, whole,
+};
 
 fn tool_use(id: &str, input: &Value) -> Value {
     json!({"type": "tool_use", "id": id, "name": "add", "input": input})
@@ -135,4 +137,17 @@ async fn a_stream_shows_each_piece_as_it_comes() {
     let calls: Vec<_> = response.tool_calls().map(|call| (call.id.as_str(), call.arguments.as_str())).collect();
     assert_eq!(calls, [("t1", "{\"a\":1}"), ("t2", "{}")]);
     assert_eq!((response.usage.input_tokens, response.usage.output_tokens), (3, 4));
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+    let call = tool_use("t1", &json!({}));
+    let reply = start(begun(), 0, &call).named_event(&json!({"type": "message_stop"})).end();
+    let mut body = message(&json!([call]), "");
+    body["stop_reason"] = Value::Null;
+    let server = Server::scripted([reply, Reply::json(200, &body)]).await;
+    let model = model(&server);
+    for response in [streamed(&model).await.unwrap(), whole(&model).await.unwrap()] {
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
 }

@@ -3,8 +3,8 @@
 use llm_do_providers::{Attachment, FinishReason, ProviderData, ResponsePart, StreamEvent, Thinking, ToolCall};
 use serde_json::{Value, json};
 
-use crate::server::Server;
-use crate::{answer_of, events, model, stream_answer_of, stream_of};
+use crate::server::{Reply, Server};
+use crate::{answer_of, events, model, stream_answer_of, stream_of, whole};
 
 fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.into() }
@@ -182,4 +182,15 @@ async fn figures_that_a_later_piece_leaves_out_are_kept() {
     let server = Server::scripted([reply]).await;
     let usage = crate::streamed(&model(&server).build().unwrap()).await.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cached_tokens, usage.output_tokens), (9, 8, 4));
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+    let mut body = crate::body(&json!([{"functionCall": {"name": "add"}}]), "");
+    for reason in [json!(null), json!("FINISH_REASON_UNSPECIFIED")] {
+        body["candidates"][0]["finishReason"] = reason;
+        let server = Server::scripted([Reply::json(200, &body)]).await;
+        let response = whole(&model(&server).build().unwrap()).await.unwrap();
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
 }
