@@ -106,7 +106,8 @@ inventory::submit! {
 /// optional properties or 16 alternatives) is told to the model in the system prompt instead.
 ///
 /// If the limit on tokens cuts off an answer in a call, that call is left out, and the answer finishes with
-/// [`Length`](crate::FinishReason::Length), as it does when the context is full.
+/// [`Length`](crate::FinishReason::Length), as it does when the context is full. An answer with an unknown stop reason, or with
+/// calls and no stop reason, finishes with [`Other`](crate::FinishReason::Other).
 ///
 /// When a model refuses, the answer finishes with [`ContentFilter`](crate::FinishReason::ContentFilter), and an opaque part
 /// `refusal` has the reason that the provider gives.

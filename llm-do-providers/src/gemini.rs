@@ -137,7 +137,8 @@ inventory::submit! {
 ///
 /// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
 /// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
-/// left out.
+/// left out. An answer with an unknown reason, or with calls and no reason, finishes with
+/// [`Other`](crate::FinishReason::Other).
 ///
 /// # Not supported
 ///

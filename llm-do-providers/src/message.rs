@@ -256,7 +256,9 @@ pub enum FinishReason {
     Length,
     /// The provider's filter stopped it.
     ContentFilter,
-    /// Another reason, which the provider does not name in our terms.
+    /// Another reason, or it called tools and gave none: the last part may be cut off.
+    ///
+    /// If a call of such an answer has empty or incomplete arguments, a worker runs none of its calls and asks again.
     Other,
 }
 

@@ -99,9 +99,9 @@ register! {
 /// them: in the details of its `usage`, in DeepSeek's `prompt_cache_hit_tokens`, or in Groq's `x_groq.usage`.
 ///
 /// An answer that ends with `length` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut off, and
-/// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter), a reason that is
-/// not known [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
-/// `ContentFilter`.
+/// must not be run; a worker never does. `content_filter` is a [`ContentFilter`](crate::FinishReason::ContentFilter). An answer
+/// with an unknown reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other). When a model
+/// declines, its words are the text, and the answer finishes with `ContentFilter`.
 ///
 /// An answer that ends in an error is one, which has [what arrived](crate::ProviderError::arrived), and it is asked for anew
 /// while nothing of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,

@@ -39,6 +39,13 @@ impl Response {
         Self { finish, ..self }
     }
 
+    /// Says that no reason was given why the model stopped: the arguments of its calls may be cut off.
+    #[cfg(feature = "http")]
+    pub(crate) fn without_reason(self) -> Self {
+        let finish = if self.finish == FinishReason::ToolCalls { FinishReason::Other } else { self.finish };
+        Self { finish, ..self }
+    }
+
     /// Says which model answered, `provider:model`. Default: the one that was asked.
     #[must_use]
     pub fn with_answered_by(self, name: impl Into<String>) -> Self {

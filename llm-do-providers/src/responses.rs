@@ -73,8 +73,8 @@ inventory::submit! {
 ///
 /// An answer that ends at `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut
 /// off, and must not be run; a worker never does. One that the filter stops finishes with
-/// [`ContentFilter`](crate::FinishReason::ContentFilter), for a reason that is not known with
-/// [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
+/// [`ContentFilter`](crate::FinishReason::ContentFilter). An answer with an unknown reason, or with calls and without the
+/// status `completed`, finishes with [`Other`](crate::FinishReason::Other). When a model declines, its words are the text, and the answer finishes with
 /// `ContentFilter`.
 ///
 /// # Attachments

@@ -127,10 +127,12 @@ impl Answer {
         {
             last.is_whole = false;
         }
+        let has_reason = self.stop.is_some();
         let response = self.response();
         match finish {
             Some(reason) => response.with_finish(reason),
-            None => response,
+            None if has_reason => response,
+            None => response.without_reason(),
         }
     }
 

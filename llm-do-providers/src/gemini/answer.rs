@@ -84,19 +84,17 @@ impl Answer {
 
     /// Returns the whole answer.
     pub(super) fn into_response(mut self) -> Response {
-        let finish = match self.ended {
-            Some(Ended::As(finish)) => Some(finish),
-            _ => None,
-        };
-        if finish == Some(FinishReason::Length) {
+        if self.ended == Some(Ended::As(FinishReason::Length)) {
             // The limit may have cut it off.
             self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
         }
+        let ended = self.ended;
         let response = self.response();
-        // The parts say whether there are calls.
-        match finish.filter(|reason| *reason != FinishReason::Stop) {
-            Some(reason) => response.with_finish(reason),
-            None => response,
+        match ended {
+            // The parts say whether there are calls.
+            Some(Ended::As(FinishReason::Stop) | Ended::Malformed) => response,
+            Some(Ended::As(reason)) => response.with_finish(reason),
+            None => response.without_reason(),
         }
     }
 

@@ -99,11 +99,13 @@ impl Answer {
 
     /// Returns the whole answer.
     pub(super) fn into_response(self) -> Response {
-        let finish = self.finish();
+        let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
         let response = self.response();
         match finish {
+            // The parts say which: servers confuse the two.
+            Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
             Some(reason) => response.with_finish(reason),
-            None => response,
+            None => response.without_reason(),
         }
     }
 
@@ -120,14 +122,6 @@ impl Answer {
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
         Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, usage)
-    }
-
-    /// The reason, if it says more than the parts do: servers confuse `stop` and `tool_calls`.
-    fn finish(&self) -> Option<FinishReason> {
-        if self.refused {
-            return Some(FinishReason::ContentFilter);
-        }
-        self.finish.filter(|reason| !matches!(reason, FinishReason::Stop | FinishReason::ToolCalls))
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {

@@ -48,6 +48,8 @@ struct End {
     model: Option<String>,
     usage: Usage,
     reason: Option<FinishReason>,
+    /// Whether the server says that it is complete.
+    is_complete: bool,
 }
 
 /// An event, as far as any of them is read.
@@ -99,7 +101,8 @@ impl Answer {
             Some(_) => Some(FinishReason::Other),
             None => None,
         };
-        self.end = Some(End { model: whole.model, usage: usage(&whole.usage), reason });
+        let is_complete = whole.status.as_deref() == Some("completed");
+        self.end = Some(End { model: whole.model, usage: usage(&whole.usage), reason, is_complete });
         Ok(())
     }
 
@@ -172,7 +175,10 @@ impl Growing for Answer {
             }
             "response.output_item.done" => self.finish(event.item, ready),
             "response.completed" | "response.incomplete" | "response.failed" => {
-                self.end(server, event.response.unwrap_or_default())?;
+                let mut whole = event.response.unwrap_or_default();
+                // The event has the same word as the status, which some servers leave out.
+                whole.status.get_or_insert_with(|| event.kind["response.".len()..].to_owned());
+                self.end(server, whole)?;
                 return Ok(false);
             }
             "error" => return Err(failed(server, data)),
@@ -195,12 +201,13 @@ impl Growing for Answer {
     }
 
     fn complete(self) -> Response {
-        let End { model, usage, reason } =
-            self.end.unwrap_or_else(|| End { model: None, usage: Usage::of_request(0, 0), reason: None });
+        let none = || End { model: None, usage: Usage::of_request(0, 0), reason: None, is_complete: false };
+        let End { model, usage, reason, is_complete } = self.end.unwrap_or_else(none);
         let response = Response::new(model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage);
         match reason {
             Some(reason) => response.with_finish(reason),
-            None => response,
+            None if is_complete => response,
+            None => response.without_reason(),
         }
     }
 

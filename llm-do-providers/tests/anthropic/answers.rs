@@ -163,3 +163,16 @@ async fn compaction_and_advisor_count_beside_the_figures_at_the_top() {
         assert_eq!((usage.cached_tokens, usage.cache_write_tokens), (60, 40));
     }
 }
+
+#[tokio::test]
+async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+    let call = tool_use("t1", &json!({}));
+    let reply = start(begun(), 0, &call).named_event(&json!({"type": "message_stop"})).end();
+    let mut body = message(&json!([call]), "");
+    body["stop_reason"] = Value::Null;
+    let server = Server::scripted([reply, Reply::json(200, &body)]).await;
+    let model = model(&server);
+    for response in [streamed(&model).await.unwrap(), whole(&model).await.unwrap()] {
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
+}

@@ -3,8 +3,8 @@
 use llm_do_providers::{Attachment, FinishReason, ProviderData, ResponsePart, StreamEvent, Thinking, ToolCall};
 use serde_json::{Value, json};
 
-use crate::server::Server;
-use crate::{answer_of, events, model, stream_answer_of, stream_of};
+use crate::server::{Reply, Server};
+use crate::{answer_of, events, model, stream_answer_of, stream_of, whole};
 
 fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.into() }
@@ -227,4 +227,15 @@ async fn audio_is_counted_apart() {
     let usage = crate::whole(&model(&server).build().unwrap()).await.unwrap().usage;
     assert_eq!((usage.input_tokens, usage.cached_tokens), (100, 40));
     assert_eq!((usage.audio_tokens, usage.cached_audio_tokens), (70, 25));
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+    let mut body = crate::body(&json!([{"functionCall": {"name": "add"}}]), "");
+    for reason in [json!(null), json!("FINISH_REASON_UNSPECIFIED")] {
+        body["candidates"][0]["finishReason"] = reason;
+        let server = Server::scripted([Reply::json(200, &body)]).await;
+        let response = whole(&model(&server).build().unwrap()).await.unwrap();
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
 }

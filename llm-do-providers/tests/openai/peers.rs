@@ -4,7 +4,7 @@ use llm_do_providers::{FinishReason, Response};
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
-use crate::{answer_of, ending, events, model, piece, stream_answer_of, stream_of, streamed};
+use crate::{answer_of, ending, events, model, piece, stream_answer_of, stream_of, streamed, whole};
 
 fn calls(response: &Response) -> Vec<(&str, &str, &str)> {
     response.tool_calls().map(|call| (&*call.id, &*call.name, &*call.arguments)).collect()
@@ -168,4 +168,16 @@ async fn an_empty_piece_beside_a_call_changes_nothing() {
     let response = answer_of(message, "tool_calls").await;
     let calls: Vec<_> = response.tool_calls().map(|call| (call.id.as_str(), call.name.as_str())).collect();
     assert_eq!(calls, [("c1", "add")]);
+}
+
+#[tokio::test]
+async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+    let call = json!({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "add", "arguments": ""}}]});
+    let reply = Reply::stream().event(&piece(call.clone()).to_string()).event("[DONE]").end();
+    let body = json!({"model": "m-1", "choices": [{"index": 0, "message": call, "finish_reason": null}]});
+    let server = Server::scripted([reply, Reply::json(200, &body)]).await;
+    let model = model(&server).build().unwrap();
+    for response in [streamed(&model).await.unwrap(), whole(&model).await.unwrap()] {
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
 }

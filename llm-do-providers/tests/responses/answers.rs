@@ -270,3 +270,19 @@ async fn a_cancelled_background_answer_is_an_error_that_says_so() {
     assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
     assert_eq!(server.requests().len(), 1);
 }
+
+#[tokio::test]
+async fn an_answer_with_calls_that_is_not_complete_ended_in_an_unknown_way() {
+    let call =
+        json!({"type": "function_call", "call_id": "c1", "name": "add", "arguments": "", "status": "incomplete"});
+    let mut body = body(&json!([call]));
+    body["status"] = "incomplete".into();
+    let event = json!({"type": "response.incomplete", "response": body});
+    let reply = Reply::stream().event(&event.to_string()).end();
+    let server = Server::scripted([Reply::json(200, &body), reply]).await;
+    let (model, messages, settings) = (model(&server).build().unwrap(), [Message::user("hi")], Settings::default());
+    let whole = model.request(Request::new(&messages, &settings)).await.unwrap();
+    for response in [whole, streamed(&model, Request::new(&messages, &settings)).await.unwrap()] {
+        assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Other, 1));
+    }
+}

@@ -154,11 +154,18 @@ impl Turns {
                 self.fail_with(&calls, "the model refused, or its provider's filter stopped the answer".to_owned());
                 None
             }
+            FinishReason::Stop | FinishReason::ToolCalls if !calls.is_empty() => self.make(calls, output),
             _ if calls.is_empty() => match output.read_text(&text, !self.files.is_empty()) {
                 Ok(value) => self.done(value),
                 Err(fault) => self.refuse(&calls, &fault),
             },
-            _ => self.make(calls, output),
+            _ => match calls.iter().find(|call| may_be_cut_off(call)) {
+                Some(call) => {
+                    let fault = Fault::from(incomplete(&call.name));
+                    self.refuse(&calls, &fault)
+                }
+                None => self.make(calls, output),
+            },
         }
     }
 
@@ -294,6 +301,23 @@ impl Turns {
     }
 }
 
+/// Whether an answer that ended for an unknown reason may have ended before the arguments of `call` were complete.
+///
+/// Empty arguments count: some servers write `{}` where no arguments arrived, and defaults would stand in for them.
+fn may_be_cut_off(call: &ToolCall) -> bool {
+    match serde_json::from_str::<Value>(&call.arguments) {
+        Ok(Value::Object(fields)) => fields.is_empty(),
+        Ok(_) | Err(_) => true,
+    }
+}
+
+fn incomplete(tool: &str) -> String {
+    format!(
+        "the answer ended for an unknown reason, and the arguments of `{tool}` may be incomplete; call it again with all \
+         its arguments"
+    )
+}
+
 /// Returns the same result for each of `calls`.
 fn results_of(calls: &[ToolCall], content: &str, is_error: bool) -> impl Iterator<Item = ToolResult> {
     calls.iter().map(move |call| ToolResult::new(call, content).with_error(is_error))
@@ -362,5 +386,29 @@ mod tests {
         let reason = turns.answered(answer("good", "{\"path\":\"/").with_finish(FinishReason::Length), &output());
         assert!(reason.unwrap().contains("cut off"));
         assert!(matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })));
+    }
+
+    #[test]
+    fn a_call_without_complete_arguments_is_not_made_when_the_answer_ended_in_an_unknown_way() {
+        for arguments in ["", " ", "{}", "null", "{\"path\":\"/", "{\"path\""] {
+            let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+            let reason = turns.answered(answer("good", arguments).with_finish(FinishReason::Other), &output());
+            assert!(reason.unwrap().contains("the arguments of `good` may be incomplete"), "{arguments:?}");
+            assert!(
+                matches!(turns.step(), Step::Request(messages) if matches!(messages[2], Message::Tool { .. })),
+                "{arguments:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_is_made_if_its_arguments_are_complete_or_the_answer_ended_in_a_known_way() {
+        let known = [FinishReason::Stop, FinishReason::ToolCalls].map(|finish| (finish, ""));
+        for (finish, arguments) in known.into_iter().chain([(FinishReason::Other, "{\"path\":\"/\"}")]) {
+            let mut turns = Turns::new(vec![Message::user("go")], Limits { max_turns: 9, retries: 1 });
+            let reason = turns.answered(answer("good", arguments).with_finish(finish), &output());
+            assert_eq!(reason, None, "{finish:?}");
+            assert!(matches!(turns.step(), Step::Call(calls) if calls[0].name == "good"), "{finish:?}");
+        }
     }
 }
