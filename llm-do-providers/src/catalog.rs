@@ -106,6 +106,12 @@ pub fn check_model_name(name: &str) -> Result<(), ProviderError> {
     find(name).map(drop)
 }
 
+/// Returns whether a text is of the form `provider:model`, whether or not there is such a provider.
+#[must_use]
+pub fn is_model_name(name: &str) -> bool {
+    split(name).is_some()
+}
+
 /// Lists the prefixes that more than one linked provider has, with the place of each provider.
 #[must_use]
 pub fn provider_collisions() -> Vec<String> {
