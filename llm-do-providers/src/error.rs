@@ -132,6 +132,12 @@ impl ProviderError {
         self.0.kind
     }
 
+    /// Returns the text without the name of the provider, the status and the cause.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
     /// Returns the provider's name, such as `openai`.
     #[must_use]
     pub fn provider(&self) -> &str {

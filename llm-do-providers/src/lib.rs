@@ -103,7 +103,7 @@ mod usage;
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
-pub use self::catalog::{ModelProvider, model};
+pub use self::catalog::{ModelProvider, check_model_name, is_model_name, model, provider_collisions, unknown_model};
 pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;
 #[cfg(feature = "gemini")]

@@ -2,15 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::registry::Registered;
+use crate::registry::{Registered, Registry};
 use crate::runtime::{BuildError, RuntimeBuilder};
 
 /// Asserts that all tools, workers and entries that are linked fit together: one line of a test.
 ///
 /// It panics with every fault: names that collide or stand for nothing, state that tools take and the builder was not
 /// given, schemas that are none or refer to nothing, defaults and examples that cannot be read or do not follow their
-/// schema. Give it the builder that your application uses, so that it knows the state; without one, a tool that takes a
-/// `State<T>` is a fault.
+/// schema, models that are malformed or of a provider that is not linked, entries that declare a worker without a model.
+/// Give it the builder that your application uses, so that it knows the state and the model; without one, a tool that takes
+/// a `State<T>` is a fault. Where the model is chosen when the program is started, give the builder one here, such as
+/// `runtime().default_model("openai:gpt-5-mini")`; with [`force_model`](crate::RuntimeBuilder::force_model), no model is
+/// checked.
 ///
 /// # Examples
 ///
@@ -72,7 +75,10 @@ pub fn check(mut builder: RuntimeBuilder) {
     let faults = match builder.collect() {
         Ok(registry) => {
             let mut faults: Vec<_> = registry.iter().flat_map(|item| of_item(item)).collect();
-            faults.extend(builder.build_on(registry).err().map(|error: BuildError| error.to_string()));
+            faults.extend(of_models(&builder, &registry));
+            // Models are in the list already.
+            let error = builder.build_on(registry).err().filter(|error| !matches!(error, BuildError::Models(_)));
+            faults.extend(error.map(|error| error.to_string()));
             faults
         }
         Err(BuildError::Registry(error)) => error.faults().to_vec(),
@@ -80,6 +86,14 @@ pub fn check(mut builder: RuntimeBuilder) {
         Err(error) => vec![error.to_string()],
     };
     assert!(faults.is_empty(), "{} fault(s) in what is linked:\n  {}", faults.len(), faults.join("\n  "));
+}
+
+/// Says which models cannot be used, and which entries come to call a worker without one.
+fn of_models(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
+    let models = builder.models();
+    let mut faults = models.faults(registry);
+    faults.extend(models.missing(registry).faults);
+    faults
 }
 
 fn of_item(item: &Registered) -> Vec<String> {

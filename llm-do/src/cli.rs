@@ -90,7 +90,7 @@ impl Cli {
         match command {
             Command::Run(options) => run::run(builder, &options),
             Command::Tools(options) => tools::list(builder, &options),
-            Command::Check(workers) => check::check(workers.added(builder)),
+            Command::Check(options) => check::check(builder, &options),
             Command::Harden(options) => harden::harden(builder, &options),
             #[cfg(feature = "local-download")]
             Command::Fetch(options) => fetch::fetch(&options),

@@ -192,6 +192,8 @@ pub enum CallError {
     },
 
     /// A worker has no model, or its model cannot be set up.
+    ///
+    /// A root call that may come to call a worker without a model, by what it declares, is refused before anything runs.
     #[error("no model for the worker `{worker}`: {message}")]
     NoModel {
         /// The worker's registered name.

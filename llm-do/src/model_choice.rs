@@ -1,11 +1,14 @@
 //! Which model a worker runs on.
 
+mod findings;
+
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use llm_do_providers::Model;
 use wildmatch::WildMatch;
 
+pub(crate) use self::findings::Findings;
 use crate::error::{CallError, chain};
 use crate::registry::WorkerPlan;
 
@@ -13,15 +16,26 @@ use crate::registry::WorkerPlan;
 #[derive(Debug, Default)]
 pub(crate) struct ModelChoice {
     /// The model of every worker, whatever it declares.
-    pub(crate) forced: Option<Arc<dyn Model>>,
+    forced: Option<Arc<dyn Model>>,
     /// The model of workers that declare none.
-    pub(crate) name: Option<String>,
+    session: Option<SessionModel>,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
+    /// The registered workers that have no model, found once.
+    without: OnceLock<HashMap<Arc<str>, String>>,
+}
+
+/// The model of workers that declare none.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionModel {
+    /// `provider:model`.
+    pub(crate) name: String,
+    /// What set it, for errors.
+    pub(crate) set_by: &'static str,
 }
 
 impl ModelChoice {
-    pub(crate) fn new(forced: Option<Arc<dyn Model>>, name: Option<String>) -> Self {
-        Self { forced, name, built: Mutex::default() }
+    pub(crate) fn new(forced: Option<Arc<dyn Model>>, session: Option<SessionModel>) -> Self {
+        Self { forced, session, ..Self::default() }
     }
 
     /// Returns the model of the worker `name`: its own, else the session's.
@@ -38,7 +52,7 @@ impl ModelChoice {
         if let Some(model) = worker.model.as_deref() {
             return Ok(model);
         }
-        let Some(model) = self.name.as_deref() else {
+        let Some(SessionModel { name: model, .. }) = &self.session else {
             let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
             return Err(text.to_owned());
         };

@@ -5,11 +5,12 @@ mod plan;
 mod prepared;
 mod registered;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use llm_do_providers::provider_collisions;
 
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
@@ -39,9 +40,9 @@ impl Registry {
     ///
     /// # Errors
     ///
-    /// Returns an error that names **every** collision of names, with the places of both, every name in a
-    /// `toolsets = ["name"]` that stands for nothing, and every worker whose `output` or `output_schema` does not go
-    /// with its return type.
+    /// Returns an error that names **every** collision of names, and of prefixes of model providers, with the places of
+    /// both, every name in a `toolsets = ["name"]` that stands for nothing, and every worker whose `output` or
+    /// `output_schema` does not go with its return type.
     pub fn collect() -> Result<Self, RegistryError> {
         Self::with_workers(Vec::new())
     }
@@ -69,7 +70,7 @@ impl Registry {
     ) -> Result<Self, RegistryError> {
         let mut toolsets: Vec<_> = inventory::iter::<ToolsetDef>.into_iter().copied().collect();
         toolsets.sort_by_key(|def| (def.name, def.location.to_string()));
-        faults.splice(0..0, collisions(&items, &toolsets));
+        faults.splice(0..0, collisions(&items, &toolsets).into_iter().chain(provider_collisions()));
         let toolsets = toolsets.iter().map(|def| (def.name, *def)).collect();
         let declarations: HashMap<_, _> =
             items.iter().map(|item| Arc::clone(&item.spec.name)).zip(declarations).collect();
@@ -149,6 +150,22 @@ impl Registry {
     /// Returns all tools, workers and entries, by name.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<Registered>> {
         self.tools.values()
+    }
+
+    /// Returns `root` and all that it may come to call, by what it and they declare; the nearest first.
+    ///
+    /// An item that declares nothing may call whatever is registered, of which nothing is known here.
+    pub(crate) fn reachable<'a>(&'a self, root: &'a Registered) -> Vec<&'a Registered> {
+        let (mut seen, mut found) = (HashSet::from([root.name()]), vec![root]);
+        let mut next = 0;
+        while let Some(item) = found.get(next) {
+            let declared = item.declared.iter().flat_map(|declared| declared.iter());
+            let items = declared.filter_map(|tool| self.get(&tool.tool));
+            let new: Vec<&Registered> = items.map(|item| &**item).filter(|item| seen.insert(item.name())).collect();
+            found.extend(new);
+            next += 1;
+        }
+        found
     }
 
     /// Returns all toolsets, by name: the name, what it is for, its members.

@@ -19,6 +19,8 @@ pub use self::start::{RunHandle, Start};
 use crate::dispatch::Plane;
 use crate::error::CallError;
 use crate::event;
+#[cfg(feature = "cli")]
+use crate::model_choice::Findings;
 use crate::registry::Registry;
 use crate::tool::{FromReturn, Tool};
 
@@ -99,6 +101,12 @@ impl Runtime {
     /// A root call waits for sinks too when it ends, but at most 50 milliseconds.
     pub async fn flush(&self) {
         event::flush(&self.plane.sinks).await;
+    }
+
+    /// Returns what `check` reports of models.
+    #[cfg(feature = "cli")]
+    pub(crate) fn model_findings(&self) -> Findings {
+        self.plane.models.findings(&self.plane.registry, &self.plane.prices)
     }
 
     /// Returns what is registered.

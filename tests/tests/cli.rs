@@ -163,6 +163,55 @@ fn check_says_what_there_is() {
     assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 11 tools\n");
 }
 
+/// Runs `check` in an application whose models are at fault, in an environment without models.
+fn check_models(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_models"));
+    for variable in ["LLM_DO_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
+        command.env_remove(variable);
+    }
+    command.arg("check").args(arguments).envs(environment.iter().copied()).stdin(Stdio::null()).output().unwrap()
+}
+
+#[test]
+fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
+    let output = check_models(&[], &[]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
+    let text = stderr(&output);
+    let place = "tests/src/bin/models.rs";
+    let set = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+    let fault = format!(
+        "error: the entry `main_entry` ({place}:20) may call the worker `poet` ({place}:8), which has no model: {set}\n"
+    );
+    assert!(text.ends_with(&fault), "{text}");
+    let warning = format!("warning: the worker `lonely` ({place}:12) has no model: {set}\n");
+    assert!(text.contains(&warning) && !text.contains("warning: the worker `poet`"), "{text}");
+}
+
+#[test]
+fn check_warns_of_an_unknown_model_and_of_a_missing_key_and_succeeds() {
+    let output = check_models(&["--model", "test:any"], &[]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok: 1 entries, 3 workers, 2 tools\n"));
+    let text = stderr(&output);
+    let warnings: Vec<_> = text.lines().collect();
+    let typist = "warning: the worker `typist` (tests/src/bin/models.rs:16): ";
+    assert_eq!(warnings.len(), 2, "{text}");
+    assert!(warnings[0].starts_with(&format!("{typist}`openai` has no known model `gpt-5-minni`, as of ")), "{text}");
+    assert!(warnings[0].ends_with("; did you mean `openai:gpt-5-mini`?"), "{text}");
+    assert!(warnings[1].starts_with(typist) && warnings[1].contains("OPENAI_API_KEY"), "{text}");
+    let other_server = [("OPENAI_BASE_URL", "http://localhost:1"), ("OPENAI_API_KEY", "k"), ("LLM_DO_MODEL", "test:a")];
+    assert_eq!(stderr(&check_models(&[], &other_server)), "");
+}
+
+#[test]
+fn check_fails_on_a_model_that_no_provider_builds_and_names_where_it_was_set() {
+    let output = check_models(&["--model", "opnai:gpt-5"], &[]);
+    let text = stderr(&output);
+    assert!(text.contains("`model` of the runtime: unknown provider `opnai` of the model `opnai:gpt-5`"), "{text}");
+    assert_eq!(output.status.code(), Some(1));
+    let text = stderr(&check_models(&[], &[("LLM_DO_MODEL", "gpt-5")]));
+    assert!(text.contains("`LLM_DO_MODEL`: `gpt-5` is not a model's name"), "{text}");
+}
+
 /// Writes worker files into a folder; returns it with its path.
 fn folder_of_workers(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();

@@ -291,11 +291,10 @@ async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), json!({ "n": 3 }));
 }
 
-#[tokio::test]
-async fn a_model_of_no_provider_is_told_by_its_name() {
-    let runtime = Runtime::builder().model("nowhere:x").build().unwrap();
-    let error = runtime.run(answer { input: "a".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("no provider for the model `nowhere:x`"), "{error}");
+#[test]
+fn a_model_of_no_provider_is_told_by_its_name_when_the_runtime_is_built() {
+    let error = Runtime::builder().model("nowhere:x").build().unwrap_err().to_string();
+    assert!(error.contains("unknown provider `nowhere` of the model `nowhere:x`"), "{error}");
 }
 
 #[tokio::test]

@@ -148,6 +148,14 @@ impl PriceTable {
         self.best(&name).or_else(|| self.best(&alias(&name)?))
     }
 
+    /// Lists the models of a provider by the names in the table, without the prefix and without patterns.
+    pub(crate) fn models(&self, prefix: &str) -> Vec<&str> {
+        let listed = ALIASES.into_iter().find(|(alias, _)| *alias == prefix).map_or(prefix, |(_, listed)| listed);
+        let exact = self.rows.iter().filter(|row| matches!(row.names, Names::One(_)));
+        let split = exact.filter_map(|row| row.entry.model.split_once(':'));
+        split.filter(|(provider, _)| *provider == listed).map(|(_, model)| model).collect()
+    }
+
     fn best(&self, name: &str) -> Option<&PriceEntry> {
         let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(name)?, &row.entry)));
         // Of equals, the last.

@@ -23,8 +23,8 @@ pub(super) enum Command {
     Run(Box<RunOptions>),
     /// List tools, workers and entries.
     Tools(ToolsOptions),
-    /// Check that the program could run: names, toolsets, state.
-    Check(Workers),
+    /// Check that the program could run: names, toolsets, state, models; what may be wrong goes to standard error.
+    Check(CheckOptions),
     /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
     ///
     /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
@@ -47,6 +47,15 @@ impl Workers {
     pub(super) fn added(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir)
     }
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CheckOptions {
+    /// The model, `provider:model`, of workers that name none; default: `LLM_DO_MODEL`.
+    #[arg(long, value_name = "MODEL")]
+    pub(super) model: Option<String>,
+    #[command(flatten)]
+    pub(super) workers: Workers,
 }
 
 #[derive(Args, Debug)]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::Run;
 use super::perform::decode;
 use super::record::place;
+use super::root::result_step;
 use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
@@ -105,6 +106,9 @@ impl Run {
     /// Decides whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
         let Proposed { tool, mut prepared } = proposed;
+        if ctx.frame().by == Caller::User && !has_result(ctx) {
+            self.plane.models.check_run(&tool, &self.plane.registry)?;
+        }
         if let Some(guards) = self.plane.guards(ctx) {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
@@ -164,6 +168,13 @@ impl Run {
         }
         refuse_cycle(ctx, tool, prepared)
     }
+}
+
+/// Returns whether the journal has the result of the run, whose calls then are replayed and need no model.
+fn has_result(ctx: &CallContext) -> bool {
+    let run = ctx.caller().and_then(|user| user.frame().step.get());
+    let (Some(journal), Some(run)) = (ctx.journal(), run) else { return false };
+    journal.is_recorded(&result_step(run).key)
 }
 
 /// Refuses a call that is the same as one that it is below of.

@@ -56,6 +56,11 @@ impl Root {
     }
 }
 
+/// Returns the step that records the result of a run.
+pub(super) fn result_step(run: &StepSpec) -> StepSpec {
+    run.within(StepKind::Result, "result")
+}
+
 /// Begins a run in the journal, and returns its id: the recorded one, if it is resumed.
 async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
     let id = Value::String(fresh.to_string());
@@ -91,7 +96,7 @@ impl CallContext {
         };
         self.all_used()?;
         let tool = step.name.to_string();
-        let came = self.recorded(Way::Step, step.within(StepKind::Result, "result"), async { Ok(outcome) }).await?;
+        let came = self.recorded(Way::Step, result_step(&step), async { Ok(outcome) }).await?;
         came.value.into_result(&tool)
     }
 }

@@ -18,7 +18,7 @@ use crate::event::{self, Callback, Event, EventSink};
 use crate::guard::{Guard, Guards};
 use crate::history::HistoryProcessor;
 use crate::journal::{Journal, Places};
-use crate::model_choice::ModelChoice;
+use crate::model_choice::{ModelChoice, SessionModel};
 use crate::registry::{Origin, Registry};
 use crate::usage::Limits;
 use crate::user_input::InputHandler;
@@ -380,8 +380,14 @@ impl RuntimeBuilder {
     /// # Errors
     ///
     /// Returns every fault of a kind at once. The kinds are, one after the other: what is wrong in worker files; names that
-    /// collide, names in `toolsets` that stand for nothing, workers that are none; state that a registered tool takes and
-    /// that was not given; names that are not registered, of limits and timeouts, in the policy, of shadows.
+    /// collide, prefixes that two model providers have, names in `toolsets` that stand for nothing, workers that are none;
+    /// state that a registered tool takes and that was not given; names that are not registered, of limits and timeouts;
+    /// names of models that are malformed or of a provider that is not linked, unless
+    /// [`force_model`](Self::force_model) is set; names that are not registered, in the policy, of shadows.
+    ///
+    /// A missing API key is no fault here, since the program may never ask that model: the worker that asks it fails. A
+    /// worker without any model is no fault either: a run that may come to call it, by what its items declare, is refused
+    /// before anything runs. The command `check` reports both.
     pub fn build(mut self) -> Result<Runtime, BuildError> {
         let registry = self.collect()?;
         self.build_on(registry)
@@ -395,6 +401,16 @@ impl RuntimeBuilder {
         Ok(Registry::with_workers(workers)?)
     }
 
+    /// Returns the choice of models: what the program says goes before the environment, and that before the default.
+    pub(crate) fn models(&self) -> ModelChoice {
+        let set_by = |set_by| move |name| SessionModel { name, set_by };
+        let given = || self.model.clone().map(set_by("`model` of the runtime"));
+        let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
+        let default = || self.default_model.clone().map(set_by("the default model"));
+        let session = given().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
+        ModelChoice::new(self.forced_model.clone(), session)
+    }
+
     /// Begins the session over a registry that was collected before.
     pub(crate) fn build_on(self, registry: Registry) -> Result<Runtime, BuildError> {
         let missing = registry.missing_state(|key| self.state.contains_key(&key.id));
@@ -405,15 +421,18 @@ impl RuntimeBuilder {
         if !unbound.is_empty() {
             return Err(BuildError::Bounds(unbound));
         }
-        let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
-        let model = self.model.or_else(variable).or(self.default_model);
+        let models = self.models();
+        let unusable = models.faults(&registry);
+        if !unusable.is_empty() {
+            return Err(BuildError::Models(unusable));
+        }
         let capacity = self.sink_capacity.unwrap_or(event::CAPACITY);
         let approvals = Approvals::new(self.mode, self.approver, self.policy, &registry).map_err(BuildError::Policy)?;
         let shadows = Shadows::new(self.shadows, &registry).map_err(BuildError::Shadow)?;
         let plane = Plane {
             registry,
             approvals,
-            models: ModelChoice::new(self.forced_model, model),
+            models,
             state: self.state,
             sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
             settings: self.settings,

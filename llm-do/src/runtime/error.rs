@@ -15,6 +15,8 @@ pub enum BuildError {
     Registry(RegistryError),
     /// Tools take state that was not given: the types, each with the tools that take it.
     MissingState(Vec<String>),
+    /// Models are named that cannot be used: each name with what is wrong, and with the worker whose model it is.
+    Models(Vec<String>),
     /// The approval policy has rules for what is not registered: each of these, with the name that may be meant.
     Policy(Vec<String>),
     /// Limits or timeouts are of what they cannot bound: each of these, with the name that may be meant.
@@ -37,6 +39,10 @@ impl fmt::Display for BuildError {
             Self::MissingState(missing) => {
                 write!(f, "missing state, to be given with `Runtime::builder().state(..)`:")?;
                 missing.iter().try_for_each(|missing| write!(f, "\n  {missing}"))
+            }
+            Self::Models(faults) => {
+                write!(f, "models that cannot be used:")?;
+                faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
             Self::Policy(faults) => {
                 write!(f, "the approval policy has rules for what is not registered:")?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use llm_do_providers::Settings;
+use llm_do_providers::{Settings, is_model_name};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -76,7 +76,7 @@ fn fill(spec: &mut WorkerSpec, key: &mut Key<'_>, value: Value) {
     match key.name {
         "name" => spec.name = key.text(value).unwrap_or_default(),
         "description" => spec.description = key.text(value).unwrap_or_default(),
-        "model" => spec.model = key.text(value),
+        "model" => spec.model = model(value, key),
         "compatible_models" => spec.compatible_models = key.some_texts(value).unwrap_or_default(),
         "tools" | "toolsets" => toolsets(spec, key, value),
         "server_side_tools" => spec.server_side_tools = server_side::read(value, key),
@@ -96,6 +96,14 @@ fn fill(spec: &mut WorkerSpec, key: &mut Key<'_>, value: Value) {
         )),
         _ => key.unknown("", &KEYS),
     }
+}
+
+fn model(value: Value, key: &mut Key<'_>) -> Option<String> {
+    let name = key.text(value)?;
+    if is_model_name(&name) {
+        return Some(name);
+    }
+    key.fault(format!("`{name}` is not a model's name; write `provider:model`, such as `openai:gpt-5`"))
 }
 
 /// Adds names of tools and toolsets, which share one namespace; of a path, as a file for the macro has it, the last part.

@@ -1,0 +1,155 @@
+//! Workers without a model that an entry declares: the run ends before anything of it runs.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use llm_do::prelude::*;
+use llm_do::testing::{Recorder, TestModel};
+use llm_do::{EventKind, MemoryJournal, RuntimeBuilder, toolset};
+
+/// How often `note` ran.
+#[derive(Clone, Default)]
+struct Notes(Arc<AtomicU32>);
+
+impl Notes {
+    fn taken(&self) -> u32 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Take a note.
+#[tool(effect = read_only)]
+fn note(notes: State<Notes>) {
+    notes.0.fetch_add(1, Ordering::SeqCst);
+}
+
+/// Write a poem.
+#[worker]
+async fn poet(input: String) -> String;
+
+/// Answer, on some models only.
+#[worker(compatible_models = ["openai:*"])]
+async fn picky(input: String) -> String;
+
+toolset! {
+    /// Workers without a model of their own.
+    pub artists = [poet, picky];
+}
+
+/// Pass on.
+#[worker(model = "test:own", toolsets = [artists])]
+async fn middle(input: String) -> String;
+
+/// Note, then ask a worker.
+#[entry(toolsets = [note, poet])]
+async fn direct(ctx: &CallContext<direct>) -> Result<String> {
+    ctx.call(note {}).await?;
+    Ok(ctx.call(poet { input: "sea".into() }).await?)
+}
+
+/// Note, then ask a worker that may ask others.
+#[entry(toolsets = [note, middle])]
+async fn indirect(ctx: &CallContext<indirect>) -> Result<String> {
+    ctx.call(note {}).await?;
+    Ok(ctx.call(middle { input: "sea".into() }).await?)
+}
+
+/// Note, and nothing else.
+#[entry(toolsets = [note])]
+async fn plain(ctx: &CallContext<plain>) -> Result<()> {
+    Ok(ctx.call(note {}).await?)
+}
+
+fn builder(notes: &Notes) -> RuntimeBuilder {
+    Runtime::builder().state(notes.clone()).approval_mode(llm_do::ApprovalMode::ApproveAll)
+}
+
+const SET: &str = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+
+#[tokio::test]
+async fn a_declared_worker_without_a_model_ends_the_run_before_anything_runs() {
+    let (notes, recorder) = (Notes::default(), Recorder::new());
+    let runtime = builder(&notes).sink(recorder.clone()).build().unwrap();
+    let error = runtime.run(direct {}).await.unwrap_err();
+    assert!(matches!(error, CallError::NoModel { .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        format!("no model for the worker `poet`: {SET}; nothing ran, since `direct` may call `poet`")
+    );
+    assert_eq!(notes.taken(), 0);
+    let kinds: Vec<_> = recorder.events().into_iter().map(|event| event.kind).collect();
+    assert!(matches!(kinds[..], [EventKind::CallRefused { .. }, EventKind::Usage { .. }]), "{kinds:?}");
+}
+
+#[tokio::test]
+async fn a_worker_that_only_another_worker_declares_is_found_too() {
+    let notes = Notes::default();
+    let error = builder(&notes).build().unwrap().run(indirect {}).await.unwrap_err().to_string();
+    let expected =
+        format!("no model for the worker `poet`: {SET}; nothing ran, since `indirect` may call `poet`, `picky`");
+    assert_eq!((error, notes.taken()), (expected, 0));
+}
+
+#[tokio::test]
+async fn a_model_of_the_runtime_that_a_declared_worker_does_not_take_ends_the_run_before_anything_runs() {
+    let notes = Notes::default();
+    let runtime = builder(&notes).model("test:run").build().unwrap();
+    let error = runtime.run(indirect {}).await.unwrap_err().to_string();
+    let expected = "no model for the worker `picky`: `test:run` is none of its `compatible_models`: openai:*; nothing ran, \
+                    since `indirect` may call `picky`";
+    assert_eq!((error.as_str(), notes.taken()), (expected, 0));
+    runtime.run(direct {}).await.unwrap();
+    assert_eq!(notes.taken(), 1);
+}
+
+#[tokio::test]
+async fn runs_that_reach_no_such_worker_are_not_affected() {
+    let notes = Notes::default();
+    let runtime = builder(&notes).build().unwrap();
+    runtime.run(plain {}).await.unwrap();
+    runtime.run(note {}).await.unwrap();
+    let forced = builder(&notes).force_model(TestModel::new()).build().unwrap();
+    forced.run(indirect {}).await.unwrap();
+    assert_eq!(notes.taken(), 3);
+}
+
+#[tokio::test]
+async fn a_worker_that_is_called_by_itself_without_a_model_says_where_to_set_one() {
+    let runtime = builder(&Notes::default()).build().unwrap();
+    let error = runtime.run(poet { input: "sea".into() }).await.unwrap_err().to_string();
+    assert_eq!(error, format!("no model for the worker `poet`: {SET}"));
+}
+
+#[tokio::test]
+async fn a_complete_journal_is_replayed_without_a_model_and_a_run_that_was_refused_begins_anew() {
+    let (notes, journal) = (Notes::default(), MemoryJournal::new());
+    for _ in 0..2 {
+        let runtime = builder(&notes).journal(journal.replayed()).build().unwrap();
+        let error = runtime.run(direct {}).await.unwrap_err();
+        assert!(matches!(error, CallError::NoModel { .. }), "{error:?}");
+    }
+    assert_eq!(notes.taken(), 0);
+    let runtime = builder(&notes).journal(journal.clone()).model("test:run").build().unwrap();
+    let poem = runtime.run(direct {}).await.unwrap();
+    let replayed = builder(&notes).journal(journal.replayed()).build().unwrap();
+    assert_eq!(replayed.run(direct {}).await.unwrap(), poem);
+    assert_eq!(notes.taken(), 1);
+}
+
+#[test]
+fn check_tells_each_entry_that_declares_a_worker_without_a_model() {
+    let payload = std::panic::catch_unwind(|| llm_do::check!(builder(&Notes::default()))).unwrap_err();
+    let text = payload.downcast_ref::<String>().unwrap();
+    assert!(text.starts_with("3 fault(s) in what is linked:\n"), "{text}");
+    for (entry, at, worker, of) in
+        [("direct", 45, "poet", 28), ("indirect", 52, "poet", 28), ("indirect", 52, "picky", 32)]
+    {
+        let place = "tests/tests/no_model.rs";
+        let fault = format!(
+            "the entry `{entry}` ({place}:{at}) may call the worker `{worker}` ({place}:{of}), which has no model: {SET}"
+        );
+        assert!(text.contains(&fault), "no {fault:?} in {text}");
+    }
+    llm_do::check!(builder(&Notes::default()).force_model(TestModel::new()));
+}

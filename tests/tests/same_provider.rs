@@ -1,0 +1,32 @@
+//! Two model providers of one prefix: found when the runtime is built, with both places.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::Arc;
+
+use llm_do::testing::TestModel;
+use llm_do::{Registry, Runtime, model_provider};
+
+model_provider!("lab", |model| Ok(Arc::new(TestModel::new().named(model))));
+
+mod other {
+    use super::{Arc, TestModel, model_provider};
+
+    model_provider!("lab", |model| Ok(Arc::new(TestModel::new().named(model))));
+    model_provider!("alone", |model| Ok(Arc::new(TestModel::new().named(model))));
+}
+
+const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:14, \
+                        tests/tests/same_provider.rs:9; rename or remove one";
+
+#[test]
+fn two_providers_of_one_prefix_are_refused_naming_both_places() {
+    let error = Runtime::builder().build().unwrap_err().to_string();
+    assert_eq!(error, format!("the registry has 1 fault(s)\n  {EXPECTED}"));
+    assert_eq!(Registry::collect().unwrap_err().faults(), [EXPECTED]);
+}
+
+#[test]
+fn check_tells_two_providers_of_one_prefix() {
+    let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
+    assert!(payload.downcast_ref::<String>().unwrap().contains(EXPECTED));
+}
