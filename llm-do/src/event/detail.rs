@@ -83,6 +83,8 @@ pub enum RuleSource {
     DeclaredToolset(Arc<str>),
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
+    /// No rule: the journal has the call's result, or a denial of it. Rules are not applied to what is replayed.
+    Journal,
 }
 
 /// What a guard saw.
