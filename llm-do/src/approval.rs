@@ -88,6 +88,9 @@ pub trait Approver: Debug + Send + Sync {
 }
 
 /// How calls that need approval are decided.
+///
+/// A mode decides for its own process. A run that is resumed from a [journal](crate::RuntimeBuilder::journal) in another mode
+/// follows that one, but for what the approver decided before: that is recorded and lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalMode {

@@ -83,7 +83,7 @@ pub enum RuleSource {
     DeclaredToolset(Arc<str>),
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
-    /// No rule: the journal has the call's result, or a denial of it. Rules are not applied to what is replayed.
+    /// No rule was applied: the journal has the call's result, or a denial that lasts.
     Journal,
 }
 

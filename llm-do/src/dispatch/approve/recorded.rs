@@ -56,7 +56,11 @@ impl Run {
             Some(answer) if has_result || answer.lasts() => {
                 self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
             }
-            None if has_result => decided(ctx, &RuleSource::Journal, &Answer::approved(Judge::Policy)),
+            None if has_result => {
+                // Reported as in the first process, where that takes no rule to be applied.
+                let rule = self.plane.approvals.pre_approved(tool).unwrap_or(&RuleSource::Journal);
+                decided(ctx, rule, &Answer::approved(Judge::Policy));
+            }
             _ => return Ok(false),
         }
         Ok(true)
