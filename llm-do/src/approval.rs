@@ -88,6 +88,9 @@ pub trait Approver: Debug + Send + Sync {
 }
 
 /// How calls that need approval are decided.
+///
+/// A mode decides for its own process. A run that is resumed from a [journal](crate::RuntimeBuilder::journal) in another mode
+/// follows that one, but for what the approver decided before: that is recorded and lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalMode {
@@ -152,11 +155,13 @@ pub(crate) enum State {
 }
 
 /// A call that needs approval, and the answer on its way.
+#[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) request: Arc<ApprovalRequest>,
     answer: Waiting,
 }
 
+#[derive(Clone)]
 enum Waiting {
     /// Nobody has to be asked.
     Known(Answer),
@@ -205,6 +210,22 @@ impl Approvals {
         let unasked = || Answer::denied("a shadow asks nobody: it may call only what is pre-approved", Judge::Policy);
         let state = State::Ruled(ruled(&found.rule).unwrap_or_else(unasked));
         Ok(Proposal { source: found.source.clone(), state })
+    }
+
+    /// Holds a call that was approved in an earlier process to the rules of this one: what they block stays blocked.
+    pub(crate) fn recheck(
+        &self,
+        tool: &Arc<Registered>,
+        by: Caller,
+        request: Make<'_>,
+        approved: Answer,
+    ) -> Result<(RuleSource, Answer), Fault> {
+        let found = self.rules.rule(tool, by, &mut Lazy::new(request))?;
+        let answer = match &found.rule {
+            Rule::Blocked { reason } => Answer::blocked(reason),
+            Rule::PreApproved | Rule::Ask => approved,
+        };
+        Ok((found.source.clone(), answer))
     }
 
     /// Remembers what was approved for the session in a process before this one.
@@ -283,7 +304,26 @@ impl Answer {
         Self { verdict: Verdict::Denied(reason.into()), by, remembered: false }
     }
 
-    fn blocked(reason: &str) -> Self {
+    pub(crate) fn is_approved(&self) -> bool {
+        matches!(self.verdict, Verdict::Approved(_))
+    }
+
+    /// Returns the arguments that the approver put in the place of the call's.
+    pub(crate) fn edited_arguments(&self) -> Option<&Value> {
+        match &self.verdict {
+            Verdict::Approved(edited) => edited.as_ref(),
+            Verdict::Denied(_) | Verdict::Blocked(_) => None,
+        }
+    }
+
+    /// Returns whether it holds in a process that finds it recorded: a person's answer, and every denial.
+    ///
+    /// A mode or rule that approved may not be in force any more.
+    pub(crate) fn lasts(&self) -> bool {
+        self.by == Judge::Approver || !self.is_approved()
+    }
+
+    pub(crate) fn blocked(reason: &str) -> Self {
         Self { verdict: Verdict::Blocked(reason.to_owned()), by: Judge::Policy, remembered: false }
     }
 

@@ -24,7 +24,7 @@ pub use self::ask::Ask;
 pub(crate) use self::frame::CallFrame;
 pub(crate) use self::host::{Given, Host};
 pub use self::inject::{FromContext, State, StateKey};
-pub(crate) use self::journaled::Way;
+pub(crate) use self::journaled::{Came, Way};
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::declared::{Callee, Declared};

@@ -106,6 +106,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Something that someone decides or answers, perhaps much later: an approval, a user's answer.
     ///
+    /// An approval by a mode or a rule is not recorded: `local` then ends as interrupted, and the call goes on.
+    ///
     /// `local` asks here and now. Default: as [`step`](Self::step).
     ///
     /// # Errors
@@ -153,7 +155,9 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Returns whether a value is recorded under a step's key, without replaying it.
     ///
-    /// Default: false. A mode or rule then decides again on resume about calls whose effects are recorded.
+    /// Nobody is asked about a call whose result is recorded, and no rule is applied to it.
+    ///
+    /// Default: false. Modes and rules then decide again on resume about calls whose effects are recorded.
     fn is_recorded(&self, key: &str) -> bool {
         let _ = key;
         false

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Run;
+use super::approve::RecordedCall;
 use super::perform::decode;
 use super::record::place;
 use super::root::result_step;
@@ -114,8 +115,12 @@ impl Run {
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
-        if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
-            Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
+        let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx)) {
+            Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
+            None => false,
+        };
+        if !is_decided {
+            self.decide(ctx, &tool, &mut prepared, visit.is_some()).await?;
         }
         if tool.kind() == Kind::Worker {
             // As they were approved, since calls below are held to what runs.
@@ -126,6 +131,23 @@ impl Run {
             caller.add_tool_call()?;
         }
         Ok(Admitted { tool, prepared, visit })
+    }
+
+    /// Decides about a call by the rules, or has whoever they ask decide; one that `is_placed` has its place in the journal.
+    #[inline]
+    async fn decide(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        is_placed: bool,
+    ) -> Result<(), CallError> {
+        match self.ruled(ctx, tool, prepared) {
+            Ok(None) => Ok(()),
+            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
+            Err(refusal) if is_placed => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
+            Err(refusal) => Err(refusal),
+        }
     }
 
     /// Begins the time of a call that starts; it ends no later than its caller's.

@@ -1,17 +1,20 @@
 //! Whether an admitted call may run: what its rule says, or whom it has asked.
 
+mod recorded;
+
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
+pub(super) use self::recorded::RecordedCall;
+use self::recorded::approval_of;
 use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode;
 use crate::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
-use crate::context::{CallContext, Way};
+use crate::context::{CallContext, Came, Way};
 use crate::error::{CallError, Fault};
 use crate::event::{Caller, EventKind, Judge, RuleSource};
-use crate::journal::StepKind;
 use crate::registry::{Prepared, Registered};
 
 /// A call about which somebody is asked, by the rule of `source`.
@@ -48,12 +51,15 @@ impl Run {
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
-        tool: &Registered,
+        tool: &Arc<Registered>,
         prepared: &mut Prepared,
         asked: Asked,
     ) -> Result<(), CallError> {
         let Asked { source, question } = asked;
-        let answer = self.ask(ctx, question).await?;
+        let Came { value: answer, is_replayed } = self.ask(ctx, question).await?;
+        if is_replayed {
+            return self.apply_recorded(ctx, tool, prepared, answer, false);
+        }
         decided(ctx, &source, &answer);
         if let Some(edited) = permitted(tool, answer)? {
             *prepared = decode(tool, Ok(edited))?;
@@ -74,9 +80,9 @@ impl Run {
 
     /// Reports the question, and waits for its answer, unless the journal has it.
     ///
-    /// What somebody decided is kept. That nobody could be asked, or that the mode denies, is not, unless a model is told of
-    /// it and goes on: a run that ended by it may be resumed with an approver or in another mode.
-    async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Answer, CallError> {
+    /// Only the approver's answers are recorded, and denials of which a model is told, since it goes on from them. A mode or
+    /// rule decides again when the run is resumed.
+    async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Came<Answer>, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
             summary: request.summary(),
@@ -84,34 +90,36 @@ impl Run {
             position: request.position,
             total: if request.position == 0 { 0 } else { request.total() },
         });
-        let step = ctx.frame().step.get().map(|step| step.within(StepKind::Approval, "approval"));
+        let step = ctx.frame().step.get().map(|step| approval_of(step));
+        let fresh = |value| Came { value, is_replayed: false };
         let answer = async {
-            let Some(step) = step else { return Ok(question.answer().await) };
-            let denied = Arc::new(OnceLock::new());
-            let (unkept, tool) = (Arc::clone(&denied), ctx.name().to_owned());
+            let Some(step) = step else { return Ok(fresh(question.answer().await)) };
+            let again = question.clone();
+            let unrecorded = Arc::new(OnceLock::new());
+            let (left, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.return_permission_errors;
             let asked = async move {
                 let answer = question.answer().await;
-                if keeps_denials || answer.by == Judge::Approver || matches!(answer.verdict, Verdict::Approved(_)) {
+                if answer.by == Judge::Approver || (keeps_denials && !answer.is_approved()) {
                     return Ok(answer);
                 }
-                drop(unkept.set(answer));
+                drop(left.set(answer));
                 Err(CallError::Cancelled { tool })
             };
-            let came = match ctx.recorded(Way::Promise, step, asked).await {
+            let came: Came<Answer> = match ctx.recorded(Way::Promise, step, asked).await {
                 Ok(came) => came,
-                Err(error) => return denied.get().cloned().ok_or(error),
+                Err(error) => return unrecorded.get().cloned().map(fresh).ok_or(error),
             };
-            let answer: Answer = came.value;
-            if came.is_replayed && answer.remembered {
-                self.plane.approvals.remember(&request);
+            if came.is_replayed && !came.value.lasts() {
+                // What a mode or rule approved in an older journal.
+                return Ok(fresh(again.answer().await));
             }
-            Ok(answer)
+            Ok(came)
         };
         tokio::select! {
             biased;
             error = ctx.stopped() => match error {
-                CallError::Cancelled { .. } => Ok(Answer::denied("the run was cancelled", Judge::Cancellation)),
+                CallError::Cancelled { .. } => Ok(fresh(Answer::denied("the run was cancelled", Judge::Cancellation))),
                 late => Err(late),
             },
             answer = answer => answer,

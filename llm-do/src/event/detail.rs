@@ -83,6 +83,8 @@ pub enum RuleSource {
     DeclaredToolset(Arc<str>),
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
+    /// No rule was applied: the journal has the call's result, or a denial that lasts.
+    Journal,
 }
 
 /// What a guard saw.

@@ -270,6 +270,9 @@ impl RuntimeBuilder {
 
     /// Records every effect in `journal`, and replays what it has recorded. Default: none.
     ///
+    /// What the approver decided is recorded too, and lasts. Modes, rules and approvals for the session decide again when a
+    /// run is resumed, unless the call's result is recorded already.
+    ///
     /// It is for this runtime alone: another with a clone of it would take equal runs of this one for its own, and do nothing.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));

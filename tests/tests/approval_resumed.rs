@@ -1,0 +1,356 @@
+//! Approvals of runs that are resumed: what a person decided lasts, what a mode or rule decided is decided again.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::sync::{Arc, Mutex};
+
+use llm_do::prelude::*;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::{
+    ApprovalMode, ApprovalRequest, Approver, Decision, EventKind, Journal, JournalError, Judge, Local, MemoryJournal,
+    Message, Policy, Record, Request, Response, ResponsePart, Rule, RuleSource, RuntimeBuilder, StepKind, StepSpec,
+    ToolCall, Usage, async_trait,
+};
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+/// What happened outside of the plane. Clones share it.
+#[derive(Clone, Debug, Default)]
+struct World {
+    log: Arc<Mutex<Vec<String>>>,
+    /// The text whose write never ends.
+    stuck: Arc<Mutex<Option<String>>>,
+    reached: Arc<Notify>,
+}
+
+impl World {
+    fn add(&self, line: impl Into<String>) {
+        self.log.lock().unwrap().push(line.into());
+    }
+
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.log.lock().unwrap())
+    }
+}
+
+/// Write a text.
+#[tool(effect = destructive)]
+async fn write(text: String, world: State<World>) -> usize {
+    let is_stuck = world.stuck.lock().unwrap().as_ref() == Some(&text);
+    if is_stuck {
+        world.reached.notify_one();
+        std::future::pending::<()>().await;
+    }
+    world.add(format!("wrote {text}"));
+    text.len()
+}
+
+/// Writes texts one after the other.
+#[entry(toolsets = [write])]
+async fn write_all(ctx: &CallContext<write_all>, texts: Vec<String>) -> Result<usize> {
+    let mut sum = 0;
+    for text in texts {
+        sum += ctx.call(write { text }).await?;
+    }
+    Ok(sum)
+}
+
+/// Do what is asked.
+#[worker(toolsets = [write])]
+async fn assistant(input: String) -> String;
+
+/// An approver that answers every question the same, and writes down what it was asked.
+#[derive(Debug)]
+struct Always(Decision, World);
+
+#[async_trait]
+impl Approver for Always {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        self.1.add(format!("asked about {}", request.arguments["text"].as_str().unwrap()));
+        self.0.clone()
+    }
+}
+
+fn process(journal: &MemoryJournal, world: &World) -> RuntimeBuilder {
+    Runtime::builder().journal(journal.clone()).state(world.clone())
+}
+
+fn answering(journal: &MemoryJournal, world: &World, decision: Decision) -> RuntimeBuilder {
+    process(journal, world).approver(Always(decision, world.clone()))
+}
+
+fn all() -> write_all {
+    write_all { texts: vec!["a".into(), "b".into()] }
+}
+
+async fn run(builder: RuntimeBuilder) -> Result<usize, CallError> {
+    builder.build().unwrap().run(all()).await
+}
+
+/// Runs until a write of `text` has begun, and dies there.
+async fn die_at(text: &str, builder: RuntimeBuilder, world: &World) {
+    *world.stuck.lock().unwrap() = Some(text.to_owned());
+    let runtime = builder.build().unwrap();
+    tokio::select! {
+        biased;
+        () = world.reached.notified() => {}
+        ended = runtime.run(all()) => panic!("the run ended: {ended:?}"),
+    }
+    *world.stuck.lock().unwrap() = None;
+    world.take();
+}
+
+/// The records, with `change` made to each recorded answer of an approval.
+fn with_answers(journal: &MemoryJournal, change: impl Fn(&mut Value)) -> MemoryJournal {
+    let changed = journal.records().into_iter().map(|mut record: Record| {
+        if record.kind == StepKind::Approval {
+            change(&mut record.value);
+        }
+        record
+    });
+    MemoryJournal::from_records(changed)
+}
+
+fn answers(journal: &MemoryJournal) -> Vec<Value> {
+    let records = journal.records().into_iter();
+    records.filter(|record| record.kind == StepKind::Approval).map(|record| record.value).collect()
+}
+
+fn decisions(recorder: &Recorder) -> Vec<(bool, Judge, RuleSource)> {
+    let decided = |kind| match kind {
+        EventKind::ApprovalDecided { approved, by, rule, .. } if rule != RuleSource::User => Some((approved, by, rule)),
+        _ => None,
+    };
+    recorder.kinds().into_iter().filter_map(decided).collect()
+}
+
+const MODES: [ApprovalMode; 3] = [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll];
+
+#[tokio::test]
+async fn what_a_mode_approved_is_denied_after_a_resume_under_reject_all() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    die_at("b", process(&journal, &world).approval_mode(ApprovalMode::ApproveAll), &world).await;
+    assert_eq!(answers(&journal), Vec::<Value>::new(), "the mode's answers are not recorded");
+
+    let rejecting = process(&journal.replayed(), &world).approval_mode(ApprovalMode::RejectAll);
+    let error = run(rejecting).await.unwrap_err();
+    assert!(error.is_denied() && error.to_string().contains("write"), "{error:?}");
+    assert!(world.take().is_empty(), "`a` is replayed, `b` does not run");
+}
+
+#[tokio::test]
+async fn each_mode_decides_again_about_what_another_decided_before() {
+    for before in MODES {
+        for after in MODES {
+            let (journal, world) = (MemoryJournal::new(), World::default());
+            let first = answering(&journal, &world, Decision::approve()).approval_mode(before);
+            if before == ApprovalMode::RejectAll {
+                assert!(run(first).await.unwrap_err().is_denied());
+            } else {
+                die_at("b", first, &world).await;
+            }
+            let resumed = answering(&journal.replayed(), &world, Decision::approve()).approval_mode(after);
+            let result = run(resumed).await;
+            let expected: &[&str] = match (before, after) {
+                // The person was asked about `b`, and that answer lasts.
+                (ApprovalMode::Prompt, _) => &["wrote b"],
+                (ApprovalMode::ApproveAll, ApprovalMode::Prompt) => &["asked about b", "wrote b"],
+                (ApprovalMode::ApproveAll, ApprovalMode::ApproveAll) => &["wrote b"],
+                (_, ApprovalMode::RejectAll) => &[],
+                (_, ApprovalMode::Prompt) => &["asked about a", "wrote a", "asked about b", "wrote b"],
+                _ => &["wrote a", "wrote b"],
+            };
+            assert_eq!(world.take(), expected, "{before:?}, then {after:?}");
+            assert_eq!(result.is_ok(), !expected.is_empty(), "{before:?}, then {after:?}: {result:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let pre_approved = Policy::new().tool("write", Rule::PreApproved);
+    let first = run(process(&journal, &world).policy(pre_approved)).await.unwrap();
+    world.take();
+    let deny = || answering(&journal.replayed(), &world, Decision::deny("no"));
+    for resumed in [
+        deny(),
+        deny().policy(Policy::new().tool("write", Rule::Ask)),
+        deny().policy(Policy::new().tool("write", Rule::blocked("not any more"))),
+        deny().policy(Policy::new().decide_with(|_| panic!("no rule is applied to what is recorded"))),
+        deny().approval_mode(ApprovalMode::RejectAll),
+        process(&journal.replayed(), &world),
+    ] {
+        let recorder = Recorder::new();
+        assert_eq!(run(resumed.sink(recorder.clone())).await.unwrap(), first);
+        assert!(world.take().is_empty());
+        assert_eq!(decisions(&recorder), vec![(true, Judge::Policy, RuleSource::Journal); 2]);
+    }
+}
+
+#[tokio::test]
+async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    run(answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" })))).await.unwrap();
+    assert_eq!(world.take(), ["asked about a", "wrote edited", "asked about b", "wrote edited"]);
+
+    let recorder = Recorder::new();
+    let blocked = Policy::new().tool("write", Rule::blocked("not any more"));
+    let resumed = answering(&journal.replayed(), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
+    assert_eq!(run(resumed).await.unwrap(), 12);
+    assert!(world.take().is_empty());
+    assert_eq!(decisions(&recorder), vec![(true, Judge::Approver, RuleSource::Journal); 2]);
+    let edited = recorder.kinds().into_iter().filter_map(|kind| match kind {
+        EventKind::ApprovalDecided { edited, .. } => edited,
+        _ => None,
+    });
+    assert_eq!(edited.collect::<Vec<_>>(), vec![json!({ "text": "edited" }); 2]);
+}
+
+#[tokio::test]
+async fn only_what_the_approver_decided_is_recorded() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    let texts = || write_all { texts: vec!["a".into(), "a".into(), "b".into()] };
+    let runtime = answering(&journal, &world, Decision::approve_for_session()).build().unwrap();
+    runtime.run(texts()).await.unwrap();
+    assert_eq!(world.take(), ["asked about a", "wrote a", "wrote a", "asked about b", "wrote b"]);
+    let judges: Vec<_> = answers(&journal).into_iter().map(|answer| answer["by"].clone()).collect();
+    assert_eq!(judges, ["approver", "approver"], "what is remembered is not an answer of its own");
+
+    // What the person said for the session is remembered again, though the effect is recorded.
+    let resumed = MemoryJournal::from_records(journal.records().into_iter().take(3));
+    let runtime = answering(&resumed, &world, Decision::deny("no")).build().unwrap();
+    assert!(runtime.run(texts()).await.unwrap_err().is_denied());
+    assert_eq!(world.take(), ["wrote a", "asked about b"]);
+}
+
+#[tokio::test]
+async fn edited_arguments_are_held_to_the_rules_again() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    die_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world).await;
+    let resumed = || answering(&journal.replayed(), &world, Decision::deny("no"));
+
+    let blocking = Policy::new().decide_with(|call| {
+        (call.arguments["text"] == "edited").then(|| Rule::blocked("nothing is to be edited any more"))
+    });
+    let error = run(resumed().policy(blocking)).await.unwrap_err();
+    assert!(error.is_blocked() && llm_do::chain(&error).contains("edited any more"), "{error:?}");
+    assert!(world.take().is_empty());
+
+    let error = run(resumed()).await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    assert_eq!(world.take(), ["wrote edited", "asked about b"], "about `a` nobody is asked again");
+
+    let unfit = with_answers(&journal, |answer| answer["verdict"]["approved"] = json!({ "text": 7 }));
+    let error = run(answering(&unfit, &world, Decision::approve())).await.unwrap_err();
+    assert!(matches!(llm_do::chain(&error), text if text.contains("invalid arguments for `write`")), "{error:?}");
+    assert!(world.take().is_empty());
+}
+
+#[tokio::test]
+async fn a_persons_answer_outlives_the_rule_that_asked_but_a_block_holds() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    die_at("a", answering(&journal, &world, Decision::approve()), &world).await;
+    let blocked = Policy::new().tool("write", Rule::blocked("not any more"));
+    let error = run(answering(&journal.replayed(), &world, Decision::approve()).policy(blocked)).await.unwrap_err();
+    assert!(error.is_blocked(), "{error:?}");
+
+    let (journal, pre_approved) = (MemoryJournal::new(), Policy::new().tool("write", Rule::PreApproved));
+    assert!(run(answering(&journal, &world, Decision::deny("never"))).await.unwrap_err().is_denied());
+    world.take();
+    let error = run(answering(&journal.replayed(), &world, Decision::approve()).policy(pre_approved)).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("never"), "{error:?}");
+    assert!(world.take().is_empty());
+}
+
+#[tokio::test]
+async fn an_approval_that_a_mode_left_in_an_older_journal_counts_for_nothing() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    die_at("b", answering(&journal, &world, Decision::approve()), &world).await;
+    let older = || with_answers(&journal, |answer| answer["by"] = json!("mode"));
+
+    let error = run(process(&older(), &world).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    assert!(world.take().is_empty());
+    assert_eq!(run(answering(&older(), &world, Decision::approve())).await.unwrap(), 2);
+    assert_eq!(world.take(), ["asked about b", "wrote b"]);
+    assert_eq!(run(process(&older(), &world).approval_mode(ApprovalMode::ApproveAll)).await.unwrap(), 2);
+    world.take();
+
+    // The same of a journal that cannot say what it holds before it is asked for it.
+    let blind = |journal: MemoryJournal| Runtime::builder().journal(Blind(journal)).state(world.clone());
+    let error = run(blind(older()).approval_mode(ApprovalMode::RejectAll)).await.unwrap_err();
+    assert!(error.is_denied(), "{error:?}");
+    assert!(world.take().is_empty());
+}
+
+/// A journal that has no more than it must.
+#[derive(Debug)]
+struct Blind(MemoryJournal);
+
+#[async_trait]
+impl Journal for Blind {
+    async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+        self.0.step(step, local).await
+    }
+
+    fn is_replaying(&self) -> bool {
+        self.0.is_replaying()
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_cannot_say_what_it_holds_keeps_a_persons_answer_and_holds_edits_to_the_rules() {
+    let (journal, world) = (MemoryJournal::new(), World::default());
+    die_at("edited", answering(&journal, &world, Decision::approve_with(json!({ "text": "edited" }))), &world).await;
+    let blind = || Runtime::builder().journal(Blind(journal.replayed())).state(world.clone());
+
+    let answered = blind().approver(Always(Decision::deny("no"), world.clone()));
+    assert!(run(answered).await.unwrap_err().is_denied());
+    assert_eq!(world.take(), ["wrote edited", "asked about b"]);
+
+    let blocking = Policy::new()
+        .decide_with(|call| (call.arguments["text"] == "edited").then(|| Rule::blocked("nothing is to be edited")));
+    let error = run(blind().approver(Always(Decision::deny("no"), world.clone())).policy(blocking)).await.unwrap_err();
+    assert!(error.is_blocked(), "{error:?}");
+    assert!(world.take().is_empty());
+}
+
+/// A model that writes `a`, and then says what it was told of it.
+fn model(is_asked: bool) -> FunctionModel {
+    FunctionModel::new(move |request: Request<'_>| {
+        assert!(is_asked, "a model was asked in a replay");
+        let told = request.messages.iter().find_map(|message| match message {
+            Message::Tool { results } => Some(results[0].content.clone()),
+            _ => None,
+        });
+        let part = match told {
+            Some(text) => ResponsePart::Text { text },
+            None => ResponsePart::ToolCall(ToolCall::new("1", "write", json!({ "text": "a" }).to_string())),
+        };
+        Ok(Response::new("m", vec![part], Usage::of_request(1, 1)))
+    })
+}
+
+#[tokio::test]
+async fn a_denial_that_a_model_was_told_of_lasts_whoever_denied() {
+    let world = World::default();
+    let rejecting = |builder: RuntimeBuilder| builder.approval_mode(ApprovalMode::RejectAll);
+    let blocking = |builder: RuntimeBuilder| builder.policy(Policy::new().tool("write", Rule::blocked("never")));
+    let unasked = |builder: RuntimeBuilder| builder;
+    let denying: [&dyn Fn(RuntimeBuilder) -> RuntimeBuilder; 3] = [&rejecting, &blocking, &unasked];
+    for deny in denying {
+        let journal = MemoryJournal::new();
+        let run = async |builder: RuntimeBuilder, is_asked| {
+            let runtime = builder.return_permission_errors(true).force_model(model(is_asked)).build().unwrap();
+            runtime.run(assistant { input: "Go.".into() }).await
+        };
+        let first = run(deny(process(&journal, &world)), true).await.unwrap();
+        assert!(first.contains("permission"), "{first}");
+        // Cut off before the run's result, so that its turns are gone through again.
+        let records = journal.records().into_iter().filter(|record| record.kind != StepKind::Result);
+        let rest = MemoryJournal::from_records(records);
+        let approving = process(&rest, &world).approval_mode(ApprovalMode::ApproveAll);
+        assert_eq!(run(approving.policy(Policy::new().tool("write", Rule::PreApproved)), false).await.unwrap(), first);
+        assert!(world.take().is_empty());
+    }
+}
