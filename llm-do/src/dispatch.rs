@@ -151,7 +151,8 @@ impl Run {
         let shadowing = self.plane.shadows.of(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::written(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
-        let result = self.performed(&tool, prepared, ctx, visit.is_some().then_some(&mut open)).await;
+        let is_recorded = visit.is_some() || record::is_recorded_root(ctx, &tool);
+        let result = self.performed(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open anything.
         let result =
             if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };

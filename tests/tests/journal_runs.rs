@@ -323,6 +323,8 @@ async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
     };
     run(&journal, &["a", "b"]).await.unwrap();
     log.take();
+    // Killed before its end was recorded: a run that has a result is not made again.
+    let journal = cut(&journal, journal.records().len() - 1);
     let error = run(&journal.replayed(), &["a", "c"]).await.unwrap_err();
     assert!(matches!(&error, CallError::Failed { .. }) && !error.is_mendable(), "{error:?}");
     let text = llm_do::chain(&error);
@@ -378,7 +380,9 @@ async fn what_a_replayed_worker_used_counts_for_its_caller_and_in_its_events() {
     };
     let (used, tree, fresh) =
         run(process(&journal, &log).force_model(calling([("look", json!({ "text": "a" }))]))).await;
-    let replayed = run(process(&journal.replayed(), &log).force_model(silent())).await;
+    // Without the result of the entry, so that it calls the worker again.
+    let unfinished = cut(&journal, journal.records().len() - 1);
+    let replayed = run(process(&unfinished, &log).force_model(silent())).await;
     assert_eq!(replayed, (used, tree, Some(true)));
     assert_eq!((fresh, used.model.input_tokens, used.tool_calls), (Some(false), 200, 2));
 }
@@ -415,6 +419,64 @@ async fn equal_calls_have_keys_of_their_own_and_the_same_in_each_process() {
         let again = process(&cut(&journal, records), &log).build().unwrap();
         assert_eq!(again.run(keys {}).await.unwrap(), first);
     }
+}
+
+/// Send a text, and say how long it was.
+#[tool(effect = destructive)]
+async fn send(text: String, log: State<Log>) -> ToolReturn {
+    log.add(format!("sent {text}"));
+    let file = llm_do::Attachment::new("text/plain", text.clone().into_bytes());
+    ToolReturn::from(json!(text.len())).attach(file)
+}
+
+/// Send a text, with progress.
+#[tool(effect = destructive)]
+async fn send_in_steps(ctx: &CallContext, text: String, log: State<Log>) -> usize {
+    ctx.progress("sending");
+    log.add(format!("sent {text}"));
+    text.len()
+}
+
+#[tokio::test]
+async fn a_root_tool_whose_result_is_recorded_does_not_run_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let recorder = Recorder::new();
+        let runtime = process(journal, &log).sink(recorder.clone()).build().unwrap();
+        let returned = runtime.start(send { text: "a".into() }).with_files().await.unwrap();
+        let in_steps = runtime.run(send_in_steps { text: "b".into() }).await.unwrap();
+        let replayed = |kind: EventKind| match kind {
+            EventKind::CallFinished { replayed, .. } => Some(replayed),
+            _ => None,
+        };
+        (returned, in_steps, recorder.kinds().into_iter().filter_map(replayed).collect::<Vec<_>>())
+    };
+    let (returned, in_steps, replayed) = run(&journal).await;
+    assert_eq!((returned.attachments().len(), in_steps, replayed), (1, 1, vec![false, false]));
+    assert_eq!(log.take(), ["sent a", "sent b"]);
+    let again = journal.replayed();
+    let (replay, in_steps, replayed) = run(&again).await;
+    assert_eq!((replay, in_steps, replayed), (returned, 1, vec![true, true]));
+    assert_eq!(log.take(), [""; 0], "a recorded effect was repeated");
+    assert!(!again.is_replaying());
+}
+
+#[tokio::test]
+async fn a_root_entry_whose_result_is_recorded_does_not_run_again_and_its_usage_is_restored() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |builder: RuntimeBuilder| {
+        let start = builder.build().unwrap().start(through_entry { input: "Go.".into() });
+        let handle = start.handle();
+        (start.await.unwrap(), handle.usage(), handle.usage_tree())
+    };
+    let model = calling([("look", json!({ "text": "a" }))]);
+    let first = run(process(&journal, &log).force_model(model)).await;
+    assert_eq!(log.take(), ["looked at a"]);
+    // The result alone: whatever was inside is not needed.
+    let is_of_run = |record: &llm_do::Record| matches!(record.kind, StepKind::Run | StepKind::Result);
+    let result = MemoryJournal::from_records(journal.records().into_iter().filter(is_of_run));
+    assert_eq!(run(process(&result, &log).force_model(silent())).await, first);
+    assert_eq!(log.take(), [""; 0]);
 }
 
 #[tokio::test]
@@ -488,7 +550,7 @@ async fn an_effect_that_fails_is_not_kept_but_the_end_of_its_run_is() {
     let first = run(&journal).await;
     assert!(first.contains("not yet"), "{first}");
     assert_eq!(run(&journal.replayed()).await, first);
-    assert_eq!(log.take(), ["tried", "tried"]);
+    assert_eq!(log.take(), ["tried"]);
 }
 
 #[tokio::test]

@@ -50,6 +50,8 @@ pub(crate) struct CallFrame {
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// Where a journal keeps what it does.
     pub(crate) places: Places,
+    /// Where a journal keeps what guards do after a root call, whose inside a replay does not run.
+    pub(crate) places_after: OnceLock<Box<Places>>,
 }
 
 impl CallFrame {
@@ -76,6 +78,7 @@ impl CallFrame {
             heard: Heard::default(),
             step: OnceLock::new(),
             places: Places::default(),
+            places_after: OnceLock::new(),
         }
     }
 }

@@ -12,7 +12,10 @@ use serde_json::{Value, json};
 
 use super::CallContext;
 use crate::error::{CallError, Fault};
-use crate::journal::{Interrupted, Journal, JournalError, Local, StepKind, StepSpec};
+use crate::journal::{Interrupted, Journal, JournalError, Local, StepKind, StepSpec, Visit};
+
+/// The part of a root call's key below which the effects after its result are recorded.
+const AFTER: &str = "after";
 
 /// How an effect is journaled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +76,7 @@ impl<S> CallContext<S> {
     /// Returns [`CallError::Journal`] if the journal cannot keep it.
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
-        let (step, _visit) = self.frame().places.next(&self.key(), StepKind::Now, "now", Value::Null);
+        let (step, _visit) = self.next_step(StepKind::Now, "now", Value::Null);
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -87,8 +90,7 @@ impl<S> CallContext<S> {
             tokio::time::sleep(duration).await;
             return Ok(());
         };
-        let (step, _visit) =
-            self.frame().places.next(&self.key(), StepKind::Sleep, "sleep", json!(duration.as_millis()));
+        let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(duration.as_millis()));
         journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -118,7 +120,7 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return local.await;
         }
-        let (step, _visit) = self.frame().places.next(&self.key(), kind, name, input());
+        let (step, _visit) = self.next_step(kind, name, input());
         Ok(self.recorded(way, step, local).await?.value)
     }
 
@@ -165,6 +167,20 @@ impl<S> CallContext<S> {
         };
         let is_replayed = !left.is_run.load(Ordering::Relaxed);
         Ok(Came { value: serde_json::from_value(value).map_err(unfit)?, is_replayed })
+    }
+
+    /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
+    pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
+        let frame = self.frame();
+        match frame.places_after.get() {
+            Some(after) => after.next(&format!("{}/{AFTER}", self.key()).into(), kind, name, input),
+            None => frame.places.next(&self.key(), kind, name, input),
+        }
+    }
+
+    /// Keeps the effects that follow apart from those inside the call, which a replay of its result does not run.
+    pub(crate) fn begin_after(&self) {
+        drop(self.frame().places_after.set(Box::default()));
     }
 
     /// Refuses to go on if the journal holds a call of this one that it never made.

@@ -16,8 +16,8 @@ use super::perform::{closed, perform, unless, unpanicked};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
 use crate::error::{CallError, Fault, Recorded, chain};
-use crate::event::{self, Caller};
-use crate::journal::{StepKind, Visit, too_deep};
+use crate::event::{self, Caller, Kind};
+use crate::journal::{StepKind, StepSpec, Visit, too_deep};
 use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 use crate::usage::UsageTree;
@@ -36,6 +36,16 @@ struct Ended {
     /// What the user said in it, so that the conversation that it is in is told of it after a replay too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
+}
+
+/// The part of a run's key under which its result is recorded.
+const RESULT: &str = "result";
+
+impl Ended {
+    /// Returns what is recorded of a call that used nothing by itself.
+    fn with(outcome: Outcome) -> Self {
+        Self { outcome, usage: None, made: Vec::new(), heard: Vec::new() }
+    }
 }
 
 /// How many objects a result is inside of where it is recorded.
@@ -134,9 +144,36 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, visit) = caller.frame().places.next(&caller.key(), kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, visit) = caller.next_step(kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(visit))
+}
+
+/// Returns whether the result of a root call is looked up before the call is run.
+///
+/// That of a worker is not: its recorded answers are replayed, since what was said in it goes into the conversation.
+pub(super) fn is_recorded_root(ctx: &CallContext, tool: &Registered) -> bool {
+    ctx.frame().by == Caller::User && tool.kind() != Kind::Worker && ctx.journal().is_some()
+}
+
+impl CallContext {
+    /// Records the result of a root worker, and returns the recorded one.
+    pub(super) async fn keep_result(
+        &self,
+        run: &StepSpec,
+        result: Result<ToolReturn, CallError>,
+    ) -> Result<ToolReturn, CallError> {
+        // What there was no time for is to be tried again.
+        let outcome = match result {
+            Err(error) if error.is_timeout() => return Err(error),
+            result => Outcome::of(result)?,
+        };
+        self.all_used()?;
+        let step = run.within(StepKind::Result, RESULT);
+        let ended = Ended::with(outcome);
+        let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
+        came.value.outcome.into_result(&run.name)
+    }
 }
 
 impl Run {
@@ -148,13 +185,23 @@ impl Run {
         ctx: &CallContext,
         open: &mut OpenCall<'_>,
     ) -> Result<ToolReturn, CallError> {
-        let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a call with a visit has its step") };
-        let way = if tool.is_composite() { Way::Call } else { Way::Step };
+        let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
+        let (way, step) = match ctx.frame().by {
+            // The run is recorded when it begins, so its result has a key of its own.
+            Caller::User => (Way::Step, step.within(StepKind::Result, RESULT)),
+            _ if tool.is_composite() => (Way::Call, *step),
+            _ => (Way::Step, *step),
+        };
         let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
-        let came = ctx.recorded(way, *step, local).await?;
+        let came = ctx.recorded(way, step, local).await?;
+        if ctx.frame().by == Caller::User {
+            ctx.begin_after();
+        }
         let Ended { outcome, usage, made, heard } = came.value;
         open.is_replayed = came.is_replayed;
-        if let Some(used) = usage.filter(|_| came.is_replayed) {
+        // What guards of a root call used is counted already: it is part of what the run used.
+        let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
+        if let Some(used) = usage.filter(|_| came.is_replayed && !is_counted()) {
             ctx.add_recorded(&used);
         }
         if came.is_replayed {
@@ -179,14 +226,17 @@ async fn end(
     // Here, so that what comes of it is recorded with the rest.
     let outcome = match closed(&tool, &ctx, result).await {
         // What its caller had no time left for is to be tried again.
-        Err(error) if error.is_timeout() && ctx.caller().is_some_and(|caller| caller.in_time().is_err()) => {
-            return Err(error);
-        }
+        Err(error) if error.is_timeout() && leaves_no_time(&ctx) => return Err(error),
         result => Outcome::of(result)?,
     };
     ctx.all_used()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     Ok(Ended { outcome, usage, made: plane.made.below(&ctx.key()), heard: ctx.frame().heard.take() })
+}
+
+/// Returns whether a call that took too long leaves its caller no time either, as a root call does.
+fn leaves_no_time(ctx: &CallContext) -> bool {
+    ctx.frame().by == Caller::User || ctx.caller().is_some_and(|caller| caller.in_time().is_err())
 }
 
 /// Performs a call until it returns, panics or has no time of its own left: ends as well, so that what the call did before

@@ -5,13 +5,12 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::record::Outcome;
 use super::{Plane, Run};
 use crate::cancellation::Cancellation;
-use crate::context::{CallContext, CallFrame, Deadline, Host, Way};
+use crate::context::{CallContext, CallFrame, Deadline, Host};
 use crate::declared::Callee;
 use crate::error::CallError;
-use crate::event::{self, Caller};
+use crate::event::{self, Caller, Kind};
 use crate::history::Conversation;
 use crate::journal::{Journal, StepKind, StepSpec};
 use crate::tool::ToolReturn;
@@ -47,9 +46,10 @@ impl Root {
         let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
+        let is_worker = self.plane.registry.get(&self.name).is_some_and(|tool| tool.kind() == Kind::Worker);
         let result = match step {
-            Some(step) => user.keep_result(step, result).await,
-            None => result,
+            Some(step) if is_worker => user.keep_result(&step, result).await,
+            _ => result,
         };
         event::settle(&self.plane.sinks).await;
         result
@@ -79,24 +79,5 @@ fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Optio
         limits: plane.limits.clone(),
         step: step.map(|step| Box::new(step).into()).unwrap_or_default(),
         ..CallFrame::new(0, name.into(), Caller::User)
-    }
-}
-
-impl CallContext {
-    /// Keeps the result of a run; one that was recorded is what the run gives.
-    async fn keep_result(
-        &self,
-        step: StepSpec,
-        result: Result<ToolReturn, CallError>,
-    ) -> Result<ToolReturn, CallError> {
-        // What there was no time for is to be tried again.
-        let outcome = match result {
-            Err(error) if error.is_timeout() => return Err(error),
-            result => Outcome::of(result)?,
-        };
-        self.all_used()?;
-        let tool = step.name.to_string();
-        let came = self.recorded(Way::Step, result_step(&step), async { Ok(outcome) }).await?;
-        came.value.into_result(&tool)
     }
 }

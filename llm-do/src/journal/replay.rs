@@ -68,11 +68,12 @@ impl Replay {
             return Err(diverged(record, step.to_string()));
         }
         let value = record.value.clone();
-        // A run is recorded when it begins: what is inside it is yet to come.
-        if record.kind == StepKind::Run {
-            self.pass_slot(slot);
-        } else {
-            self.pass(&step.key);
+        match record.kind {
+            // A run is recorded when it begins: what is inside it is yet to come.
+            StepKind::Run => self.pass_slot(slot),
+            // The key of a run's result is a part of the run's.
+            StepKind::Result => self.pass(place::call(&step.key, &step.parent)),
+            _ => self.pass(&step.key),
         }
         Ok(Some(value))
     }

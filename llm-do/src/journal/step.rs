@@ -32,7 +32,7 @@ pub enum StepKind {
     Sleep,
     /// Any other effect.
     Effect,
-    /// What a call came to.
+    /// What a root call came to.
     Result,
 }
 

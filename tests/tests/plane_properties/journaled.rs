@@ -42,7 +42,9 @@ fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
 fn lasting(records: &[Record]) -> BTreeMap<String, Value> {
     let lasting = records.iter().filter(|record| !matches!(record.kind, StepKind::Run | StepKind::Approval));
     let value = |record: &Record| match record.kind {
-        StepKind::Call => json!({ "result": record.value["result"], "failed": record.value["failed"] }),
+        StepKind::Call | StepKind::Result => {
+            json!({ "result": record.value["result"], "failed": record.value["failed"] })
+        }
         _ => record.value.clone(),
     };
     lasting.map(|record| (record.key.to_string(), value(record))).collect()
