@@ -180,6 +180,14 @@ impl Approvals {
         Ok(Self { mode, rules, desk: approver.map(Desk::new) })
     }
 
+    /// Returns the approvals of a run that has a mode or an approver of its own: the rules are the same.
+    ///
+    /// An approver of its own has its own queue, and what it approves for the session holds for this run only.
+    pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
+        let desk = approver.map(Desk::new).or_else(|| self.desk.clone());
+        Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), desk }
+    }
+
     /// Returns whose rule pre-approves every call of a tool, whatever its arguments, if one does.
     pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
         let found = self.rules.fixed(tool)?;

@@ -9,6 +9,7 @@ mod open_call;
 mod perform;
 mod record;
 mod root;
+mod run_settings;
 mod shadow;
 mod subtask;
 
@@ -30,14 +31,15 @@ pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
 pub(crate) use self::record::recorded_outcome;
-pub(crate) use self::root::Root;
+pub(crate) use self::root::{Root, fresh_id};
+pub(crate) use self::run_settings::RunSettings;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::approval::Approvals;
 use crate::clock::Clock;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
-use crate::event::{Caller, EventKind, EventSink};
+use crate::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
 use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
 use crate::journal::{Journal, Places};
@@ -55,6 +57,10 @@ pub(crate) struct Plane {
     pub(crate) models: ModelChoice,
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
+    /// How many events may wait for a sink.
+    pub(crate) sink_capacity: usize,
+    /// The sinks that single runs have besides.
+    pub(crate) run_sinks: Arc<SinksOfRuns>,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
@@ -96,11 +102,24 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// Those under way.
     shadows: TaskTracker,
+    settings: RunSettings,
+    /// In place of those of the runtime.
+    approvals: Option<Approvals>,
+    /// Besides those of the runtime.
+    sinks: RunSinks,
 }
 
 impl Run {
-    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
+    pub(crate) fn new(
+        plane: Arc<Plane>,
+        id: Arc<str>,
+        conversation: Arc<Conversation>,
+        mut settings: RunSettings,
+    ) -> Self {
+        let approvals = settings.approvals(&plane);
+        let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
+        let (calls, seq, shadows) = (AtomicU64::new(0), Mutex::new(0), TaskTracker::new());
+        Self { plane, id, calls, conversation, seq, shadows, settings, approvals, sinks }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

@@ -148,6 +148,15 @@ pub enum CallError {
         tool: String,
     },
 
+    /// A root call by name was to continue a conversation, and is of a tool or an entry, which have none; nothing ran.
+    #[error("`{tool}` is of kind `{kind}`, and only a worker continues a conversation: call it without a history")]
+    NoHistory {
+        /// The registered name of the root call.
+        tool: String,
+        /// What it is: `tool` or `entry`.
+        kind: &'static str,
+    },
+
     /// No worker is the best for a subtask.
     #[error("no worker for the subtask of `{tool}`: {message}")]
     NoWorker {

@@ -9,6 +9,7 @@ mod kind;
 mod parts;
 mod patience;
 mod queue;
+mod run_sinks;
 #[cfg(feature = "tracing")]
 mod spans;
 mod terminal;
@@ -27,6 +28,7 @@ pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
 pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
+pub(crate) use self::run_sinks::{RunSinks, SinksOfRuns};
 #[cfg(feature = "tracing")]
 pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]

@@ -144,7 +144,7 @@ pub use self::prompt::{Attached, Prompt};
 pub use self::registry::{Registered, Registry, RegistryError};
 pub use self::runtime::{BuildError, Chat, RunHandle, Runtime, RuntimeBuilder, Start};
 pub use self::subtask::SubtaskRequest;
-pub use self::tool::{Effect, FromReturn, Tool, ToolOutput, ToolReturn};
+pub use self::tool::{Effect, FromReturn, TakesHistory, Tool, ToolOutput, ToolReturn};
 pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
 pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
 pub use self::user_input::{InputHandler, InputRequest};

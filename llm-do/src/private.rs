@@ -23,7 +23,7 @@ pub use crate::error::{BoxError, Fault};
 pub use crate::prompt::{IntoPrompt, Prompt};
 pub use crate::tool::{
     Effect, Failure, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource,
-    ReturnsText, ReturnsValue, Running, SchemaProbe, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
+    ReturnsText, ReturnsValue, Running, SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
 };
 pub use crate::toolset::{
     Alias, Answer, DeclarationOf, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC,

@@ -96,11 +96,11 @@ impl Runtime {
         tokio.block_on(self.start(call).into_future())
     }
 
-    /// Waits until every sink has dealt with all events so far, however long it takes.
+    /// Waits until every sink has handled all events so far, however long it takes: those of single runs too.
     ///
     /// A root call waits for sinks too when it ends, but at most 50 milliseconds.
     pub async fn flush(&self) {
-        event::flush(&self.plane.sinks).await;
+        event::flush(&[&*self.plane.sinks, &*self.plane.run_sinks.all()].concat()).await;
     }
 
     /// Returns what `check` reports of models.

@@ -38,6 +38,17 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
     type Output;
 }
 
+/// A call that can continue a conversation: that of a worker, by type, or a call by name.
+///
+/// Not implemented by hand: `#[worker]` does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a worker, so it has no conversation to continue",
+    label = "a tool or an entry, which would remember nothing of what was said",
+    note = "send a worker: its answers are the conversation",
+    note = "to run a tool or an entry, use `runtime.run(..)`, or `runtime.start(..)` without a history"
+)]
+pub trait TakesHistory {}
+
 /// Writes a typed call's arguments as JSON.
 pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
     argument::write(call).map_err(|fault| CallError::invalid(T::NAME, fault))

@@ -11,6 +11,7 @@ pub use self::membership::{
     Alias, Answer, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
     HexF, Includes, Keyed, No, Only, Yes,
 };
+use crate::tool::TakesHistory;
 
 /// The tool through which a model without native output gives a worker's result; no item may have this name.
 pub(crate) const OUTPUT_TOOL: &str = "final_result";
@@ -51,3 +52,6 @@ pub enum Anything {}
 
 #[diagnostic::do_not_recommend]
 impl<T> Declares<T> for Anything {}
+
+/// A call by name: whether it is of a worker is known when it is made.
+impl TakesHistory for Anything {}

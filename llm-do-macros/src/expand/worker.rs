@@ -23,6 +23,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
     let items = quote! {
         #tool
+        impl __llm_do::TakesHistory for #arguments {}
         #rendering
         #values
         __llm_do::inventory::submit! {

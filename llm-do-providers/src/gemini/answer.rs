@@ -92,7 +92,7 @@ impl Answer {
         let response = self.response();
         match ended {
             // The parts say whether there are calls.
-            Some(Ended::As(FinishReason::Stop) | Ended::Malformed) => response,
+            Some(Ended::As(FinishReason::Stop) | Ended::Malformed | Ended::UnexpectedCall) => response,
             Some(Ended::As(reason)) => response.with_finish(reason),
             None => response.without_reason(),
         }

@@ -26,7 +26,8 @@ pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
 /// A tool, its arguments, the keys of objects in order, and what tells it from others of its name.
 type Key = (Arc<str>, String, Option<Arc<str>>);
 
-/// The questions of a session.
+/// The questions of a session, or of a run that has an approver of its own; clones share them.
+#[derive(Clone)]
 pub(super) struct Desk {
     approver: Arc<dyn Approver>,
     turns: Arc<Semaphore>,

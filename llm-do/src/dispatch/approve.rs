@@ -33,7 +33,7 @@ impl Run {
     ) -> Result<Option<Box<Asked>>, CallError> {
         let by_user = Some(&RuleSource::User).filter(|_| ctx.frame().by == Caller::User);
         // Most calls: nothing is made of their arguments, or of an answer.
-        if let Some(source) = by_user.or_else(|| self.plane.approvals.pre_approved(tool)) {
+        if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
             decided(ctx, source, &Answer::approved(Judge::Policy));
             return Ok(None);
         }
@@ -70,7 +70,7 @@ impl Run {
 
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
     fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, Fault> {
-        let (approvals, by) = (&self.plane.approvals, ctx.frame().by);
+        let (approvals, by) = (self.approvals(), ctx.frame().by);
         let request = || request(ctx, tool, prepared);
         if ctx.frame().is_shadow {
             return approvals.propose_unasked(tool, by, &request);

@@ -38,7 +38,7 @@ impl Host for Run {
     }
 
     fn is_observed(&self) -> bool {
-        !self.plane.sinks.is_empty()
+        !self.plane.sinks.is_empty() || self.sinks.is_open()
     }
 
     fn emit(&self, ctx: &CallContext, kind: EventKind) {
@@ -56,6 +56,7 @@ impl Host for Run {
         });
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
+        self.sinks.emit(&event);
     }
 
     fn subtask<'a>(
@@ -98,14 +99,14 @@ impl Host for Run {
     }
 
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
-        self.plane.input_handler.as_ref()
+        self.answers()
     }
 
     fn project_root(&self) -> &Path {
-        &self.plane.project_root
+        self.root()
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.plane.state.get(&of).cloned()
+        self.state_of(of)
     }
 }

@@ -5,15 +5,16 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Plane, Run};
+use super::{Plane, Run, RunSettings};
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Host};
 use crate::declared::Callee;
 use crate::error::CallError;
-use crate::event::{self, Caller, Kind};
+use crate::event::{Caller, Kind};
 use crate::history::Conversation;
 use crate::journal::{Journal, StepKind, StepSpec};
 use crate::tool::ToolReturn;
+use crate::usage::Limits;
 
 /// A root call before it is made.
 pub(crate) struct Root {
@@ -24,6 +25,9 @@ pub(crate) struct Root {
     pub(crate) cancellation: CancellationToken,
     /// The user's context, once the call is made: it knows what was used.
     pub(crate) user: Arc<OnceLock<CallContext>>,
+    /// The run's id, once it is known: with a journal, when the run begins, since a resumed run keeps its id.
+    pub(crate) id: Arc<OnceLock<Arc<str>>>,
+    pub(crate) settings: RunSettings,
 }
 
 impl Root {
@@ -37,13 +41,17 @@ impl Root {
             .as_ref()
             .map(|_| self.plane.places.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone()));
         let (step, _visit) = placed.unzip();
-        let fresh: Arc<str> = uuid::Uuid::now_v7().to_string().into();
+        let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
         let id = match (&self.plane.journal, &step) {
             (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
             _ => fresh,
         };
-        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
-        let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
+        drop(self.id.set(Arc::clone(&id)));
+        let limits = self.settings.limits(&self.plane);
+        let run = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation, self.settings));
+        let _open_sinks = run.open_sinks();
+        let host: Arc<dyn Host> = Arc::clone(&run) as _;
+        let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
         let is_worker = self.plane.registry.get(&self.name).is_some_and(|tool| tool.kind() == Kind::Worker);
@@ -51,7 +59,7 @@ impl Root {
             Some(step) if is_worker => user.keep_result(&step, result).await,
             _ => result,
         };
-        event::settle(&self.plane.sinks).await;
+        run.settle().await;
         result
     }
 }
@@ -59,6 +67,11 @@ impl Root {
 /// Returns the step that records the result of a run.
 pub(super) fn result_step(run: &StepSpec) -> StepSpec {
     run.within(StepKind::Result, "result")
+}
+
+/// Returns the id of a new run: unique, and later ones sort after earlier ones.
+pub(crate) fn fresh_id() -> Arc<str> {
+    uuid::Uuid::now_v7().to_string().into()
 }
 
 /// Begins a run in the journal, and returns its id: the recorded one, if it is resumed.
@@ -70,13 +83,18 @@ async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<s
 }
 
 /// Returns the frame of the user, whose limits are those of the run.
-fn frame(plane: &Plane, name: &str, cancellation: CancellationToken, step: Option<StepSpec>) -> CallFrame {
-    let after = plane.limits.as_ref().and_then(|limits| limits.wall_time);
+fn frame(
+    limits: Option<Arc<Limits>>,
+    name: &str,
+    cancellation: CancellationToken,
+    step: Option<StepSpec>,
+) -> CallFrame {
+    let after = limits.as_ref().and_then(|limits| limits.wall_time);
     let deadline = after.and_then(|after| Deadline::after(after, name.into()));
     CallFrame {
         cancellation: Cancellation::of(cancellation),
         deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),
-        limits: plane.limits.clone(),
+        limits,
         step: step.map(|step| Box::new(step).into()).unwrap_or_default(),
         ..CallFrame::new(0, name.into(), Caller::User)
     }

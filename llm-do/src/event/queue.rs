@@ -17,7 +17,7 @@ use super::{Event, EventSink};
 pub(crate) const CAPACITY: usize = 4096;
 
 /// How long a queue that is dropped waits for its sink.
-const AT_THE_END: Duration = Duration::from_secs(2);
+pub(super) const AT_THE_END: Duration = Duration::from_secs(2);
 
 /// What [`Shared::handled`] says once nothing more will be handed over.
 const ENDED: u64 = u64::MAX;

@@ -438,6 +438,8 @@ impl RuntimeBuilder {
             models,
             state: self.state,
             sinks: self.sinks.into_iter().map(|sink| event::delivered(sink, capacity)).collect(),
+            sink_capacity: capacity,
+            run_sinks: Arc::default(),
             settings: self.settings,
             project_root: self.project_root.unwrap_or_else(|| PathBuf::from(".")),
             max_depth: self.max_depth.unwrap_or(5),

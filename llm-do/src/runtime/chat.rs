@@ -5,12 +5,26 @@ use std::sync::Arc;
 use super::Runtime;
 use crate::error::CallError;
 use crate::history::{Conversation, History};
-use crate::tool::{FromReturn, Tool};
+use crate::tool::{FromReturn, TakesHistory, Tool};
 
 /// A conversation: root calls of workers, each of which goes on from what was said in those before it.
 ///
-/// Only the root call takes part: calls that it makes begin with nothing said, as always. An entry has no conversation of
-/// its own. A call that fails or is dropped leaves what was said until then.
+/// Only the root call takes part: calls that it makes begin with nothing said, as always. A tool or an entry has no
+/// conversation, so sending one does not compile. A call that fails or is dropped leaves what was said until then.
+///
+/// ```compile_fail,E0277
+/// # use llm_do::prelude::*;
+/// /// Greets.
+/// #[entry]
+/// async fn hello(ctx: &CallContext) -> Result<()> {
+///     Ok(ctx.progress("Hello!"))
+/// }
+///
+/// # async fn send(runtime: &Runtime) -> Result<()> {
+/// runtime.chat().send(hello {}).await?; // an entry would remember nothing of what was said
+/// # Ok(())
+/// # }
+/// ```
 ///
 /// # Examples
 ///
@@ -57,14 +71,14 @@ impl Chat {
         self
     }
 
-    /// Makes a root call that goes on from what was said.
+    /// Makes a root call of a worker that goes on from what was said.
     ///
     /// # Errors
     ///
     /// Returns a [`CallError`] as [`Runtime::run`] does.
     pub async fn send<T>(&mut self, call: T) -> Result<T::Output, CallError>
     where
-        T: Tool<Output: FromReturn>,
+        T: Tool<Output: FromReturn> + TakesHistory,
     {
         self.runtime.start(call).conversation(Arc::clone(&self.conversation)).await
     }

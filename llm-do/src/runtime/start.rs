@@ -1,5 +1,7 @@
 //! A root call on its way, and what can be known of it meanwhile.
 
+mod settings;
+
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::sync::{Arc, OnceLock};
@@ -10,21 +12,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
 use crate::context::CallContext;
-use crate::dispatch::Root;
+use crate::dispatch::{Root, RunSettings, fresh_id};
 use crate::error::CallError;
+use crate::event::Kind;
 use crate::history::{Conversation, History};
-use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
+use crate::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, to_arguments};
+use crate::toolset::Anything;
 use crate::usage::{RunUsage, UsageTree};
 
-/// A root call that is about to be made; `.await` makes it.
+/// A root call of the item `C` that is about to be made; `.await` makes it, and yields a `T`.
 ///
-/// Dropping the future cancels the run. Its [`handle`](Self::handle) tells what was used and said, whatever became of it.
+/// Dropping the future cancels the run. Its [`handle`](Self::handle) returns what was used and said, however the run ends.
+/// The settings of a start are those of this run alone, so that one [`Runtime`] serves many users:
+/// [in a server](crate::server) shows how.
 #[must_use = "a call is made by `.await`"]
-pub struct Start<T> {
+pub struct Start<T, C = Anything> {
     root: Root,
     handle: RunHandle,
     read: fn(ToolReturn) -> Result<T, CallError>,
-    output: PhantomData<fn() -> T>,
+    types: PhantomData<fn() -> (T, C)>,
 }
 
 impl Runtime {
@@ -51,7 +57,7 @@ impl Runtime {
     /// # }
     /// ```
     #[expect(clippy::needless_pass_by_value, reason = "a call is made once, as it is given to `run`")]
-    pub fn start<T>(&self, call: T) -> Start<T::Output>
+    pub fn start<T>(&self, call: T) -> Start<T::Output, T>
     where
         T: Tool<Output: FromReturn>,
     {
@@ -64,37 +70,61 @@ impl Runtime {
         self.begin(name, Ok(arguments), |returned| Ok(returned.value))
     }
 
-    fn begin<T>(
+    fn begin<T, C>(
         &self,
         name: &str,
         arguments: Result<Value, CallError>,
         read: fn(ToolReturn) -> Result<T, CallError>,
-    ) -> Start<T> {
+    ) -> Start<T, C> {
         let cancellation = self.cancellation.child_token();
         let conversation: Arc<Conversation> = Arc::default();
         let user: Arc<OnceLock<CallContext>> = Arc::default();
+        let id: Arc<OnceLock<Arc<str>>> = Arc::default();
+        if self.plane.journal.is_none() {
+            drop(id.set(fresh_id()));
+        }
         let handle = RunHandle {
             user: Arc::clone(&user),
             conversation: Arc::clone(&conversation),
             cancellation: cancellation.clone(),
+            id: Arc::clone(&id),
         };
-        let root =
-            Root { plane: Arc::clone(&self.plane), name: name.to_owned(), arguments, conversation, cancellation, user };
-        Start { root, handle, read, output: PhantomData }
+        let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
+        let root = Root { plane, name, arguments, conversation, cancellation, user, id, settings };
+        Start { root, handle, read, types: PhantomData }
     }
 }
 
-impl<T> Start<T> {
+impl<T, C> Start<T, C> {
+    /// Returns the id of the run, which its events have as [`run`](crate::Event::run); see [`RunHandle::id`].
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.handle.id()
+    }
+
     /// Gives the result with its files: those that a tool attached, or a worker's model made.
     ///
     /// A result of a [`ToolReturn`] has them anyway; of any other type, this is the way to them.
-    pub fn with_files(self) -> Start<ToolReturn> {
+    pub fn with_files(self) -> Start<ToolReturn, C> {
         let Self { root, handle, .. } = self;
-        Start { root, handle, read: Ok, output: PhantomData }
+        Start { root, handle, read: Ok, types: PhantomData }
     }
 
-    /// Goes on from what was said before, if the call is a worker's. Default: from nothing.
-    pub fn history(self, history: History) -> Self {
+    /// Continues a conversation with a worker. Default: the conversation is empty.
+    ///
+    /// Tools and entries have no history: a typed call of one does not compile here, and a call of one by name fails with
+    /// [`CallError::NoHistory`] before anything runs.
+    pub fn history(mut self, history: History) -> Self
+    where
+        C: TakesHistory,
+    {
+        let called = self.root.plane.registry.get(&self.root.name);
+        if let Some(item) = called.filter(|item| item.kind() != Kind::Worker)
+            && self.root.arguments.is_ok()
+        {
+            self.root.arguments =
+                Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
+        }
         self.handle.conversation.keep(history.into());
         self
     }
@@ -113,17 +143,35 @@ impl<T> Start<T> {
     }
 }
 
-impl<T: 'static> IntoFuture for Start<T> {
+impl<T: 'static, C> IntoFuture for Start<T, C> {
     type Output = Result<T, CallError>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
     fn into_future(self) -> Self::IntoFuture {
-        let Self { root, read, .. } = self;
-        Box::pin(async move { read(root.run().await?) })
+        let Self { mut root, read, .. } = self;
+        match root.settings.cancellation.take() {
+            Some(token) => Box::pin(async move { read(cancelled_by(token, root).await?) }),
+            None => Box::pin(async move { read(root.run().await?) }),
+        }
     }
 }
 
-impl<T> std::fmt::Debug for Start<T> {
+/// Makes a root call that `token` cancels too.
+async fn cancelled_by(token: CancellationToken, root: Root) -> Result<ToolReturn, CallError> {
+    let runs = root.cancellation.clone();
+    let cancelling = async {
+        token.cancelled().await;
+        runs.cancel();
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        result = cancelling => result,
+        result = root.run() => result,
+    }
+}
+
+impl<T, C> std::fmt::Debug for Start<T, C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Start").field("name", &self.root.name).finish_non_exhaustive()
     }
@@ -135,9 +183,19 @@ pub struct RunHandle {
     user: Arc<OnceLock<CallContext>>,
     conversation: Arc<Conversation>,
     cancellation: CancellationToken,
+    id: Arc<OnceLock<Arc<str>>>,
 }
 
 impl RunHandle {
+    /// Returns the id of the run, which its events have as [`run`](crate::Event::run).
+    ///
+    /// Without a journal it is known before the run begins. With one it is `None` until the run begins, since a run that is
+    /// resumed has the id that the journal recorded; the first event comes after that.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.get().map(AsRef::as_ref)
+    }
+
     /// Returns what the run used so far, also if it failed, or was dropped.
     #[must_use]
     pub fn usage(&self) -> RunUsage {

@@ -176,6 +176,23 @@ impl Limits {
         Self { wall_time: Some(time), ..self }
     }
 
+    /// Returns limits that forbid whatever one of these forbids.
+    pub(crate) fn lowest(&self, other: &Self) -> Self {
+        let allows = |limits: &Self| limits.cost.is_none() || limits.allow_unpriced;
+        Self {
+            requests: lower(self.requests, other.requests),
+            tool_calls: lower(self.tool_calls, other.tool_calls),
+            input_tokens: lower(self.input_tokens, other.input_tokens),
+            output_tokens: lower(self.output_tokens, other.output_tokens),
+            cached_tokens: lower(self.cached_tokens, other.cached_tokens),
+            reasoning_tokens: lower(self.reasoning_tokens, other.reasoning_tokens),
+            total_tokens: lower(self.total_tokens, other.total_tokens),
+            cost: lower(self.cost, other.cost),
+            allow_unpriced: allows(self) && allows(other),
+            wall_time: lower(self.wall_time, other.wall_time),
+        }
+    }
+
     /// Returns the limit that forbids one more request to a model, when so much is used and so many are under way.
     #[must_use]
     pub fn request_exceeds(&self, used: &RunUsage, under_way: u64) -> Option<Exceeded> {
@@ -224,6 +241,11 @@ impl Limits {
         let limit = self.cost.filter(|_| !self.allow_unpriced)?;
         Some(Exceeded::Unpriced { limit, unpriced: unpriced() })
     }
+}
+
+/// Returns the lower of two limits, where a missing one is no limit.
+fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    one.into_iter().chain(other).min()
 }
 
 /// Whether one more, beside those under way, passes a limit on how many.
@@ -348,6 +370,21 @@ mod tests {
         assert!(serde_json::from_str::<Limits>(r#"{"request": 1}"#).unwrap_err().to_string().contains("`requests`"));
     }
 
+    fn limits() -> impl Strategy<Value = Limits> {
+        let limit = || prop::option::of(0..4_u64);
+        (limit(), limit(), limit(), limit(), limit(), any::<bool>()).prop_map(
+            |(requests, tool_calls, input_tokens, cents, seconds, allow_unpriced)| Limits {
+                requests,
+                tool_calls,
+                input_tokens,
+                cost: cents.map(Money::from_cents),
+                allow_unpriced,
+                wall_time: seconds.map(Duration::from_secs),
+                ..Limits::new()
+            },
+        )
+    }
+
     proptest! {
         #[test]
         fn limits_are_the_same_as_data(
@@ -359,6 +396,28 @@ mod tests {
             let limits = Limits { requests, total_tokens, cost, allow_unpriced, wall_time, ..Limits::new() };
             let json = serde_json::to_string(&limits).unwrap();
             prop_assert_eq!(serde_json::from_str::<Limits>(&json).unwrap(), limits, "{}", json);
+        }
+
+        #[test]
+        fn the_lowest_limits_forbid_what_one_of_them_forbids(
+            one in limits(), other in limits(), requests in 0..4_u64, tokens in 0..4_u64, cents in 0..4_u64,
+            unpriced: bool,
+        ) {
+            let both = one.lowest(&other);
+            let mut model = Usage::of_request(tokens, 0);
+            model.requests = requests;
+            let mut cost = Cost::of_request(Some(Money::from_cents(cents)));
+            cost.unpriced_requests = u64::from(unpriced);
+            let used = RunUsage { tool_calls: requests, model, cost };
+            let forbids = |limits: &Limits| [
+                limits.request_exceeds(&used, 0).is_some(),
+                limits.tool_call_exceeds(&used, 0).is_some(),
+                limits.time_exceeds(Duration::from_secs(tokens)).is_some(),
+                limits.unpriced_exceeds("m").is_some(),
+            ];
+            let (mine, theirs) = (forbids(&one), forbids(&other));
+            let either: Vec<_> = mine.iter().zip(theirs).map(|(mine, theirs)| *mine || theirs).collect();
+            prop_assert_eq!(forbids(&both).to_vec(), either);
         }
 
         #[test]
