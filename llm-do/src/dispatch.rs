@@ -33,7 +33,7 @@ pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::Root;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
-use crate::approval::Approvals;
+use crate::approval::{Approvals, RunScope};
 use crate::clock::Clock;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
@@ -89,6 +89,8 @@ impl Plane {
 pub(crate) struct Run {
     plane: Arc<Plane>,
     id: Arc<str>,
+    /// What was approved for it.
+    approved: RunScope,
     calls: AtomicU64,
     /// What the root call goes on from, and what is said in it.
     conversation: Arc<Conversation>,
@@ -99,8 +101,9 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
+    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>, approved: RunScope) -> Self {
+        let (calls, seq) = (AtomicU64::new(0), Mutex::new(0));
+        Self { plane, id, approved, calls, conversation, seq, shadows: TaskTracker::new() }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

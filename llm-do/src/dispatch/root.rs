@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::record::Outcome;
 use super::{Plane, Run};
+use crate::approval::RunMemory;
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Host, Way};
 use crate::declared::Callee;
@@ -43,7 +44,9 @@ impl Root {
             (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
             _ => fresh,
         };
-        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
+        // Dropped when the run ends, also where a handle keeps the run's context.
+        let approved = RunMemory::new();
+        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation, approved.scope()));
         let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
