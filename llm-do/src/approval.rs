@@ -4,6 +4,7 @@ mod decision;
 mod desk;
 mod function;
 mod inbox;
+mod memory;
 mod policy;
 mod request;
 mod rule;
@@ -20,12 +21,13 @@ pub use self::decision::Decision;
 use self::desk::{Check, Coming, Desk, Filed};
 pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
+pub(crate) use self::memory::{RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
 use self::rules::{Lazy, Make, Rules};
 use crate::error::Fault;
-use crate::event::{Caller, Judge, RuleSource};
+use crate::event::{ApprovalScope, Caller, Judge, RuleSource};
 use crate::registry::{Prepared, Registered, Registry};
 
 /// Decides about calls that need approval.
@@ -78,7 +80,8 @@ use crate::registry::{Prepared, Registered, Registry};
 pub trait Approver: Debug + Send + Sync {
     /// Decides whether one call may run.
     ///
-    /// Equal calls that wait at the same time are one question. The future is dropped once nobody waits for the answer.
+    /// Equal calls that one call makes and that wait at the same time are one question; an approval holds for them alone,
+    /// unless the decision has a wider [scope](ApprovalScope). The future is dropped once nobody waits for the answer.
     async fn review(&self, request: &ApprovalRequest) -> Decision;
 
     /// Returns how many questions it takes at once; asked when the runtime is built. Default: 1, others queue.
@@ -116,8 +119,9 @@ pub(crate) struct Approvals {
 pub(crate) struct Answer {
     pub(crate) verdict: Verdict,
     pub(crate) by: Judge,
-    /// Whether equal calls will run without a question.
-    pub(crate) remembered: bool,
+    /// Which equal calls will run without a question. A record without it widens nothing.
+    #[serde(default)]
+    pub(crate) scope: ApprovalScope,
 }
 
 /// Whether a call may run.
@@ -150,8 +154,8 @@ pub(crate) struct Proposal {
 pub(crate) enum State {
     /// By its rule.
     Ruled(Answer),
-    /// It needs approval.
-    Asked(Question),
+    /// It needs approval: [`Approvals::question`] asks.
+    Asked(Box<ApprovalRequest>),
 }
 
 /// A call that needs approval, and the answer on its way.
@@ -194,7 +198,7 @@ impl Approvals {
         matches!(found.rule, Rule::PreApproved).then_some(&found.source)
     }
 
-    /// Finds the rule for a call, and puts the question if it asks for one.
+    /// Finds the rule for a call.
     ///
     /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
     pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, Fault> {
@@ -202,7 +206,7 @@ impl Approvals {
         let found = self.rules.rule(tool, by, &mut request)?;
         let state = match ruled(&found.rule) {
             Some(answer) => State::Ruled(answer),
-            None => State::Asked(self.question(tool, by, request.into_request()?)),
+            None => State::Asked(Box::new(request.into_request()?)),
         };
         Ok(Proposal { source: found.source.clone(), state })
     }
@@ -236,14 +240,21 @@ impl Approvals {
         Ok((found.source.clone(), answer))
     }
 
-    /// Remembers what was approved for the session in a process before this one.
-    pub(crate) fn remember(&self, request: &ApprovalRequest) {
+    /// Remembers what was approved in a process before this one.
+    pub(crate) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
         if let Some(desk) = &self.desk {
-            desk.remember(request);
+            desk.remember(request, scope, run);
         }
     }
 
-    fn question(&self, tool: &Arc<Registered>, by: Caller, mut request: ApprovalRequest) -> Question {
+    /// Puts the question about a call that needs approval, unless the mode or an earlier answer decides it.
+    pub(crate) fn question(
+        &self,
+        tool: &Arc<Registered>,
+        by: Caller,
+        mut request: ApprovalRequest,
+        run: &RunScope,
+    ) -> Question {
         // Of the row only where the desk puts it there.
         request.position = 0;
         let known = |request, answer| Question { request: Arc::new(request), answer: Waiting::Known(answer) };
@@ -258,7 +269,7 @@ impl Approvals {
             }
             (ApprovalMode::Prompt, Some(desk)) => {
                 let check = self.check(tool, by, &request);
-                match desk.file(request, check) {
+                match desk.file(request, run, check) {
                     Filed::Remembered(request) => known(request, Answer::approved(Judge::Memory)),
                     Filed::Asked(request, coming) => Question { request, answer: Waiting::Coming(coming) },
                 }
@@ -305,11 +316,11 @@ impl Question {
 
 impl Answer {
     pub(crate) fn approved(by: Judge) -> Self {
-        Self { verdict: Verdict::Approved(None), by, remembered: false }
+        Self { verdict: Verdict::Approved(None), by, scope: ApprovalScope::Call }
     }
 
     pub(crate) fn denied(reason: impl Into<String>, by: Judge) -> Self {
-        Self { verdict: Verdict::Denied(reason.into()), by, remembered: false }
+        Self { verdict: Verdict::Denied(reason.into()), by, scope: ApprovalScope::Call }
     }
 
     pub(crate) fn is_approved(&self) -> bool {
@@ -332,11 +343,11 @@ impl Answer {
     }
 
     pub(crate) fn blocked(reason: &str) -> Self {
-        Self { verdict: Verdict::Blocked(reason.to_owned()), by: Judge::Policy, remembered: false }
+        Self { verdict: Verdict::Blocked(reason.to_owned()), by: Judge::Policy, scope: ApprovalScope::Call }
     }
 
-    fn remembered() -> Self {
-        Self { remembered: true, ..Self::approved(Judge::Approver) }
+    fn approved_for(scope: ApprovalScope) -> Self {
+        Self { scope, ..Self::approved(Judge::Approver) }
     }
 
     fn edited(arguments: Option<Value>) -> Self {

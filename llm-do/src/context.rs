@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 pub use self::ask::Ask;
-pub(crate) use self::frame::CallFrame;
+pub(crate) use self::frame::{CallFrame, Variant};
 pub(crate) use self::host::{Given, Host};
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{Came, Way};
@@ -122,6 +122,11 @@ impl<S> CallContext<S> {
     #[must_use]
     pub fn depth(&self) -> u32 {
         self.scope.frame.depth
+    }
+
+    /// Returns the id of the run.
+    pub(crate) fn run_id(&self) -> &str {
+        self.scope.host.run()
     }
 
     /// Returns the registered name of the callee: of the item that this context was given to.

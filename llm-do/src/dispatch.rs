@@ -35,7 +35,7 @@ pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
-use crate::approval::Approvals;
+use crate::approval::{Approvals, RunScope};
 use crate::clock::Clock;
 use crate::context::CallContext;
 use crate::error::{CallError, chain};
@@ -95,6 +95,8 @@ impl Plane {
 pub(crate) struct Run {
     plane: Arc<Plane>,
     id: Arc<str>,
+    /// What was approved for it.
+    approved: RunScope,
     calls: AtomicU64,
     /// What the root call goes on from, and what is said in it.
     conversation: Arc<Conversation>,
@@ -114,12 +116,13 @@ impl Run {
         plane: Arc<Plane>,
         id: Arc<str>,
         conversation: Arc<Conversation>,
+        approved: RunScope,
         mut settings: RunSettings,
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
         let (calls, seq, shadows) = (AtomicU64::new(0), Mutex::new(0), TaskTracker::new());
-        Self { plane, id, calls, conversation, seq, shadows, settings, approvals, sinks }
+        Self { plane, id, approved, calls, conversation, seq, shadows, settings, approvals, sinks }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

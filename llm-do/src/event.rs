@@ -23,7 +23,7 @@ use serde::Serialize;
 
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
-pub use self::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
+pub use self::detail::{ApprovalScope, Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
 pub(crate) use self::patience::{flush, settle};

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::event::ApprovalScope;
+
 /// Whether a call may run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -9,8 +11,11 @@ use serde_json::Value;
 pub enum Decision {
     /// This once.
     Approved,
-    /// Now, and whenever the same tool is called with the same arguments in this session.
-    ApprovedForSession,
+    /// Now, and whenever the same tool is called with the same arguments within this scope.
+    ApprovedFor {
+        /// Which equal calls run without a question.
+        scope: ApprovalScope,
+    },
     /// This once, with other arguments, which are checked as a caller's are.
     ///
     /// If they do not fit, the approver is asked again and told of the [`problem`](super::ApprovalRequest::problem).
@@ -38,9 +43,24 @@ impl Decision {
         Self::Approved
     }
 
-    /// Lets the call run, and all equal ones of this session.
+    /// Lets the call run, and all equal ones within this scope.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::{ApprovalScope, Decision};
+    ///
+    /// let decision = Decision::approve_for(ApprovalScope::Caller);
+    /// assert_eq!(decision, Decision::ApprovedFor { scope: ApprovalScope::Caller });
+    /// assert_eq!(Decision::approve_for(ApprovalScope::Session), Decision::approve_for_session());
+    /// ```
+    pub fn approve_for(scope: ApprovalScope) -> Self {
+        Self::ApprovedFor { scope }
+    }
+
+    /// Lets the call run, and all equal ones of this session, in whatever run and from whatever caller.
     pub fn approve_for_session() -> Self {
-        Self::ApprovedForSession
+        Self::approve_for(ApprovalScope::Session)
     }
 
     /// Lets the call run this once, with these arguments.

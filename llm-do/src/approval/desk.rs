@@ -1,6 +1,6 @@
-//! Where questions wait for the approver: equal ones are one, others are asked in turn; what is decided for the session.
+//! Where questions wait for the approver: equal ones of one caller are one, others are asked in turn.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,9 +10,10 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::memory::{EqualCall, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
-use crate::event::Judge;
+use crate::event::{ApprovalScope, Judge};
 
 /// How often an approver may give arguments that do not fit, before one that never looks at the problem is stopped.
 const MAX_EDITS: u32 = 10;
@@ -23,20 +24,20 @@ pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
 
-/// A tool, its arguments, the keys of objects in order, and what tells it from others of its name.
-type Key = (Arc<str>, String, Option<Arc<str>>);
+/// The run, the calling call and what it calls: equal calls are one question only where one call makes them at once.
+type Key = (u64, Option<u64>, EqualCall);
 
 /// The questions of a session, or of a run that has an approver of its own; clones share them.
 #[derive(Clone)]
 pub(super) struct Desk {
     approver: Arc<dyn Approver>,
     turns: Arc<Semaphore>,
+    session: Arc<SessionMemory>,
     book: Arc<Mutex<Book>>,
 }
 
 #[derive(Default)]
 struct Book {
-    remembered: HashSet<Key>,
     open: HashMap<Key, Open>,
     row: Option<Total>,
     /// How many questions there ever were.
@@ -52,7 +53,7 @@ struct Open {
 
 /// What the desk makes of a call.
 pub(super) enum Filed {
-    /// It is approved for the session.
+    /// An earlier answer covers it.
     Remembered(ApprovalRequest),
     /// The approver is asked, or has been already.
     Asked(Arc<ApprovalRequest>, Coming),
@@ -61,27 +62,30 @@ pub(super) enum Filed {
 impl Desk {
     pub(super) fn new(approver: Arc<dyn Approver>) -> Self {
         let at_once = approver.at_once().clamp(1, Semaphore::MAX_PERMITS);
-        Self { approver, turns: Arc::new(Semaphore::new(at_once)), book: Arc::default() }
+        Self { approver, turns: Arc::new(Semaphore::new(at_once)), session: Arc::default(), book: Arc::default() }
     }
 
-    /// Remembers a decision for the session that was made elsewhere.
-    pub(super) fn remember(&self, request: &ApprovalRequest) {
-        lock(&self.book).remembered.insert(key(request));
+    /// Remembers a decision that was made elsewhere.
+    pub(super) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
+        remember(&self.session, run, request, EqualCall::of(request), scope);
     }
 
     /// Finds what is decided or asked already, or puts the question.
-    pub(super) fn file(&self, mut request: ApprovalRequest, check: Check) -> Filed {
-        let key = key(&request);
+    pub(super) fn file(&self, mut request: ApprovalRequest, run: &RunScope, check: Check) -> Filed {
+        let call = EqualCall::of(&request);
         let mut book = lock(&self.book);
-        if book.remembered.contains(&key) {
+        // With the book locked: an answer is remembered before its question leaves the book.
+        if self.session.holds(&call) || run.holds(&request, &call) {
             return Filed::Remembered(request);
         }
+        let key = (run.number, request.path_ids.last().copied(), call);
         if let Some((request, coming)) = book.open.get(&key).and_then(Open::join) {
             return Filed::Asked(request, coming);
         }
         let number = book.enter(&mut request);
-        let closing = Closing { book: Arc::clone(&self.book), key: key.clone(), number };
         let request = Arc::new(request);
+        let (session, run) = (Arc::clone(&self.session), run.clone());
+        let closing = Closing { book: Arc::clone(&self.book), session, run, key: key.clone(), number };
         // Polled once, so that it is in the queue from here on and the numbers are in its order.
         let mut turn = Arc::clone(&self.turns).acquire_owned().boxed();
         let taken = (&mut turn).now_or_never();
@@ -93,7 +97,7 @@ impl Desk {
                 None => turn.await.ok(),
             };
             let answer = ask(&*approver, &asked, &check).await;
-            closing.close(&answer);
+            closing.close(&asked, &answer);
             answer
         };
         let coming = coming.boxed().shared();
@@ -135,22 +139,31 @@ impl Open {
 /// Takes the question out of the book once it is answered, or nobody waits for it any more.
 struct Closing {
     book: Arc<Mutex<Book>>,
+    session: Arc<SessionMemory>,
+    run: RunScope,
     key: Key,
     number: u64,
 }
 
 impl Closing {
     /// Remembers what is to be remembered, before an equal call could ask again.
-    fn close(self, answer: &Answer) {
-        if answer.remembered {
-            lock(&self.book).remembered.insert(self.key.clone());
-        }
+    fn close(self, request: &ApprovalRequest, answer: &Answer) {
+        remember(&self.session, &self.run, request, self.key.2.clone(), answer.scope);
     }
 }
 
 impl Drop for Closing {
     fn drop(&mut self) {
         lock(&self.book).remove(&self.key, self.number);
+    }
+}
+
+/// Remembers that calls equal to `call` are approved.
+fn remember(session: &SessionMemory, run: &RunScope, request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) {
+    match scope {
+        ApprovalScope::Call => {}
+        ApprovalScope::Caller | ApprovalScope::Run => run.remember(request, call, scope),
+        ApprovalScope::Session => session.remember(call),
     }
 }
 
@@ -162,7 +175,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
         let review = AssertUnwindSafe(async { approver.review(&request).await });
         let problem = match review.catch_unwind().await {
             Ok(Decision::Approved) => return Answer::approved(Judge::Approver),
-            Ok(Decision::ApprovedForSession) => return Answer::remembered(),
+            Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, Judge::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, Judge::Policy),
             Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
@@ -179,25 +192,8 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
     Answer::denied(reason, Judge::Approver)
 }
 
-fn key(request: &ApprovalRequest) -> Key {
-    (Arc::clone(&request.tool), canonical(&request.arguments).to_string(), request.variant.clone())
-}
-
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {
     book.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sorts the keys of all objects, so that equal arguments have equal texts.
-fn canonical(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(canonical).collect(),
-        Value::Object(fields) => {
-            let mut fields: Vec<_> = fields.iter().map(|(key, value)| (key.clone(), canonical(value))).collect();
-            fields.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-            fields.into_iter().collect()
-        }
-        other => other.clone(),
-    }
 }
 
 impl fmt::Debug for Desk {

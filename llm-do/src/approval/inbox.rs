@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{ApprovalRequest, Approver, Decision};
+use crate::event::ApprovalScope;
 
 /// Where the questions of an [`InboxApprover`] come out: for user interfaces, servers and tests.
 ///
@@ -127,7 +128,12 @@ impl PendingApproval {
         self.respond(Decision::approve());
     }
 
-    /// Lets the call run, and all equal ones of this session.
+    /// Lets the call run, and all equal ones within this scope.
+    pub fn approve_for(self, scope: ApprovalScope) {
+        self.respond(Decision::approve_for(scope));
+    }
+
+    /// Lets the call run, and all equal ones of this session, in whatever run and from whatever caller.
     pub fn approve_for_session(self) {
         self.respond(Decision::approve_for_session());
     }

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::Value;
 
+use crate::context::Variant;
 use crate::tool::Effect;
 
 /// A call that needs approval.
@@ -26,6 +27,14 @@ pub struct ApprovalRequest {
     pub caller: Arc<str>,
     /// The names of the calls that led to it, from the root to the caller.
     pub path: Vec<Arc<str>>,
+    /// The ids of the calls in `path`, in the same order: those of their [events](crate::Event).
+    pub path_ids: Vec<u64>,
+    /// The id of the run.
+    pub run: Arc<str>,
+    /// The id of the call: that of its events.
+    pub call: u64,
+    /// The id of the calling call; none for a root call, about which nobody is asked.
+    pub parent: Option<u64>,
     /// How the tool wants a call told in a line: a text with `{argument}` in the place of a value.
     pub template: Option<Arc<str>>,
     /// Its place among the questions that are open at once, from 1. The count begins anew when all are answered.
@@ -34,7 +43,9 @@ pub struct ApprovalRequest {
     pub problem: Option<String>,
     pub(super) total: Total,
     /// What tells the tool from others of its name, if several may have it.
-    pub(crate) variant: Option<Arc<str>>,
+    pub(crate) variant: Option<Variant>,
+    /// The same of each caller in `path`.
+    pub(crate) path_variants: Vec<Option<Variant>>,
 }
 
 impl ApprovalRequest {
@@ -48,11 +59,16 @@ impl ApprovalRequest {
             arguments,
             caller: Arc::default(),
             path: Vec::new(),
+            path_ids: Vec::new(),
+            run: Arc::default(),
+            call: 0,
+            parent: None,
             template: None,
             position: 1,
             problem: None,
             total: Total::of(1),
             variant: None,
+            path_variants: Vec::new(),
         }
     }
 

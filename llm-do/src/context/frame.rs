@@ -1,5 +1,6 @@
 //! The facts of one call.
 
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
@@ -14,6 +15,27 @@ use crate::prompt::Attached;
 use crate::rare::Rare;
 use crate::usage::{Limits, Meter, UsageRecorder};
 
+/// What tells a callee from others of its name, if it was put together while the program ran: all that makes it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Variant(Arc<str>);
+
+impl Variant {
+    pub(crate) fn new(text: impl Into<Arc<str>>) -> Self {
+        Self(text.into())
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Variant {
+    /// Without its text, which holds headers that may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Variant(..)")
+    }
+}
+
 /// The facts of one call; those that few calls have are on the heap.
 #[derive(Debug)]
 pub(crate) struct CallFrame {
@@ -22,6 +44,8 @@ pub(crate) struct CallFrame {
     /// How many calls of any kind it is inside of.
     pub(crate) nesting: u32,
     pub(crate) name: Arc<str>,
+    /// What tells the callee from others of its name.
+    pub(crate) variant: Option<Variant>,
     pub(crate) by: Caller,
     /// What it may call; none for whatever is registered.
     pub(crate) declared: Option<Arc<Declared>>,
@@ -62,6 +86,7 @@ impl CallFrame {
             depth: 0,
             nesting: 0,
             name,
+            variant: None,
             by,
             declared: None,
             meter: Meter::default(),

@@ -95,6 +95,7 @@ impl Run {
         CallFrame {
             depth: from.depth + u32::from(is_worker),
             nesting: from.nesting + 1,
+            variant: tool.and_then(|tool| tool.variant().cloned()),
             declared: tool.and_then(|tool| tool.declared.clone()),
             limits: tool.and_then(|tool| self.limits(tool)),
             is_shadow: from.is_shadow,
@@ -218,7 +219,7 @@ pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prep
 fn called_with<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
     let arguments = prepared.arguments().unwrap_or_default();
     match tool.variant() {
-        Some(variant) => Cow::Owned(json!([&*variant, arguments])),
+        Some(variant) => Cow::Owned(json!([variant.as_str(), arguments])),
         None => arguments,
     }
 }

@@ -20,7 +20,7 @@ use crate::registry::{Prepared, Registered};
 /// A call about which somebody is asked, by the rule of `source`.
 pub(super) struct Asked {
     source: RuleSource,
-    question: Question,
+    request: Box<ApprovalRequest>,
 }
 
 impl Run {
@@ -39,7 +39,7 @@ impl Run {
         }
         let proposal = self.propose(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
         match proposal.state {
-            State::Asked(question) => Ok(Some(Box::new(Asked { source: proposal.source, question }))),
+            State::Asked(request) => Ok(Some(Box::new(Asked { source: proposal.source, request }))),
             State::Ruled(answer) => {
                 decided(ctx, &proposal.source, &answer);
                 permitted(tool, answer).map(|_| None)
@@ -55,7 +55,8 @@ impl Run {
         prepared: &mut Prepared,
         asked: Asked,
     ) -> Result<(), CallError> {
-        let Asked { source, question } = asked;
+        let Asked { source, request } = asked;
+        let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
         let Came { value: answer, is_replayed } = self.ask(ctx, question).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
@@ -145,8 +146,8 @@ fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
             Verdict::Approved(edited) => (true, None, edited.clone()),
             Verdict::Denied(reason) | Verdict::Blocked(reason) => (false, Some(reason.clone()), None),
         };
-        let (by, remembered) = (answer.by, answer.remembered);
-        EventKind::ApprovalDecided { approved, by, rule, reason, edited, remembered }
+        let (by, scope) = (answer.by, answer.scope);
+        EventKind::ApprovalDecided { approved, by, rule, reason, edited, scope }
     });
 }
 
@@ -157,10 +158,16 @@ fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<
     request.effect = tool.effect();
     request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
     // All callers but the user, whose frame is the last.
-    request.path = ctx.frames().skip(1).map(|frame| Arc::clone(&frame.name)).collect();
-    request.path.pop();
-    request.path.reverse();
+    let mut callers: Vec<_> = ctx.frames().skip(1).collect();
+    callers.pop();
+    callers.reverse();
+    request.path = callers.iter().map(|frame| Arc::clone(&frame.name)).collect();
+    request.path_ids = callers.iter().map(|frame| frame.call).collect();
+    request.path_variants = callers.iter().map(|frame| frame.variant.clone()).collect();
+    request.run = ctx.run_id().into();
+    request.call = ctx.frame().call;
+    request.parent = request.path_ids.last().copied();
     request.template = tool.summary().map(Arc::from);
-    request.variant = tool.variant();
+    request.variant = tool.variant().cloned();
     Ok(request)
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Plane, Run, RunSettings};
+use crate::approval::RunMemory;
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Host};
 use crate::declared::Callee;
@@ -48,7 +49,10 @@ impl Root {
         };
         drop(self.id.set(Arc::clone(&id)));
         let limits = self.settings.limits(&self.plane);
-        let run = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation, self.settings));
+        // Dropped when the run ends, also where a handle keeps the run's context.
+        let approved = RunMemory::new();
+        let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
+        let run = Arc::new(Run::new(plane, id, self.conversation, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step.clone()));

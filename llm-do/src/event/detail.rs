@@ -54,10 +54,31 @@ pub enum Judge {
     Mode,
     /// The approver.
     Approver,
-    /// An earlier decision for this session.
+    /// An earlier decision, whose [scope](ApprovalScope) covers the call.
     Memory,
     /// Nobody: the run was cancelled first.
     Cancellation,
+}
+
+/// Which equal calls an approval covers: those of the same tool with the same arguments.
+///
+/// As JSON: `"call"`, `"caller"`, `"run"` or `"session"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApprovalScope {
+    /// This call, and equal calls of the same calling call that wait for the same answer.
+    #[default]
+    Call,
+    /// Equal calls in this run that come by the same path of callers: the same registered names from the root.
+    ///
+    /// A caller that was put together while the program ran counts as the same only if all that makes it is equal: its
+    /// instructions, model, settings, schemas and tools.
+    Caller,
+    /// Equal calls in this run, whoever makes them.
+    Run,
+    /// Equal calls in all runs of the [`Runtime`](crate::Runtime), whoever makes them.
+    Session,
 }
 
 /// Where the rule came from that says whether a call needs approval, the most telling first.

@@ -7,7 +7,7 @@ use llm_do_providers::{ResponsePart, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::detail::{Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
+use super::detail::{ApprovalScope, Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 use super::parts;
 use crate::usage::RunUsage;
 
@@ -80,8 +80,8 @@ pub enum EventKind {
         /// The arguments that the approver put in the place of those asked about.
         #[serde(skip_serializing_if = "Option::is_none")]
         edited: Option<Value>,
-        /// Whether equal calls of this session will run without a question.
-        remembered: bool,
+        /// Which equal calls will run without a question: more than this one only if the approver said so.
+        scope: ApprovalScope,
     },
     /// A guard changed or refused something of the call; none of it where a guard let everything pass.
     Guarded {

@@ -92,6 +92,26 @@ impl WorkerPlan {
         }
     }
 
+    /// Returns all that makes a worker which is put together while the program runs.
+    pub(super) fn variant(&self) -> Value {
+        // Their JSON leaves out the headers, which may be secrets.
+        let headers: Vec<_> = self.settings.extra_headers.iter().collect();
+        json!({
+            "instructions": self.instructions,
+            "model": self.model,
+            "compatible_models": self.compatible_models,
+            "settings": self.settings,
+            "extra_headers": headers,
+            // In full, with what is set of each.
+            "server_side_tools": format!("{:?}", self.server_side_tools),
+            "hints": self.hints,
+            "output": [json!(self.output.word()), self.output_schema()],
+            "max_turns": self.max_turns,
+            "retries": self.retries,
+            "limits": self.limits.as_deref(),
+        })
+    }
+
     /// Returns the schema of the output.
     pub(super) fn output_schema(&self) -> Value {
         match &self.schema {

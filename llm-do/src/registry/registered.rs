@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Duration;
 
 use llm_do_providers::ToolSpec;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::plan::{self, WorkerPlan};
 use crate::argument::Sample;
-use crate::context::StateKey;
+use crate::context::{StateKey, Variant};
 use crate::declared::Declared;
 use crate::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
 use crate::event::Kind;
@@ -44,6 +44,7 @@ pub struct Registered {
     takes_prompt: bool,
     /// What its macro registered, if one did.
     linked: Option<ToolDef>,
+    variant: OnceLock<Variant>,
 }
 
 /// What runs when the item is called.
@@ -99,6 +100,7 @@ impl Registered {
             arguments,
             takes_prompt: (def.takes_prompt)(),
             linked: Some(*def),
+            variant: OnceLock::new(),
         }
     }
 
@@ -124,6 +126,7 @@ impl Registered {
             arguments,
             takes_prompt: spec.input_schema.is_none(),
             linked: None,
+            variant: OnceLock::new(),
         }
     }
 
@@ -208,11 +211,15 @@ impl Registered {
         }
     }
 
-    /// Returns what tells it from others of its name, if it was put together while the program ran.
-    pub(crate) fn variant(&self) -> Option<Arc<str>> {
+    /// Returns what tells it from others of its name, if it was put together while the program ran: all that makes it.
+    pub(crate) fn variant(&self) -> Option<&Variant> {
         let plan = self.plan().filter(|_| self.place.is_none())?;
-        let declared: Vec<_> = self.declared().into_iter().flatten().collect();
-        Some(json!([plan.instructions, declared]).to_string().into())
+        Some(self.variant.get_or_init(|| {
+            let declared = self.declared.iter().flat_map(|declared| declared.iter());
+            let declared: Vec<_> = declared.map(|tool| [&*tool.shown, &*tool.tool]).collect();
+            let item = json!([self.spec.description, self.spec.parameters, self.timeout, declared]);
+            Variant::new(json!([item, plan.variant()]).to_string())
+        }))
     }
 
     /// Returns whether it may make calls of its own.

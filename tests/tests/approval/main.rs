@@ -8,6 +8,7 @@ mod memory;
 mod queue;
 mod request;
 mod rules;
+mod scope;
 mod workers;
 
 use std::sync::{Arc, Mutex};

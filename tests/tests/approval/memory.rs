@@ -46,11 +46,11 @@ async fn the_events_say_what_is_remembered_and_that_nobody_was_asked_then() {
     for event in recorder.events().into_iter().filter(|event| &*event.name == "paint") {
         match event.kind {
             EventKind::ApprovalAsked { position, total, .. } => facts.push(format!("{position}/{total}")),
-            EventKind::ApprovalDecided { remembered, .. } => facts.push(remembered.to_string()),
+            EventKind::ApprovalDecided { scope, .. } => facts.push(format!("{scope:?}")),
             _ => {}
         }
     }
-    assert_eq!(facts, ["1/1", "false", "1/1", "true", "0/0", "false"]);
+    assert_eq!(facts, ["1/1", "Call", "1/1", "Session", "0/0", "Call"]);
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::approval::Answer;
 use crate::context::{CallContext, Came, Way};
 use crate::dispatch::admit::refuse_cycle;
 use crate::error::{CallError, Fault};
-use crate::event::{Judge, RuleSource};
+use crate::event::{ApprovalScope, Judge, RuleSource};
 use crate::journal::{StepKind, StepSpec};
 use crate::registry::{Prepared, Registered};
 
@@ -58,7 +58,7 @@ impl Run {
             }
             None if has_result => {
                 // Reported as in the first process, where that takes no rule to be applied.
-                let rule = self.plane.approvals.pre_approved(tool).unwrap_or(&RuleSource::Journal);
+                let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
                 decided(ctx, rule, &Answer::approved(Judge::Policy));
             }
             _ => return Ok(false),
@@ -76,8 +76,9 @@ impl Run {
         has_result: bool,
     ) -> Result<(), CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
-        if answer.remembered {
-            self.plane.approvals.remember(&request(ctx, tool, prepared).map_err(invalid)?);
+        if answer.scope != ApprovalScope::Call {
+            let request = request(ctx, tool, prepared).map_err(invalid)?;
+            self.approvals().remember(&request, answer.scope, &self.approved);
         }
         if let Some(edited) = answer.edited_arguments() {
             *prepared = decode(tool, Ok(edited.clone()))?;
@@ -86,7 +87,7 @@ impl Run {
             (RuleSource::Journal, answer)
         } else {
             let request = || request(ctx, tool, prepared);
-            self.plane.approvals.recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
+            self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
         decided(ctx, &rule, &answer);
         match permitted(tool, answer)? {
