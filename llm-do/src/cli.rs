@@ -4,11 +4,16 @@ mod answer;
 mod approve;
 mod args;
 mod check;
+mod console;
 #[cfg(feature = "local-download")]
 mod fetch;
 mod files;
+mod gate;
 mod harden;
 mod input;
+mod journal;
+mod keyboard;
+mod patience;
 mod person;
 mod progress;
 mod run;
@@ -22,10 +27,10 @@ use clap::Parser;
 
 use self::args::{Arguments, Command};
 use crate::error::BoxError;
-use crate::event::printable;
+use crate::printable::printable;
 use crate::runtime::RuntimeBuilder;
 
-/// Runs the command line: `run`, `tools`, `check` and `harden`, over everything that is linked in.
+/// Runs the command line: `run`, `tools`, `check`, `journal` and `harden`, over everything that is linked in.
 ///
 /// With the feature `local-download` also `fetch`, which brings an embedded model's file, with a bar on a terminal.
 ///
@@ -91,6 +96,7 @@ impl Cli {
             Command::Run(options) => run::run(builder, &options),
             Command::Tools(options) => tools::list(builder, &options),
             Command::Check(options) => check::check(builder, &options),
+            Command::Journal(options) => journal::list(&options),
             Command::Harden(options) => harden::harden(builder, &options),
             #[cfg(feature = "local-download")]
             Command::Fetch(options) => fetch::fetch(&options),

@@ -32,7 +32,7 @@ pub(crate) use self::run_sinks::{RunSinks, SinksOfRuns};
 #[cfg(feature = "tracing")]
 pub use self::spans::TracingSink;
 #[cfg(feature = "cli")]
-pub(crate) use self::terminal::{Page, printable, told};
+pub(crate) use self::terminal::{BAR, Page, Rows, told};
 pub use self::terminal::{Terminal, Verbosity};
 
 /// One thing that happened in a run.

@@ -19,6 +19,8 @@ use serde_json::{Value, json};
 pub use self::error::{Interrupted, JournalError};
 pub use self::file::{FileJournal, Records};
 pub use self::memory::MemoryJournal;
+#[cfg(feature = "cli")]
+pub(crate) use self::place::name as called;
 pub(crate) use self::place::{Places, Visit, digest};
 pub use self::record::Record;
 pub(crate) use self::record::too_deep;

@@ -8,9 +8,11 @@ mod write;
 mod yaml;
 
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::open_file::read_only;
 use crate::worker_spec::WorkerSpec;
 
 /// How the names of worker files end.
@@ -124,7 +126,7 @@ pub(crate) fn read_dirs(dirs: &[PathBuf]) -> Result<Vec<(WorkerSpec, PathBuf)>, 
 }
 
 /// Lists the worker files of a folder.
-fn files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
@@ -138,7 +140,8 @@ fn files(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
 }
 
 fn open(path: &Path) -> Result<WorkerSpec, Vec<String>> {
-    let text = std::fs::read_to_string(path).map_err(|error| vec![format!("{}: not read: {error}", path.display())])?;
+    let text = read_only(path).and_then(io::read_to_string);
+    let text = text.map_err(|error| vec![format!("{}: not read: {error}", path.display())])?;
     read(&text).map_err(|faults| faults.iter().map(|fault| fault.at(path)).collect())
 }
 

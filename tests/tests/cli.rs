@@ -110,7 +110,7 @@ fn wrong_input_exits_with_2_and_says_which_argument_is_wrong() {
 
 #[test]
 fn a_failure_exits_with_1_and_cannot_steer_the_terminal() {
-    fails(&["run", "--tool", "fail", "\u{1b}[2Jgone"], 1, "`fail` failed: \u{fffd}[2Jgone");
+    fails(&["run", "--tool", "fail", "\u{1b}[2Jgone"], 1, "`fail` failed: \\u{1b}[2Jgone");
 }
 
 #[test]
@@ -316,6 +316,105 @@ fn a_run_with_a_journal_is_resumed_and_says_so() {
 }
 
 #[test]
+fn a_run_that_failed_says_how_to_resume_it() {
+    let (_folder, _, journal) = journal();
+    let hint = "run the same command again to resume: what is recorded in";
+    fails(&["run", "--journal", &journal, "Ann"], 1, hint);
+    fails(&["run", "--journal", &journal, "--reject-all", "Ann"], 1, "what failed at the end is tried again");
+    let other = stderr(&app(&["run", "--journal", &journal, "--approve-all", "Bob"]));
+    assert!(other.contains("departs from its journal") && !other.contains(hint), "it would be no help: {other}");
+    assert!(!stderr(&app(&["run", "Ann"])).contains(hint), "there is nothing to resume");
+}
+
+#[test]
+fn verbose_marks_what_is_replayed() {
+    let (_folder, _, journal) = journal();
+    let run = || stderr(&app(&["run", "-v", "--journal", &journal, "--approve-all", "Ann"]));
+    assert!(!run().contains("replayed"));
+    let again = run();
+    assert!(again.contains("← write \"wrote Hello!\" (replayed)"), "{again}");
+}
+
+#[test]
+fn a_journal_is_listed_as_the_tree_of_its_calls() {
+    let (_folder, path, journal) = journal();
+    assert_eq!(stdout(&app(&["run", "--journal", &journal, "--approve-all", "A\u{1b}\u{200b}\nnn"])), "wrote Hello!\n");
+    let text = stdout(&app(&["journal", &journal]));
+    let without_time: Vec<_> = text.lines().map(|line| line[22..].to_owned()).collect();
+    let place = |start: &str| without_time.iter().position(|line| line.starts_with(start));
+    let expected = [
+        "run main_entry {\"name\":\"A\\u001b\\u{200b}\\nnn\"} (run ",
+        "  call greet {\"input\":",
+        "    model test:",
+        "  tool write {\"text\":\"Hello!\"} → \"wrote Hello!\"",
+        "result main_entry → \"wrote Hello!\"",
+    ];
+    let places: Vec<_> = expected.iter().map(|start| place(start)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in\n{text}");
+    assert!(text.lines().all(|line| line.as_bytes()[19] == b'Z'), "{text}");
+
+    let lines = stdout(&app(&["journal", "--json", &journal]));
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let records: Vec<_> = FileJournal::read(&path).unwrap().map(Result::unwrap).collect();
+    assert_eq!(lines.len(), records.len());
+    for (line, record) in lines.iter().zip(&records) {
+        assert_eq!((line["key"].as_str(), line["name"].as_str()), (Some(&*record.key), Some(&*record.name)));
+        assert_eq!((&line["value"], &line["input"]), (&record.value, &*record.input));
+    }
+    assert!(lines.iter().any(|line| line["depth"] == 2 && line["kind"] == "model"), "{lines:?}");
+}
+
+#[test]
+fn a_journal_of_a_run_that_broke_off_lists_what_is_there() {
+    let (_folder, path, journal) = journal();
+    assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
+    let whole = std::fs::read_to_string(&path).unwrap();
+    // The header, the run, the model's answer, and no end of the call that asked the model.
+    let cut: String = whole.split_inclusive('\n').take(3).collect();
+    std::fs::write(&path, cut).unwrap();
+    let text = stdout(&app(&["journal", &journal]));
+    assert!(text.contains("  call greet (not ended)\n"), "{text}");
+    std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 3).replacen("{\"kex\"", "{\"key\"", 1)).unwrap();
+    let output = app(&["journal", &journal]);
+    assert!(stdout(&output).contains("run main_entry") && stderr(&output).contains("line 3 of the journal"));
+    assert_eq!(output.status.code(), Some(1));
+    fails(&["journal", "/nowhere/journal"], 1, "cannot use the journal");
+    std::fs::write(&path, "").unwrap();
+    assert_eq!(stdout(&app(&["journal", &journal])), "nothing is recorded\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn events_and_journals_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    for is_there in [false, true] {
+        let [events, journal] = ["events", "journal"].map(|name| folder.path().join(format!("{name}-{is_there}")));
+        if is_there {
+            for path in [&events, &journal] {
+                std::fs::write(path, "").unwrap();
+                std::fs::set_permissions(path, PermissionsExt::from_mode(0o664)).unwrap();
+            }
+        }
+        let paths = [events.to_str().unwrap(), journal.to_str().unwrap()];
+        let arguments = ["run", "--tool", "greet", "--events", paths[0], "--journal", paths[1], "Ann"];
+        assert_eq!(app(&arguments).status.code(), Some(0));
+        for path in paths {
+            assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600, "{path}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn events_may_go_to_standard_error() {
+    let output = app(&["run", "--tool", "greet", "--events", "/dev/stderr", "Ann"]);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "Hello!\n"));
+    assert!(stderr(&output).contains("call_finished"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
@@ -430,7 +529,7 @@ fn ctrl_c_cancels_the_run_and_exits_with_1() {
     let mut child =
         Command::new(env!("CARGO_BIN_EXE_app")).args(["run", "--tool", "wait"]).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    assert_eq!(lines.next().unwrap().unwrap(), "waiting");
+    assert_eq!(lines.next().unwrap().unwrap(), "│ waiting");
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert_eq!(lines.next().unwrap().unwrap(), "error: aborted by user");

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use crate::context::Variant;
+use crate::printable::printable;
 use crate::tool::Effect;
 
 /// A call that needs approval.
@@ -81,7 +82,7 @@ impl ApprovalRequest {
     /// Returns one line that says what the call would do.
     ///
     /// It is what the tool's `summary` says, or else `tool(argument="..", ..)`. A value of more than 80 characters is
-    /// cut, and the line says how much of it is missing. Line breaks and other characters that could steer a
+    /// cut, and the line says how much of it is missing. Line breaks, hidden characters and those that could steer a
     /// terminal are written as in Rust, `\n`.
     ///
     /// # Examples
@@ -106,6 +107,8 @@ impl ApprovalRequest {
     }
 
     /// Returns everything there is to know of the call, in lines: nothing is cut, and a text keeps its lines.
+    ///
+    /// Hidden characters and those that could steer a terminal are written as in Rust, `\u{200b}`.
     #[must_use]
     pub fn details(&self) -> String {
         let mut text = format!("tool: {} ({})\n", self.tool, told(self.effect));
@@ -122,8 +125,7 @@ impl ApprovalRequest {
             }
             other => text.push_str(&argument("arguments", other)),
         }
-        text.truncate(text.trim_end().len());
-        text
+        printable(text.trim_end())
     }
 }
 

@@ -1,13 +1,13 @@
 //! Approval by the person at the terminal.
 
-use std::io::{self, BufRead, Write};
+use std::io;
 
 use async_trait::async_trait;
 use serde_json::Value;
 
+use super::console::Console;
 use super::person::Person;
 use crate::approval::{ApprovalRequest, Approver, Decision};
-use crate::event::printable;
 
 const CHOICES: &str = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
 
@@ -15,66 +15,87 @@ const CHOICES: &str = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit,
 impl Approver for Person {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
         let request = request.clone();
-        let decided = self.ask(move |input, output| Dialogue { request: &request, input, output }.decide());
+        let decided = self.ask(move |console| Dialogue { request: &request, console }.decide());
         decided.await.unwrap_or_else(Decision::undecided)
     }
 }
 
 /// A question, and where it is asked and answered.
-struct Dialogue<'a, R, W> {
+struct Dialogue<'a, C> {
     request: &'a ApprovalRequest,
-    input: R,
-    output: W,
+    console: C,
 }
 
-impl<R: BufRead, W: Write> Dialogue<'_, R, W> {
+/// What is typed at the question.
+enum Answer<'a> {
+    Approve,
+    ApproveForSession,
+    Deny(&'a str),
+    Edit(&'a str),
+    Details,
+    Unknown,
+}
+
+impl<'a> Answer<'a> {
+    /// Reads a line. What approves is the whole line: one that only begins so is a line of some text.
+    fn of(line: &'a str) -> Self {
+        let line = line.trim();
+        let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match (word.to_lowercase().as_str(), rest.trim()) {
+            ("y" | "yes", "") => Self::Approve,
+            ("s" | "session", "") => Self::ApproveForSession,
+            ("d" | "details" | "?", "") => Self::Details,
+            ("n" | "no", reason) => Self::Deny(reason),
+            ("e" | "edit", arguments) if arguments.is_empty() || arguments.starts_with('{') => Self::Edit(arguments),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl<C: Console> Dialogue<'_, C> {
     /// Asks until the answer is a decision.
     fn decide(mut self) -> io::Result<Decision> {
-        let mut question = question(self.request);
+        self.console.show(&question(self.request))?;
+        if let Some(problem) = &self.request.problem {
+            self.console.show_text(&format!("The arguments given will not do: {problem}"))?;
+        }
         loop {
-            self.say(&question)?;
-            let Some(line) = self.answer(CHOICES)? else {
+            let Some(line) = self.console.ask(CHOICES)? else {
                 return Ok(Decision::undecided("the user closed the terminal"));
             };
-            let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((&line, ""));
-            match word.to_lowercase().as_str() {
-                "y" | "yes" | "a" => return Ok(Decision::approve()),
-                "s" | "session" => return Ok(Decision::approve_for_session()),
-                "n" | "no" => return Ok(refusal(rest)),
-                "e" | "edit" => match self.edited(rest)? {
-                    Ok(arguments) => return Ok(Decision::approve_with(arguments)),
-                    Err(fault) => question = fault,
-                },
-                "d" | "details" | "?" => question = format!("{}\n", self.request.details()),
-                _ => question.clear(),
+            match Answer::of(&line) {
+                Answer::Approve => return Ok(Decision::approve()),
+                Answer::ApproveForSession => return Ok(Decision::approve_for_session()),
+                Answer::Deny("") => return Ok(Decision::deny("the user said no")),
+                Answer::Deny(reason) => return Ok(Decision::deny(reason)),
+                Answer::Edit(arguments) => {
+                    if let Some(arguments) = self.edited(arguments)? {
+                        return Ok(Decision::approve_with(arguments));
+                    }
+                }
+                Answer::Details => self.console.show_text(&self.request.details())?,
+                Answer::Unknown => {}
             }
         }
     }
 
-    /// Reads arguments, those behind the word or those of the next line.
-    fn edited(&mut self, given: &str) -> io::Result<Result<Value, String>> {
-        let mut given = given.trim().to_owned();
+    /// Reads arguments, those behind the word or those of the next line; none to go back to the question.
+    fn edited(&mut self, given: &str) -> io::Result<Option<Value>> {
+        let mut given = given.to_owned();
         if given.is_empty() {
-            self.say(&format!("They are {}\n", self.request.arguments))?;
-            given = self.answer("Arguments, as JSON in one line, or nothing to go back: ")?.unwrap_or_default();
+            self.console.show_text(&format!("They are {}", self.request.arguments))?;
+            given = self.console.ask("Arguments, as JSON in one line, or nothing to go back: ")?.unwrap_or_default();
         }
-        if given.is_empty() {
-            return Ok(Err(String::new()));
+        if given.trim().is_empty() {
+            return Ok(None);
         }
-        Ok(serde_json::from_str(&given).map_err(|error| format!("that is not JSON: {error}\n")))
-    }
-
-    /// Reads a line; none if there will be no more.
-    fn answer(&mut self, prompt: &str) -> io::Result<Option<String>> {
-        self.say(prompt)?;
-        let mut line = String::new();
-        let is_over = self.input.read_line(&mut line)? == 0;
-        Ok((!is_over).then(|| line.trim().to_owned()))
-    }
-
-    fn say(&mut self, text: &str) -> io::Result<()> {
-        self.output.write_all(printable(text).as_bytes())?;
-        self.output.flush()
+        match serde_json::from_str(&given) {
+            Ok(arguments) => Ok(Some(arguments)),
+            Err(error) => {
+                self.console.show_text(&format!("that is not JSON: {error}"))?;
+                Ok(None)
+            }
+        }
     }
 }
 
@@ -89,13 +110,7 @@ fn question(request: &ApprovalRequest) -> String {
         Some(_) => format!("`{}`: {}", request.tool, request.summary()),
         None => request.summary(),
     };
-    let problem = request.problem.as_ref().map(|problem| format!("The arguments given will not do: {problem}\n"));
-    format!("{place}`{caller}` wants to call {what}\n{}", problem.unwrap_or_default())
-}
-
-fn refusal(reason: &str) -> Decision {
-    let reason = reason.trim();
-    Decision::deny(if reason.is_empty() { "the user said no" } else { reason })
+    format!("{place}`{caller}` wants to call {what}")
 }
 
 #[cfg(test)]
@@ -104,6 +119,7 @@ mod tests {
 
     use super::{Decision, Dialogue, Value};
     use crate::approval::ApprovalRequest;
+    use crate::cli::console::testing::Typed;
 
     fn request() -> ApprovalRequest {
         let mut request = ApprovalRequest::new("write", json!({ "path": "a.txt", "text": "one\ntwo\u{1b}[2J" }));
@@ -113,19 +129,24 @@ mod tests {
 
     /// Returns the decision, and all that was shown.
     fn decide(request: &ApprovalRequest, typed: &str) -> (Decision, String) {
-        let mut output = Vec::new();
-        let decision = Dialogue { request, input: typed.as_bytes(), output: &mut output }.decide().expect("a slice");
-        (decision, String::from_utf8(output).expect("a text"))
+        let mut console = Typed::new(typed);
+        let decision = Dialogue { request, console: &mut console }.decide().expect("it is typed");
+        (decision, console.shown)
     }
 
     #[test]
     fn each_answer_is_a_decision_and_what_is_none_is_asked_again() {
-        let decided = |typed| decide(&request(), typed).0;
+        let decided = |typed: &str| decide(&request(), typed).0;
         assert_eq!(decided("y\n"), Decision::approve());
         assert_eq!(decided("what\n\nYES\n"), Decision::approve());
         assert_eq!(decided("s\n"), Decision::approve_for_session());
         assert_eq!(decided("n\n"), Decision::deny("the user said no"));
         assert_eq!(decided("no not in  this folder\n"), Decision::deny("not in  this folder"));
+        for line in ["a", "a second line of the text", "yes please", "y, then", "s s", "session of today", "d y", "e y"]
+        {
+            let closed = Decision::undecided("the user closed the terminal");
+            assert_eq!(decided(&format!("{line}\n")), closed, "{line}");
+        }
         assert_eq!(decided(""), Decision::undecided("the user closed the terminal"));
         assert_eq!(decided("dy\n"), Decision::undecided("the user closed the terminal"), "nothing is guessed");
     }
@@ -134,7 +155,7 @@ mod tests {
     fn the_question_tells_the_call_and_cannot_steer_the_terminal() {
         let shown = decide(&request(), "d\ny\n").1;
         assert!(shown.starts_with(r#"`main` wants to call write(path="a.txt", text="one\ntwo\u{1b}[2J")"#), "{shown}");
-        assert!(shown.contains("text:\n    one\n    two\u{fffd}[2J\n"), "{shown}");
+        assert!(shown.contains("  │ text:\n  │     one\n  │     two\\u{1b}[2J\n"), "{shown}");
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
     }
 

@@ -25,6 +25,10 @@ pub(super) enum Command {
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state, models; what may be wrong goes to standard error.
     Check(CheckOptions),
+    /// List what a journal holds: what was called, with what, what it came to and when.
+    ///
+    /// Each call is above what happened in it. One that has not ended is listed if something in it has.
+    Journal(JournalOptions),
     /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
     ///
     /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
@@ -95,11 +99,15 @@ pub(super) struct RunOptions {
     #[arg(short, long, action = ArgAction::Count)]
     pub(super) verbose: u8,
     /// Write every event to this file, as JSON Lines.
+    ///
+    /// On Unix, only its owner may read it: it holds arguments and answers as they are.
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
     pub(super) workers: Workers,
     /// Record every effect in this file; if it has records of this run, resume it: nothing that is recorded is done again.
+    ///
+    /// `journal FILE` lists what it holds.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
     #[command(flatten)]
@@ -139,6 +147,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
     let wanted = || "give seconds, such as 90 or 0.5".to_owned();
     let seconds: f64 = text.parse().map_err(|_| wanted())?;
     Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+}
+
+#[derive(Args, Debug)]
+pub(super) struct JournalOptions {
+    /// The journal, as `run --journal` writes it.
+    #[arg(value_name = "FILE")]
+    pub(super) file: PathBuf,
+    /// Print each record as a line of JSON, with whole values, in the order in which the effects ended.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

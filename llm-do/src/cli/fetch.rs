@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::Failure;
 use super::args::FetchOptions;
 use super::run::{block_on, print_safely};
-use crate::event::printable;
+use crate::printable::printable;
 
 /// How the bar looks; `wide_bar` takes the room that the rest leaves.
 const STYLE: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {eta}";

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::args::RunOptions;
+use super::patience::announced;
 use crate::event::Kind;
 use crate::prompt::read_anywhere;
 use crate::registry::{Registered, Registry, did_you_mean};
@@ -124,7 +125,10 @@ fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Resul
         let text = format!("`{}` takes no files: only an item whose one argument is a `Prompt` does", item.name());
         return Err(Failure::Usage(text));
     }
-    let read = |path: &PathBuf| read_anywhere(path).map(|file| json!(file)).map_err(Failure::Usage);
+    let read = |path: &PathBuf| {
+        let what = format!("`{}` to be written to and closed", path.display());
+        announced(&what, || read_anywhere(path)).map(|file| json!(file)).map_err(Failure::Usage)
+    };
     let mut read = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if let Some(Value::Array(given)) = arguments.get_mut("attachments") {
         given.append(&mut read);

@@ -1,10 +1,13 @@
 //! The person at the terminal, who is asked one thing at a time.
 
-use std::io::{self, IsTerminal, Stderr, StdinLock};
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, oneshot};
 
+use super::console::{self, Terminal};
+use super::gate::Closed;
+use super::keyboard::{Keyboard, Withdrawal};
 use super::progress::Progress;
 
 /// The person at the terminal: approves calls, and answers what tools ask. Clones wait for each other.
@@ -21,27 +24,50 @@ impl Person {
 
     /// Returns whether there is a terminal to ask and to answer at.
     pub(super) fn is_there() -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        console::is_terminal()
     }
 
     /// Has a dialogue on a thread of its own; an error says why it came to nothing.
     ///
-    /// A read of a terminal cannot be stopped, and must not keep the runtime from ending.
+    /// Nothing else is shown until it ends, or until this is dropped, which withdraws the question.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        dialogue: impl FnOnce(StdinLock<'static>, Stderr) -> io::Result<T> + Send + 'static,
+        dialogue: impl FnOnce(Terminal) -> io::Result<T> + Send + 'static,
     ) -> Result<T, String> {
         let turn = Arc::clone(&self.turn).lock_owned().await;
         self.progress.settle().await;
+        let unreadable = |error: io::Error| format!("the terminal cannot be read: {error}");
+        let (keyboard, withdrawal) = Keyboard::open().map_err(unreadable)?;
+        let mut question = Question { is_answered: false, _withdrawal: withdrawal, _closed: self.progress.hold_back() };
         let (answer, answered) = oneshot::channel();
+        let progress = self.progress.clone();
         std::thread::spawn(move || {
-            // The run was cancelled if nobody waits for the answer any more.
-            let _ = answer.send(dialogue(io::stdin().lock(), io::stderr()));
+            progress.make_room();
+            // Nobody receives the answer to a question that was withdrawn.
+            let _ = answer.send(dialogue(Terminal::new(keyboard)));
             drop(turn);
         });
-        match answered.await {
-            Ok(answer) => answer.map_err(|error| format!("the terminal cannot be read: {error}")),
+        let answer = answered.await;
+        question.is_answered = true;
+        match answer {
+            Ok(answer) => answer.map_err(unreadable),
             Err(_) => Err("nobody answered".to_owned()),
+        }
+    }
+}
+
+/// A question that is open until this is dropped.
+struct Question {
+    is_answered: bool,
+    _withdrawal: Withdrawal,
+    _closed: Closed,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            // The row of the prompt, at whose end nothing will be typed any more.
+            let _ = io::stderr().write_all(b"\n");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `run`: one root call, its events, its result.
 
+use std::fs::File;
 use std::future::Future;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -13,15 +14,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::RunOptions;
 use super::input::root;
+use super::patience::{SILENCE, announce, announced};
 use super::person::Person;
 use super::progress::Progress;
 use super::{Failure, files, print};
 use crate::approval::ApprovalMode;
 use crate::error::{CallError, chain};
-use crate::event::{JsonLines, Verbosity, printable};
-use crate::journal::FileJournal;
+use crate::event::{JsonLines, Verbosity};
+use crate::journal::{FileJournal, JournalError};
+use crate::printable::printable;
 use crate::runtime::RuntimeBuilder;
 use crate::usage::UsageTree;
+
+/// The file that `--events` names.
+type EventFile = JsonLines<io::BufWriter<File>>;
 
 /// Runs what the options say and prints its result.
 pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), Failure> {
@@ -40,38 +46,65 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     if let Some(journal) = journal {
         builder = builder.journal(journal);
     }
+    progress.show_panics();
     let runtime = builder.build_on(registry).map_err(Failure::error)?;
     let start = runtime.start_named(&root.name, root.arguments).with_files();
     let handle = start.handle();
-    let result = block_on(&token, async {
+    let (result, is_aborted) = block_on(&token, async {
         let result = start.await;
+        let is_aborted = token.is_cancelled();
         progress.settle().await;
-        result
-    })?;
-    if options.verbose > 0 {
-        show_usage(&handle.usage_tree());
-    }
-    if let Some(file) = file {
-        file.finish().map_err(|error| Failure::Error(format!("the events are not all written: {error}")))?;
-    }
-    if token.is_cancelled() {
-        let hint = if options.journal.is_some() { "; run the same again to resume" } else { "" };
+        if options.verbose > 0 {
+            show_usage(&handle.usage_tree());
+        }
+        if let Some(file) = file {
+            finish(file, &token).await?;
+        }
+        Ok((result, is_aborted))
+    })??;
+    let journal = options.journal.as_deref();
+    if is_aborted {
+        let hint = journal.map(resuming).unwrap_or_default();
         return Err(Failure::Error(format!("aborted by user{hint}")));
     }
-    let returned = result.map_err(|error| failure(&error))?;
+    let returned = result.map_err(|error| failure(&error, journal))?;
     show(returned.value())?;
     files::keep(returned.attachments(), options.files.as_deref())
 }
 
 /// Creates the file for events, which is not that of the journal.
-fn create(path: &Path, journal: Option<&Path>) -> Result<Arc<JsonLines<io::BufWriter<std::fs::File>>>, Failure> {
+fn create(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, Failure> {
     let found = |path: &Path| path.canonicalize().ok();
     if journal.is_some_and(|journal| found(path).is_some_and(|path| found(journal) == Some(path))) {
         let text = format!("--events and --journal are both {}: choose two files", path.display());
         return Err(Failure::Usage(text));
     }
     let fault = |error| Failure::Usage(format!("cannot write --events {}: {error}", path.display()));
-    JsonLines::create(path).map(Arc::new).map_err(fault)
+    let what = format!("`{}` to be opened by a reader", path.display());
+    announced(&what, || JsonLines::create(path)).map(Arc::new).map_err(fault)
+}
+
+/// Waits until all events are written, as long as the user does: what they go to may take no more.
+async fn finish(file: Arc<EventFile>, token: &CancellationToken) -> Result<(), Failure> {
+    let mut writing = tokio::task::spawn_blocking(move || file.finish());
+    let interrupted = token.child_token();
+    // A run that was aborted has its events written all the same; the next interrupt ends the process.
+    let can_be_aborted = !token.is_cancelled();
+    let patience = tokio::time::sleep(SILENCE);
+    let aborted = || Failure::Error("aborted by user: the events are not all written".to_owned());
+    let written = tokio::select! {
+        written = &mut writing => written,
+        () = interrupted.cancelled(), if can_be_aborted => return Err(aborted()),
+        () = patience => {
+            announce("the events to be written: what --events names takes no more");
+            tokio::select! {
+                written = &mut writing => written,
+                () = interrupted.cancelled(), if can_be_aborted => return Err(aborted()),
+            }
+        }
+    };
+    let fault = |error: io::Error| Failure::Error(format!("the events are not all written: {error}"));
+    written.map_err(io::Error::from).flatten().map_err(fault)
 }
 
 /// Opens the journal, and says so if it is resumed.
@@ -160,14 +193,32 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
     }
 }
 
-fn failure(error: &CallError) -> Failure {
+/// Says why the run failed, and what to do.
+fn failure(error: &CallError, journal: Option<&Path>) -> Failure {
     let would_help = error.is_denied() && !error.is_blocked();
     let hint = match would_help {
         true if Person::is_there() => "\nrun with --approve-all to approve every call",
         true => "\nthere is no terminal to ask at; use --approve-all or --reject-all",
         false => "",
     };
-    Failure::Error(chain(error) + hint)
+    let resuming = journal.filter(|_| !is_of_journal(error)).map(resuming).unwrap_or_default();
+    Failure::Error(chain(error) + hint + &resuming)
+}
+
+/// Says how to go on with a run that is recorded.
+fn resuming(journal: &Path) -> String {
+    format!(
+        "\nrun the same command again to resume: what is recorded in `{}` is not done again, and what failed at the end is \
+         tried again",
+        journal.display()
+    )
+}
+
+/// Returns whether the journal itself is what is wrong: its errors say what to do.
+fn is_of_journal(error: &CallError) -> bool {
+    let first: &(dyn std::error::Error + 'static) = error;
+    std::iter::successors(Some(first), |error| error.source())
+        .any(|error| error.is::<JournalError>() || matches!(error.downcast_ref(), Some(CallError::Journal { .. })))
 }
 
 /// Prints text as it is, nothing for no result, anything else as JSON.

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 
 use super::queue::Queue;
 use super::{Delivery, Event, EventKind, EventSink};
+use crate::open_file::create_private;
 
 /// How many events may wait to be written: more than for other sinks, since a log is worth most when it is whole.
 const CAPACITY: usize = 65_536;
@@ -60,13 +61,17 @@ struct State<W: Write> {
 }
 
 impl JsonLines<BufWriter<File>> {
-    /// Writes to a new file at `path`; one that is there is replaced.
+    /// Writes to a new file at `path`; one that is there is emptied.
+    ///
+    /// Events hold arguments and answers as they are, so on Unix only the file's owner may read it: the permissions of
+    /// others on a file that is there are taken away. `path` may also be a device, or a pipe, which is waited for until
+    /// somebody reads it.
     ///
     /// # Errors
     ///
-    /// Returns an error if the file cannot be created.
+    /// Returns an error if the file cannot be created, or is another user's.
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
-        Ok(Self::new(BufWriter::new(File::create(path)?)))
+        Ok(Self::new(BufWriter::new(create_private(path.as_ref())?)))
     }
 }
 

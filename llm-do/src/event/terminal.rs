@@ -1,6 +1,7 @@
 //! Events for a person at a terminal.
 
 mod lines;
+mod rows;
 mod words;
 
 use std::collections::HashMap;
@@ -10,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-#[cfg(not(feature = "cli"))]
-use self::lines::printable;
 #[cfg(feature = "cli")]
-pub(crate) use self::lines::{printable, told};
+pub(crate) use self::lines::told;
+pub(crate) use self::rows::{BAR, Rows};
 use self::words::describe;
 use super::queue::{CAPACITY, Queue};
 use super::{Delivery, Delta, Event, EventKind, EventSink};
+use crate::printable::{printable, printable_line};
 
 /// How much a [`Terminal`] shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,8 +34,9 @@ pub enum Verbosity {
 
 /// Writes events for a person, in the background: each call below its caller, long values cut.
 ///
-/// A line of a value is cut to 160 characters, and what has several lines to 10 of them. Characters that would steer
-/// the terminal are replaced. A terminal that hangs stops no run: at most 4,096 events wait for it, and a line says how
+/// A line of a value is cut to 160 characters, and what has several lines to 10 of them. Texts of models and tools stand
+/// behind a bar, `│`, and their hidden characters and those that would steer the terminal are escapes, so that none looks
+/// like a line of the program's. A terminal that hangs stops no run: at most 4,096 events wait for it, and a line says how
 /// many were dropped.
 ///
 /// ```
@@ -99,8 +101,10 @@ pub(crate) struct Page<W: Write + Send>(Mutex<State<W>>);
 struct State<W> {
     writer: W,
     verbosity: Verbosity,
-    /// The call whose model's line is not ended yet.
-    in_line: Option<Place>,
+    /// How many columns the terminal has now, if it is one.
+    width: fn() -> Option<usize>,
+    /// The call whose model's row is not ended yet, and how many columns of that row are written.
+    in_row: Option<(Place, usize)>,
     /// How many calls each call is inside of.
     levels: HashMap<Place, usize>,
 }
@@ -110,7 +114,12 @@ type Place = (Arc<str>, u64);
 
 impl<W: Write + Send> Page<W> {
     pub(crate) fn new(writer: W, verbosity: Verbosity) -> Self {
-        Self(Mutex::new(State { writer, verbosity, in_line: None, levels: HashMap::new() }))
+        Self::with_width(writer, verbosity, || None)
+    }
+
+    /// Breaks rows where the terminal would, so that each begins as it should.
+    pub(crate) fn with_width(writer: W, verbosity: Verbosity, width: fn() -> Option<usize>) -> Self {
+        Self(Mutex::new(State { writer, verbosity, width, in_row: None, levels: HashMap::new() }))
     }
 }
 
@@ -132,8 +141,8 @@ impl<W: Write> State<W> {
         }
         let level = self.level(event);
         match &event.kind {
-            EventKind::Progress { text } if self.verbosity == Verbosity::Quiet => self.lines(0, text),
-            EventKind::Progress { text } => self.lines(level + 1, text),
+            EventKind::Progress { text } if self.verbosity == Verbosity::Quiet => self.text(0, text),
+            EventKind::Progress { text } => self.text(level + 1, text),
             EventKind::ModelDelta { delta } => self.stream(event, level, delta),
             kind => match describe(event, kind, self.verbosity) {
                 Some(text) => self.lines(level, &text),
@@ -158,35 +167,51 @@ impl<W: Write> State<W> {
         level
     }
 
+    /// Writes what the program says of a call.
     fn lines(&mut self, level: usize, text: &str) -> io::Result<()> {
-        let mut page = self.end_line().to_owned();
+        let indent = "  ".repeat(level);
+        let rows = Rows { first: &indent, other: &format!("{indent}  {BAR}"), width: (self.width)() };
+        let mut page = self.end_row().to_owned();
         for line in printable(text).split('\n') {
-            page.push_str(&"  ".repeat(level));
-            page.push_str(line);
-            page.push('\n');
+            page.push_str(&rows.of(line));
         }
         self.write(&page)
     }
 
-    /// Goes on with the line of a model, or begins one that says whose it is, where another model was writing.
+    /// Writes a text that a tool made.
+    fn text(&mut self, level: usize, text: &str) -> io::Result<()> {
+        let bar = format!("{}{BAR}", "  ".repeat(level));
+        let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
+        let page = format!("{}{}", self.end_row(), rows.of(&printable(text)));
+        self.write(&page)
+    }
+
+    /// Goes on with the row of a model, or begins one, below the model's name where another model was writing.
     fn stream(&mut self, event: &Event, level: usize, delta: &Delta) -> io::Result<()> {
         let (Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments(text)) = delta;
         if text.is_empty() {
             return Ok(());
         }
         let place = (Arc::clone(&event.run), event.call);
-        let mut page = String::new();
-        if self.in_line.as_ref().is_some_and(|writing| *writing != place) {
-            page = format!("{}{}{}: ", self.end_line(), "  ".repeat(level), printable(&event.name));
-        }
-        page.push_str(&printable(text));
-        self.in_line = (!text.ends_with('\n')).then_some(place);
+        let (indent, mut page) = ("  ".repeat(level), String::new());
+        let mut column = match self.in_row.take() {
+            Some((writing, column)) if writing == place => Some(column),
+            Some(_) => {
+                page = format!("\n{indent}{}:\n", printable_line(&event.name));
+                None
+            }
+            None => None,
+        };
+        let bar = format!("{indent}{BAR}");
+        let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
+        rows.push(&mut page, &mut column, &printable(text));
+        self.in_row = column.map(|column| (place, column));
         self.write(&page)
     }
 
-    /// Returns what ends a line that a model has begun.
-    fn end_line(&mut self) -> &'static str {
-        if self.in_line.take().is_some() { "\n" } else { "" }
+    /// Returns what ends a row that a model has begun.
+    fn end_row(&mut self) -> &'static str {
+        if self.in_row.take().is_some() { "\n" } else { "" }
     }
 
     fn write(&mut self, page: &str) -> io::Result<()> {

@@ -104,7 +104,7 @@ pub(super) fn in_words(parent: &str, place: u32) -> String {
 }
 
 /// Returns the name of the call of a key, as it was called.
-pub(super) fn name(key: &str) -> String {
+pub(crate) fn name(key: &str) -> String {
     names(key).last().unwrap_or_default()
 }
 

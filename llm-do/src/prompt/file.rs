@@ -4,8 +4,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::Dir;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
 use llm_do_providers::Attachment;
+
+use crate::open_file::NOT_A_FILE;
 
 /// The largest file that is read: the smallest limit of the big providers on one file is 20 MB.
 const MAX_BYTES: u64 = 20 << 20;
@@ -27,12 +29,27 @@ fn read_below(root: &Path, path: &Path) -> Result<Attachment, String> {
     };
     let inside = below(root, path);
     let inside = inside.as_deref().unwrap_or(path);
-    // Asked before it is opened: to open a pipe is to wait until somebody writes to it, and a model may name one.
-    let kind = dir.metadata(inside).map_err(fault)?.file_type();
-    if !kind.is_file() && !kind.is_dir() {
-        return Err(format!("the attachment `{}` is a pipe, a socket or a device: attach a file", path.display()));
+    // Before it is opened, since opening a device may do something.
+    refuse_other_than_files(path, &dir.metadata(inside).map_err(fault)?)?;
+    open_below(&dir, inside, path).map_err(fault)?
+}
+
+/// Reads what is at a path by now: another process may have put something else there since its kind was checked.
+fn open_below(dir: &Dir, inside: &Path, path: &Path) -> io::Result<Result<Attachment, String>> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    cap_std::fs::OpenOptionsExt::custom_flags(&mut options, crate::open_file::nonblocking());
+    let file = dir.open_with(inside, &options)?;
+    let metadata = file.metadata()?;
+    Ok(refuse_other_than_files(path, &metadata).and_then(|()| attachment(path, metadata.is_dir(), file)))
+}
+
+fn refuse_other_than_files(path: &Path, metadata: &Metadata) -> Result<(), String> {
+    if metadata.is_file() || metadata.is_dir() {
+        return Ok(());
     }
-    attachment(path, kind.is_dir(), dir.open(inside).map_err(fault)?)
+    Err(format!("the attachment `{}` is {NOT_A_FILE}: attach a file", path.display()))
 }
 
 /// Returns a path as it is below the root, if it begins with the root: as that was given, or as it is on the disk.
@@ -42,7 +59,7 @@ fn below(root: &Path, path: &Path) -> Option<PathBuf> {
     of(root).or_else(|| path.is_absolute().then(on_disk).flatten())
 }
 
-/// Reads a file wherever it is: one that the user named.
+/// Reads a file wherever it is: one that the user named, which may be a pipe that is waited for.
 #[cfg(feature = "cli")]
 pub(crate) fn read_anywhere(path: &Path) -> Result<Attachment, String> {
     let fault = |error: io::Error| fault(path, path, &error);
@@ -85,4 +102,24 @@ fn from_bytes(name: &str, bytes: Vec<u8>) -> Attachment {
     let otherwise = || if std::str::from_utf8(&bytes).is_ok() { "text/plain" } else { "application/octet-stream" };
     let media_type = by_content.or_else(by_name).unwrap_or_else(|| otherwise().to_owned());
     Attachment::new(media_type, bytes).named(name)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::path::Path;
+
+    use cap_std::ambient_authority;
+    use cap_std::fs::Dir;
+
+    use super::open_below;
+
+    #[test]
+    fn a_pipe_that_took_the_place_of_a_file_is_refused_without_waiting_for_a_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(folder.path().join("a.txt")).status().unwrap().success());
+        let dir = Dir::open_ambient_dir(folder.path(), ambient_authority()).unwrap();
+        let path = Path::new("a.txt");
+        let error = open_below(&dir, path, path).unwrap().unwrap_err();
+        assert!(error.contains("is a pipe, a socket or a device"), "{error}");
+    }
 }

@@ -19,7 +19,7 @@ async fn shown(verbosity: Verbosity) -> String {
 
 #[tokio::test]
 async fn the_quiet_terminal_shows_progress_and_nothing_else() {
-    assert_eq!(shown(Verbosity::Quiet).await, "begun\n");
+    assert_eq!(shown(Verbosity::Quiet).await, "│ begun\n");
 }
 
 #[tokio::test]
@@ -27,11 +27,11 @@ async fn calls_are_shown_below_their_callers_and_many_lines_are_cut() {
     let text = shown(Verbosity::Calls).await;
     let begins = |start: &str| text.lines().any(|line| line.starts_with(start));
     assert!(begins("→ entry report"), "{text}");
-    assert!(begins("  begun"), "{text}");
+    assert!(begins("  │ begun"), "{text}");
     assert!(begins("  → worker summarise {\"input\":\"all\"}"), "{text}");
     assert!(begins("    → tool write_twelve"), "{text}");
     assert!(begins("    ← write_twelve ("), "{text}");
-    assert_eq!(text.lines().filter(|line| *line == "        line").count(), 10, "{text}");
+    assert_eq!(text.lines().filter(|line| *line == "      │ line").count(), 10, "{text}");
     assert!(text.contains("\n        … (2 more lines)\n"), "{text}");
 }
 
@@ -47,8 +47,8 @@ async fn what_models_write_is_shown_as_it_comes_and_once() {
         written.text()
     };
     let (calls, stream) = (show(Verbosity::Calls, model.clone()).await, show(Verbosity::Stream, model).await);
-    assert!(calls.contains("got \"said\" (") && !calls.contains("\nsaid\n"), "{calls}");
-    assert!(stream.contains("\nsaid\n") && !stream.contains("got \"said\""), "{stream}");
+    assert!(calls.contains("got \"said\" (") && !calls.contains("│ said"), "{calls}");
+    assert!(stream.contains("\n│ said\n") && !stream.contains("got \"said\""), "{stream}");
 }
 
 #[tokio::test]

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::printable::printable_line;
+
 /// How many characters of a value are shown.
 const WIDTH: usize = 80;
 
@@ -64,7 +66,7 @@ fn plain(value: &Value) -> String {
     }
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
-    line(shown) + &hidden
+    printable_line(shown) + &hidden
 }
 
 /// Writes a value for a list: a text in quotes, and what is hidden of it behind them.
@@ -72,8 +74,10 @@ fn quoted(value: &Value) -> String {
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
     match value {
-        Value::String(_) => format!("\"{}\"{hidden}", line(&shown.replace('\\', "\\\\").replace('"', "\\\""))),
-        _ => line(shown) + &hidden,
+        Value::String(_) => {
+            format!("\"{}\"{hidden}", printable_line(&shown.replace('\\', "\\\\").replace('"', "\\\"")))
+        }
+        _ => printable_line(shown) + &hidden,
     }
 }
 
@@ -92,24 +96,6 @@ fn cut(text: &str) -> (&str, String) {
     let more = text[end..].chars().count();
     let unit = if more == 1 { "character" } else { "characters" };
     (&text[..end], format!("… {} {unit} more", grouped(more)))
-}
-
-fn line(text: &str) -> String {
-    text.chars().map(visible).collect()
-}
-
-/// Writes a character that would break the line, or turn its direction, as an escape.
-fn visible(character: char) -> String {
-    match character {
-        '\u{61c}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{2069}'
-        | '\u{feff}'
-        | '\u{e0000}'..='\u{e007f}' => character.escape_unicode().to_string(),
-        character if character.is_control() => character.escape_default().to_string(),
-        character => character.to_string(),
-    }
 }
 
 /// Writes a number with commas: `1,234`.

@@ -1,6 +1,8 @@
-//! Texts cut to what a person reads, and without what would steer a terminal.
+//! Texts cut to what a person reads.
 
 use std::borrow::Cow;
+
+use super::rows::BAR;
 
 /// The longest line shown of a value, in characters.
 const WIDTH: usize = 160;
@@ -8,17 +10,7 @@ const WIDTH: usize = 160;
 /// The most lines shown of a value.
 const LINES: usize = 10;
 
-/// Replaces characters that steer a terminal or turn the direction of text: a model may have written them.
-pub(crate) fn printable(text: &str) -> String {
-    let steers = |c: char| match c {
-        '\n' | '\t' => false,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        c => c.is_control(),
-    };
-    text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
-}
-
-/// Puts a value between two texts: on their line if it has one line, else in lines of its own below.
+/// Puts a value between two texts: on their line if it has one line, else in lines of its own below, each behind a bar.
 pub(crate) fn told(before: &str, value: &str, after: &str) -> String {
     let mut lines = value.lines();
     match (lines.next(), lines.next()) {
@@ -34,7 +26,7 @@ pub(super) fn flat(text: &str) -> Cow<'_, str> {
 }
 
 fn block(text: &str) -> String {
-    let shown = text.lines().take(LINES).map(|line| format!("\n    {}", cut(line)));
+    let shown = text.lines().take(LINES).map(|line| format!("\n  {BAR}{}", cut(line)));
     match text.lines().count().saturating_sub(LINES) {
         0 => shown.collect(),
         more => shown.chain([format!("\n    … ({more} more {})", if more == 1 { "line" } else { "lines" })]).collect(),
@@ -68,7 +60,7 @@ mod tests {
     #[test]
     fn lines_are_cut_to_a_number_and_it_is_said_how_many_are_left() {
         let text = |lines: usize| vec!["x"; lines].join("\n");
-        assert_eq!(told("← read", &text(2), " (1 ms)"), "← read (1 ms)\n    x\n    x");
+        assert_eq!(told("← read", &text(2), " (1 ms)"), "← read (1 ms)\n  │ x\n  │ x");
         assert_eq!(told("", &text(LINES), "").lines().count(), LINES + 1);
         assert!(told("", &text(LINES + 1), "").ends_with("x\n    … (1 more line)"));
         assert!(told("", &text(LINES + 2), "").ends_with("x\n    … (2 more lines)"));

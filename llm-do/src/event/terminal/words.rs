@@ -15,9 +15,10 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::CallStarted { what, arguments, .. } => {
             Some(told(&format!("→ {} {name}", what.as_str()), &arguments.to_string(), ""))
         }
-        EventKind::CallFinished { outcome, elapsed_ms, note, .. } => {
+        EventKind::CallFinished { outcome, elapsed_ms, note, replayed, .. } => {
             let note = note.as_deref().map(|note| format!("; {}", told("", note, "").trim_start())).unwrap_or_default();
-            let after = format!(" ({elapsed_ms} ms{note})");
+            let how = if *replayed { "replayed".to_owned() } else { format!("{elapsed_ms} ms") };
+            let after = format!(" ({how}{note})");
             Some(match outcome {
                 Outcome::Result(value) => told(&format!("← {name}"), &text(value), &after),
                 Outcome::Error(error) => told(&format!("✗ {name}"), error, &after),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::super::JournalError;
 use super::super::replay::Replay;
 use super::records::{HEADER, Records};
+use crate::open_file::{make_private, without_waiting};
 
 /// A file that no other journal has open; freed when dropped.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Drop for LockedFile {
 pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
     let io = |source| JournalError::Io { path: path.to_owned(), source };
     let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
+    without_waiting(options.read(true).write(true).create(true).truncate(false));
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(io)?;
@@ -49,7 +50,9 @@ pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
 
 /// Opens the file at `path` to read its records.
 pub(super) fn read(path: PathBuf) -> Result<Records, JournalError> {
-    let file = File::open(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
+    let file = without_waiting(OpenOptions::new().read(true))
+        .open(&path)
+        .map_err(|source| JournalError::Io { path: path.clone(), source })?;
     refuse_other_than_files(&file, &path)?;
     Records::new(path, file)
 }
@@ -82,6 +85,7 @@ fn load(records: &mut Records) -> Result<Replay, JournalError> {
 }
 
 fn begin(mut file: &File, path: &Path) -> io::Result<()> {
+    make_private(file)?;
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
     file.write_all(HEADER)?;

@@ -1,0 +1,22 @@
+//! The command line at a terminal: questions, answers, and what is shown meanwhile.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+mod approve;
+mod input;
+mod pipes;
+mod progress;
+mod session;
+
+/// The prompt of an approval, in a row of its own.
+const PROMPT: &str = "\r\nApprove? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
+
+/// The arguments that run a tool with this input.
+fn tool<'a>(name: &'a str, input: &'a str) -> [&'a str; 5] {
+    ["run", "--tool", name, "--input-json", input]
+}
+
+/// Returns the rows as one text.
+fn text(rows: &[String]) -> String {
+    rows.join("\n")
+}
