@@ -1,11 +1,13 @@
 //! Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
 
 mod error;
+mod expected;
 mod file;
 mod memory;
 mod place;
 mod record;
 mod replay;
+mod shared;
 mod step;
 
 use std::fmt::Debug;
@@ -87,6 +89,11 @@ pub trait Journal: Debug + Send + Sync + 'static {
     ///
     /// If it is recorded, its value is returned and `local` is never polled. Else `local` runs, and its value is recorded
     /// before it is returned.
+    ///
+    /// The journals here also wait, with what is not recorded, until the recorded concurrent calls of the same parent have
+    /// begun: if they do not come, the program is not the one that was recorded, and a recorded effect could run a second
+    /// time under another key. `local` is then never polled. They wait for 1 second, or for 10 seconds while some of the
+    /// missing calls may still begin.
     ///
     /// # Errors
     ///

@@ -229,20 +229,110 @@ async fn a_recorded_call_that_is_never_made_is_told_at_the_end_of_its_caller() {
     assert!(again.unused(&main).is_none());
 }
 
-#[tokio::test]
-async fn concurrent_calls_may_come_in_any_order_and_be_others() {
+/// Records `a` and `b` in `main`, in flight at the same time; `b` ends first.
+async fn record_two_at_once() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let (first, second) = (tool("main", 0, "a", json!(1)), tool("main", 1, "b", json!(2)));
-    second.overlap();
+    [&first, &second].into_iter().for_each(StepSpec::overlap);
     journal.step(second, gives(json!("b"))).await.unwrap();
     journal.step(first, gives(json!("a"))).await.unwrap();
-    let again = journal.replayed();
-    assert_eq!(again.step(tool("main", 0, "b", json!(2)), never()).await.unwrap(), "b");
-    assert_eq!(again.step(tool("main", 1, "c", json!(3)), gives(json!("c"))).await.unwrap(), "c");
-    let error = again.unused("main").unwrap();
-    assert!(diverged(&error).1.starts_with("tool `a` "), "{error}");
-    assert_eq!(again.step(tool("main", 2, "a", json!(1)), never()).await.unwrap(), "a");
+    journal
+}
+
+fn at_once(step: StepSpec) -> StepSpec {
+    step.overlap();
+    step
+}
+
+#[tokio::test(start_paused = true)]
+async fn concurrent_calls_may_come_in_any_order() {
+    let again = record_two_at_once().await.replayed();
+    assert_eq!(again.step(at_once(tool("main", 0, "b", json!(2))), never()).await.unwrap(), "b");
+    assert_eq!(again.step(at_once(tool("main", 1, "a", json!(1))), never()).await.unwrap(), "a");
     assert!(again.unused("main").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_call_does_not_start_while_recorded_concurrent_calls_are_missing() {
+    for (name, input) in [("a", json!(3)), ("c", json!(1))] {
+        let again = record_two_at_once().await.replayed();
+        // As it is when it begins: the other call, also an unknown one, has not begun yet.
+        let first = tool("main", 0, name, input.clone());
+        let second = async {
+            first.overlap();
+            again.step(at_once(tool("main", 1, "b", json!(4))), never()).await
+        };
+        let (first, second) = tokio::join!(again.step(first.clone(), never()), second);
+        for error in [first.unwrap_err(), second.unwrap_err()] {
+            let (place, recorded, _) = diverged(&error);
+            assert_eq!(place, "`main` → 1st call");
+            assert!(recorded.starts_with("tool `a` "), "{error}");
+        }
+        assert_eq!(again.records().len(), 2);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unknown_call_runs_once_the_recorded_concurrent_calls_have_begun() {
+    let again = record_two_at_once().await.replayed();
+    let later = async {
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        again.step(at_once(tool("main", 1, "b", json!(2))), never()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(900)).await;
+        again.step(at_once(tool("main", 2, "a", json!(1))), never()).await.unwrap();
+    };
+    let unknown = at_once(tool("main", 0, "c", json!(3)));
+    let (ran, ()) = tokio::join!(again.step(unknown, gives(json!("c"))), later);
+    assert_eq!(ran.unwrap(), "c");
+    assert!(again.unused("main").is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_was_not_recorded_does_not_wait_for_calls_of_a_later_time() {
+    let journal = MemoryJournal::new();
+    // As if the call at place 0 had ended without a record: denied, for one.
+    for place in 1..3 {
+        journal.step(tool("main", place, "a", json!(place)), gives(json!(place))).await.unwrap();
+    }
+    let begun = tokio::time::Instant::now();
+    let again = journal.replayed();
+    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), gives(json!(0))).await.unwrap(), 0);
+    assert_eq!(begun.elapsed(), Duration::ZERO);
+    // Where those were in flight together, it can be seen only after a while that they do not come.
+    let journal = MemoryJournal::new();
+    for place in 1..3 {
+        journal.step(at_once(tool("main", place, "a", json!(place))), gives(json!(place))).await.unwrap();
+    }
+    let again = journal.replayed();
+    assert_eq!(again.step(tool("main", 0, "denied", json!(0)), gives(json!(0))).await.unwrap(), 0);
+    for place in 1..3 {
+        again.step(at_once(tool("main", place, "a", json!(place))), never()).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn recorded_concurrent_calls_end_again_in_the_order_in_which_they_ended() {
+    let again = record_two_at_once().await.replayed();
+    let (a, b) = (at_once(tool("main", 0, "a", json!(1))), at_once(tool("main", 1, "b", json!(2))));
+    let first = tokio::select! {
+        biased;
+        first = again.step(a, never()) => first,
+        first = again.step(b, never()) => first,
+    };
+    assert_eq!(first.unwrap(), "b");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_waiting_call_that_is_given_up_leaves_nothing_behind() {
+    let again = record_two_at_once().await.replayed();
+    let unknown = at_once(tool("main", 0, "c", json!(3)));
+    let waiting = again.step(unknown.clone(), never());
+    tokio::time::timeout(Duration::from_millis(10), waiting).await.unwrap_err();
+    assert_eq!(again.records().len(), 2);
+    for (place, (name, input)) in (1..).zip([("b", 2), ("a", 1)]) {
+        again.step(at_once(tool("main", place, name, json!(input))), never()).await.unwrap();
+    }
+    assert_eq!(again.step(unknown, gives(json!("c"))).await.unwrap(), "c");
 }
 
 #[tokio::test]
@@ -356,6 +446,7 @@ async fn a_torn_last_line_is_cut_off() {
         fs::write(&path, [&whole, tail.as_bytes()].concat()).unwrap();
         assert_eq!(names(&path), ["a", "b", "c"], "{tail:?}");
         let journal = FileJournal::open(&path).unwrap();
+        record_three(&journal).await;
         journal.step(tool("main", 3, "d", Value::Null), gives(Value::Null)).await.unwrap();
         drop(journal);
         assert_eq!(names(&path), ["a", "b", "c", "d"], "{tail:?}");

@@ -193,7 +193,8 @@ impl InputHandler for Nobody {
 }
 
 fn process(journal: &MemoryJournal, log: &Log) -> RuntimeBuilder {
-    Runtime::builder().journal(journal.clone()).state(log.clone()).state(Changed(Vec::new()))
+    let builder = Runtime::builder().journal(journal.clone()).state(log.clone());
+    builder.state(Changed(Vec::new())).state(Changing(Vec::new()))
 }
 
 fn approved(builder: RuntimeBuilder, log: &Log) -> RuntimeBuilder {
@@ -593,7 +594,8 @@ async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_onc
     let run = async || {
         let journal = FileJournal::open(folder.path().join("run.jsonl")).unwrap();
         let model = calling(calls.clone());
-        let builder = Runtime::builder().journal(journal).state(log.clone()).state(Changed(Vec::new()));
+        let builder = Runtime::builder().journal(journal).state(log.clone());
+        let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
         builder.force_model(model).build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
     };
     assert_eq!(run().await, run().await);
@@ -728,6 +730,63 @@ async fn a_call_that_recovers_from_the_failure_of_one_of_several_resumes() {
     for records in 1..=journal.records().len() {
         assert_eq!(run(&cut(&journal, records)).await, first, "{records}");
     }
+}
+
+/// Gives up on the slower of two texts, and then writes a third.
+#[entry(toolsets = [write, fail_later])]
+async fn give_up_and_go_on(ctx: &CallContext<give_up_and_go_on>) -> Result<usize> {
+    let written = async { ctx.call(write { text: "a".into() }).await.map_err(BoxError::from) };
+    let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
+    let is_failed = futures_util::try_join!(failed, written).is_err();
+    Ok(ctx.call(write { text: format!("failed: {is_failed}") }).await?)
+}
+
+#[tokio::test]
+async fn a_call_that_was_given_up_after_its_end_is_made_again_so_that_what_follows_resumes() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal| {
+        let runtime = approved(process(journal, &log), &log).build().unwrap();
+        runtime.run(give_up_and_go_on {}).await.map_err(|error| llm_do::chain(&error))
+    };
+    assert_eq!(run(&journal).await, Ok("failed: true".len()));
+    for records in 1..=journal.records().len() {
+        assert_eq!(run(&cut(&journal, records)).await, Ok("failed: true".len()), "{records}");
+    }
+}
+
+/// What the code of `changing_at_once` writes, whatever it is called with.
+struct Changing(Vec<String>);
+
+/// Write a text after a while.
+#[tool(effect = read_only)]
+async fn write_later(text: String, log: State<Log>) -> usize {
+    log.add(format!("began {text}"));
+    tokio::task::yield_now().await;
+    text.len()
+}
+
+/// Writes what its code says, all at the same time.
+#[entry(toolsets = [write_later])]
+async fn changing_at_once(ctx: &CallContext<changing_at_once>, changing: State<Changing>) -> Result<usize> {
+    let written = changing.0.iter().map(|text| ctx.call(write_later { text: text.clone() }));
+    Ok(futures_util::future::try_join_all(written).await?.len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn concurrent_calls_that_are_not_the_recorded_ones_end_the_run_before_any_of_them_starts() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, written: &[&str]| {
+        let changing = Changing(texts(written));
+        approved(process(journal, &log), &log).state(changing).build().unwrap().run(changing_at_once {}).await
+    };
+    run(&journal, &["a", "b"]).await.unwrap();
+    log.take();
+    // Killed before the result of the run was recorded.
+    let unfinished = cut(&journal, journal.records().len() - 1);
+    let error = run(&unfinished.replayed(), &["c", "d"]).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::chain(&error));
+    assert_eq!(log.take(), [""; 0], "an effect started before the divergence was named");
+    assert_eq!(unfinished.replayed().records().len(), unfinished.records().len());
 }
 
 /// A journal that can keep so many records, and then no more.

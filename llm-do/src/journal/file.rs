@@ -7,7 +7,7 @@ mod writer;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -15,6 +15,7 @@ use serde_json::Value;
 pub use self::records::Records;
 use self::writer::{Writer, Written};
 use super::replay::Replay;
+use super::shared::SharedReplay;
 use super::{Journal, JournalError, Local, Record, StepSpec};
 
 /// A journal in a file, which a later process resumes.
@@ -60,7 +61,7 @@ pub struct FileJournal(Arc<Open>);
 
 struct Open {
     path: PathBuf,
-    replay: Mutex<Replay>,
+    replay: SharedReplay,
     writer: Writer,
 }
 
@@ -79,7 +80,7 @@ impl FileJournal {
         let path = path.into();
         let (file, replay) = open::open(&path)?;
         let writer = Writer::spawn(file).map_err(|source| JournalError::Io { path: path.clone(), source })?;
-        Ok(Self(Arc::new(Open { path, replay: Mutex::new(replay), writer })))
+        Ok(Self(Arc::new(Open { path, replay: SharedReplay::new(replay), writer })))
     }
 
     /// Reads the records of the journal at `path`, one line at a time, without locking or changing it.
@@ -109,7 +110,7 @@ impl FileJournal {
 
 impl Open {
     fn replay(&self) -> MutexGuard<'_, Replay> {
-        self.replay.lock().unwrap_or_else(PoisonError::into_inner)
+        self.replay.lock()
     }
 
     fn io(&self, source: io::Error) -> JournalError {
@@ -117,9 +118,11 @@ impl Open {
     }
 
     /// Finds the recorded value of a step, as long as the file can be written.
-    fn take(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+    async fn take(&self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        let recorded = self.replay.take(step).await?;
+        // After the wait for others, so that nothing runs that could not be recorded.
         self.writer.check().map_err(|error| self.io(error))?;
-        self.replay().take(step)
+        Ok(recorded)
     }
 
     /// Hands a record to the writer. Returns its value, or that recorded under its key meanwhile, to be seen once written.
@@ -140,8 +143,7 @@ impl Open {
 #[async_trait]
 impl Journal for FileJournal {
     async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
-        let recorded = self.0.take(&step)?;
-        if let Some(value) = recorded {
+        if let Some(value) = self.0.take(&step).await? {
             return Ok(value);
         }
         let (value, written) = self.0.record(Record::new(step, local.await?)?)?;

@@ -1,19 +1,20 @@
 //! A journal that lasts as long as the process.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use async_trait::async_trait;
 use serde_json::Value;
 
 use super::replay::Replay;
+use super::shared::SharedReplay;
 use super::{Journal, JournalError, Local, Record, StepSpec};
 
 /// A journal that lasts as long as the process: for tests, and for replaying what another journal recorded.
 ///
 /// Clones share what they record.
 #[derive(Clone, Default)]
-pub struct MemoryJournal(Arc<Mutex<Replay>>);
+pub struct MemoryJournal(Arc<SharedReplay>);
 
 impl MemoryJournal {
     /// Returns a journal in which nothing is recorded.
@@ -25,7 +26,7 @@ impl MemoryJournal {
     /// Returns a journal that replays `records`; of two with one key, the first.
     #[must_use]
     pub fn from_records(records: impl IntoIterator<Item = Record>) -> Self {
-        Self(Arc::new(Mutex::new(Replay::of(records))))
+        Self(Arc::new(SharedReplay::new(Replay::of(records))))
     }
 
     /// Returns what is recorded, in the order in which it ended.
@@ -41,7 +42,7 @@ impl MemoryJournal {
     }
 
     fn replay(&self) -> MutexGuard<'_, Replay> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 
     /// Records what a step came to, and returns it, or what was recorded under its key meanwhile.
@@ -59,8 +60,7 @@ impl MemoryJournal {
 #[async_trait]
 impl Journal for MemoryJournal {
     async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
-        let recorded = self.replay().take(&step)?;
-        if let Some(value) = recorded {
+        if let Some(value) = self.0.take(&step).await? {
             return Ok(value);
         }
         let value = local.await?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::expected::{Expected, Missing};
 use super::record::fits;
 use super::{JournalError, Record, StepKind, StepSpec, place};
 
@@ -34,7 +35,20 @@ struct Family {
     overlapped: bool,
     /// Whether this process recorded any.
     is_added_to: bool,
+    expected: Expected,
     places: BTreeMap<u32, Vec<usize>>,
+}
+
+/// What a step finds of what is recorded.
+#[derive(Debug, PartialEq)]
+pub(super) enum Taken {
+    /// Its value.
+    Recorded(Value),
+    /// Nothing: it has to run.
+    Run,
+    /// Other recorded calls of its parent have yet to begin. If they do not come, the program is not the recorded one, and
+    /// what has another key now may be recorded under a key that is missing.
+    Wait(Missing),
 }
 
 impl Replay {
@@ -52,30 +66,68 @@ impl Replay {
         let is_new = !self.by_key.contains_key(&record.key);
         if is_new {
             self.left += 1;
-            self.insert(record, false);
+            let slot = self.insert(record, false);
+            let record = &self.slots[slot].record;
+            if let Some(family) = self.families.get_mut(&record.parent).filter(|_| !record.parent.is_empty()) {
+                family.expected.add(record, slot);
+            }
         }
         is_new
     }
 
-    /// Finds the recorded value of a step; none if it has to run.
-    pub(super) fn take(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+    /// Begins a step and finds its recorded value.
+    pub(super) fn take(&mut self, step: &StepSpec) -> Result<Taken, JournalError> {
+        self.begin(step);
         let Some(&slot) = self.by_key.get(&step.key) else {
             fits(step, &step.input)?;
-            return self.other_at(step).map_or(Ok(None), |other| Err(diverged(other, step.to_string())));
+            if let Some(other) = self.other_at(step) {
+                return Err(diverged(other, step.to_string()));
+            }
+            return Ok(self.expected(step).and_then(|expected| expected.before(step)).map_or(Taken::Run, Taken::Wait));
         };
         let record = &self.slots[slot].record;
         if record.input != step.input {
             return Err(diverged(record, step.to_string()));
         }
-        let value = record.value.clone();
-        match record.kind {
+        let missing = self.expected(step).filter(|_| record.overlapped);
+        match missing.and_then(|expected| expected.ended_before(slot)) {
+            Some(missing) => Ok(Taken::Wait(missing)),
+            None => Ok(Taken::Recorded(self.replayed(slot))),
+        }
+    }
+
+    /// Finds the recorded value of a step for which others were waited for in vain; none if it has to run all the same.
+    pub(super) fn stop_waiting(&mut self, step: &StepSpec) -> Result<Option<Value>, JournalError> {
+        if let Some(&slot) = self.by_key.get(&step.key) {
+            return Ok(Some(self.replayed(slot)));
+        }
+        let overdue = self.expected(step).and_then(Expected::overdue);
+        overdue.map_or(Ok(None), |slot| Err(diverged(&self.slots[slot].record, step.to_string())))
+    }
+
+    /// Root calls come when somebody makes them, so that none is expected.
+    fn begin(&mut self, step: &StepSpec) {
+        if !step.parent.is_empty() {
+            self.families.entry(Arc::clone(&step.parent)).or_default().expected.begin(step);
+        }
+    }
+
+    fn expected(&self, step: &StepSpec) -> Option<&Expected> {
+        self.families.get(&step.parent).map(|family| &family.expected)
+    }
+
+    /// Returns a recorded value, and marks what is inside the call as come to.
+    fn replayed(&mut self, slot: usize) -> Value {
+        let record = &self.slots[slot].record;
+        let (value, key, kind) = (record.value.clone(), Arc::clone(&record.key), record.kind);
+        match kind {
             // A run is recorded when it begins: what is inside it is yet to come.
             StepKind::Run => self.pass_slot(slot),
             // The key of a run's result is a part of the run's.
-            StepKind::Result => self.pass(place::call(&step.key, &step.parent)),
-            _ => self.pass(&step.key),
+            StepKind::Result => self.pass(&key[..key.rfind('/').unwrap_or(key.len())]),
+            _ => self.pass(&key),
         }
-        Ok(Some(value))
+        value
     }
 
     /// Returns what is recorded of a key.
@@ -110,13 +162,14 @@ impl Replay {
         self.slots.iter().map(|slot| &slot.record)
     }
 
-    fn insert(&mut self, record: Record, passed: bool) {
+    fn insert(&mut self, record: Record, passed: bool) -> usize {
         let slot = self.slots.len();
         self.by_key.insert(Arc::clone(&record.key), slot);
         let family = self.families.entry(Arc::clone(&record.parent)).or_default();
         family.overlapped |= record.overlapped;
         family.places.entry(record.place).or_default().push(slot);
         self.slots.push(Slot { record, passed });
+        slot
     }
 
     /// Finds another call that is recorded at the place of `step`, if calls come in one order there.
@@ -125,7 +178,7 @@ impl Replay {
         if family.overlapped || step.is_overlapped() {
             return None;
         }
-        let call = place::call(&step.key, &step.parent);
+        let call = step.call();
         let mut there = family.places.get(&step.place)?.iter().map(|&slot| &self.slots[slot].record);
         there.find(|record| record.call() != call)
     }

@@ -111,6 +111,11 @@ impl StepSpec {
         Self { key: place::below(&self.key, part).into(), kind, ..self.clone() }
     }
 
+    /// Returns the key of the call that it is a part of, or else its own.
+    pub(super) fn call(&self) -> &str {
+        place::call(&self.key, &self.parent)
+    }
+
     /// Says that another call of the same parent is under way with this one. Clones and parts of it know too.
     pub fn overlap(&self) {
         self.overlapped.store(true, Ordering::Relaxed);
