@@ -96,11 +96,14 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// Those under way.
     shadows: TaskTracker,
+    /// Whether an earlier process began it.
+    is_resumed: bool,
 }
 
 impl Run {
-    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
+    pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>, is_resumed: bool) -> Self {
+        let shadows = TaskTracker::new();
+        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows, is_resumed }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

@@ -257,7 +257,8 @@ async fn a_persons_answer_outlives_the_rule_that_asked_but_a_block_holds() {
     let (journal, pre_approved) = (MemoryJournal::new(), Policy::new().tool("write", Rule::PreApproved));
     assert!(run(answering(&journal, &world, Decision::deny("never"))).await.unwrap_err().is_denied());
     world.take();
-    let error = run(answering(&journal.replayed(), &world, Decision::approve()).policy(pre_approved)).await.unwrap_err();
+    let error =
+        run(answering(&journal.replayed(), &world, Decision::approve()).policy(pre_approved)).await.unwrap_err();
     assert!(llm_do::chain(&error).contains("never"), "{error:?}");
     assert!(world.take().is_empty());
 }

@@ -41,9 +41,10 @@ impl Root {
         let fresh: Arc<str> = uuid::Uuid::now_v7().to_string().into();
         let id = match (&self.plane.journal, &step) {
             (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
-            _ => fresh,
+            _ => Arc::clone(&fresh),
         };
-        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
+        let is_resumed = id != fresh;
+        let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation, is_resumed));
         let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
