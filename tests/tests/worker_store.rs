@@ -135,8 +135,6 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
     let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
     assert!(llm_do::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
     // Nor is it what the journal says was made.
-    let error = process(folder.path(), Some(&whole.replayed())).run(make_and_call {}).await;
-    assert_eq!(error.unwrap(), first, "the result of the run is recorded");
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
     let text = llm_do::chain(&error);
