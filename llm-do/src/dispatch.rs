@@ -104,6 +104,8 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// Those under way.
     shadows: TaskTracker,
+    /// Whether an earlier process began it.
+    is_resumed: bool,
     settings: RunSettings,
     /// In place of those of the runtime.
     approvals: Option<Approvals>,
@@ -116,13 +118,14 @@ impl Run {
         plane: Arc<Plane>,
         id: Arc<str>,
         conversation: Arc<Conversation>,
+        is_resumed: bool,
         approved: RunScope,
         mut settings: RunSettings,
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
         let (calls, seq, shadows) = (AtomicU64::new(0), Mutex::new(0), TaskTracker::new());
-        Self { plane, id, approved, calls, conversation, seq, shadows, settings, approvals, sinks }
+        Self { plane, id, is_resumed, approved, calls, conversation, seq, shadows, settings, approvals, sinks }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

@@ -108,11 +108,25 @@ impl Registry {
 
     /// Puts a worker together that is not registered; returns every fault of it.
     pub(crate) fn worker(&self, spec: &WorkerSpec, origin: Origin) -> Result<Registered, Vec<String>> {
+        let is_taken = self.tools.contains_key(spec.name()) || self.toolsets.contains_key(spec.name());
+        let taken = || format!("`{}` is registered already; choose another name", spec.name());
+        self.assemble(spec, origin, is_taken.then(taken))
+    }
+
+    /// Puts a worker together whose name was judged before, in this process or another.
+    pub(crate) fn worker_again(&self, spec: &WorkerSpec) -> Result<Registered, Vec<String>> {
+        self.assemble(spec, Origin::Session, None)
+    }
+
+    /// Returns whether the item of a worker's name was read from a file that describes the same worker.
+    pub(crate) fn has_file_of(&self, spec: &WorkerSpec) -> bool {
+        self.get(spec.name()).is_some_and(|item| item.is_read_from(&spec.to_worker_file()))
+    }
+
+    fn assemble(&self, spec: &WorkerSpec, origin: Origin, taken: Option<String>) -> Result<Registered, Vec<String>> {
         let mut faults = spec.faults();
         let mut worker = Registered::written(spec, origin);
-        if self.tools.contains_key(spec.name()) || self.toolsets.contains_key(spec.name()) {
-            faults.push(format!("`{}` is registered already; choose another name", spec.name()));
-        }
+        faults.extend(taken);
         let by_name = spec.toolsets.iter().map(|name| name.as_str().into()).collect();
         let names = Names { items: &self.tools, toolsets: &self.toolsets };
         let tools = names.resolve(&worker, &Written { members: Vec::new(), by_name }, &mut faults);

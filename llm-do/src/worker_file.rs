@@ -108,11 +108,16 @@ impl FromStr for WorkerSpec {
 }
 
 /// Reads every worker file directly inside the folders, sorted by name; returns all faults of all of them.
-pub(crate) fn read_dirs(dirs: &[PathBuf]) -> Result<Vec<(WorkerSpec, PathBuf)>, WorkerFileError> {
+///
+/// A missing folder is a fault, but for the `store`, which is made with its first file.
+pub(crate) fn read_dirs(dirs: &[PathBuf], store: Option<&Path>) -> Result<Vec<(WorkerSpec, PathBuf)>, WorkerFileError> {
     let (mut workers, mut faults) = (Vec::new(), Vec::new());
     for dir in dirs {
         let paths = files(dir).unwrap_or_else(|error| {
-            faults.push(format!("the folder of worker files `{}` cannot be read: {error}", dir.display()));
+            let is_missing = error.kind() == io::ErrorKind::NotFound;
+            if !(is_missing && store.is_some_and(|store| resolved(store) == resolved(dir))) {
+                faults.push(format!("the folder of worker files `{}` cannot be read: {error}", dir.display()));
+            }
             Vec::new()
         });
         for path in paths {
@@ -123,6 +128,14 @@ pub(crate) fn read_dirs(dirs: &[PathBuf]) -> Result<Vec<(WorkerSpec, PathBuf)>, 
         }
     }
     if faults.is_empty() { Ok(workers) } else { Err(WorkerFileError { faults }) }
+}
+
+/// Returns the absolute path of a folder that may be missing; links are followed as far as there is something.
+fn resolved(dir: &Path) -> PathBuf {
+    let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+    let found = absolute.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
+    let below = |(found, above): (PathBuf, &Path)| absolute.strip_prefix(above).map(|rest| found.join(rest)).ok();
+    found.and_then(below).unwrap_or_else(|| absolute.clone())
 }
 
 /// Lists the worker files of a folder.

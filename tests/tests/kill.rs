@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use llm_do::{FileJournal, Record, StepKind};
+use llm_do::{FileJournal, Record, StepKind, Value};
 
 const KILLS: usize = 50;
 
@@ -27,34 +27,35 @@ impl Chance {
 
 /// A run that lasts for several processes.
 struct Run {
+    case: &'static str,
     folder: tempfile::TempDir,
 }
 
 impl Run {
-    fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+    fn new(case: &'static str) -> Self {
+        Self { case, folder: tempfile::tempdir().unwrap() }
     }
 
     fn journal(&self) -> PathBuf {
         self.folder.path().join("run.jsonl")
     }
 
-    fn start(&self) -> Child {
+    fn start(&self, mode: &str) -> Child {
         let mut command = Command::new(env!("CARGO_BIN_EXE_journaled"));
-        command.arg(self.journal()).arg(self.folder.path().join("effects"));
+        command.args([self.case, mode]).arg(self.folder.path());
         command.stdout(Stdio::piped()).spawn().unwrap()
     }
 
     /// Runs to the end, and returns the result.
-    fn finish(&self) -> String {
-        let output = self.start().wait_with_output().unwrap();
-        assert!(output.status.success());
+    fn finish(&self, mode: &str) -> String {
+        let output = self.start(mode).wait_with_output().unwrap();
+        assert!(output.status.success(), "{}: {output:?}", self.case);
         String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned()
     }
 
     /// Kills a process that has had so many effects, `later`; returns the result if it was there before.
-    fn kill(&self, after: u64, later: Duration) -> Option<String> {
-        let mut child = self.start();
+    fn kill(&self, mode: &str, after: u64, later: Duration) -> Option<String> {
+        let mut child = self.start(mode);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let last = lines.by_ref().take(usize::try_from(after).unwrap()).map(Result::unwrap).last();
         std::thread::sleep(later);
@@ -80,6 +81,25 @@ impl Run {
         FileJournal::read(self.journal()).unwrap().filter_map(|record| effect(&record.unwrap())).collect()
     }
 
+    /// The effects of which whole lines of the journal say that the approver let them be had.
+    fn approved(&self) -> BTreeSet<String> {
+        if !self.journal().exists() {
+            return BTreeSet::new();
+        }
+        let records = FileJournal::read(self.journal()).unwrap().map(Result::unwrap);
+        let by_approver = |record: &Record| record.kind == StepKind::Approval && record.value["by"] == "approver";
+        records.filter(by_approver).flat_map(|record| approved_by(&record)).collect()
+    }
+
+    /// The worker files that were made, by name.
+    fn made(&self) -> BTreeMap<String, String> {
+        let files = fs::read_dir(self.folder.path().join("made")).into_iter().flatten().map(Result::unwrap);
+        let is_whole = |path: &PathBuf| path.extension().is_some_and(|end| end == "worker");
+        let read = |path: PathBuf| (path.display().to_string(), fs::read_to_string(&path).unwrap());
+        let files = files.map(|file| file.path()).filter(is_whole).map(read);
+        files.map(|(path, text)| (path.rsplit('/').next().unwrap().to_owned(), text)).collect()
+    }
+
     fn is_torn(&self) -> bool {
         !fs::read(self.journal()).unwrap_or_default().ends_with(b"\n")
     }
@@ -96,10 +116,30 @@ impl Run {
 
 /// The line of an effect, of a record of one.
 fn effect(record: &Record) -> Option<String> {
-    match record.kind {
-        StepKind::Tool => Some(record.input["line"].as_str().unwrap().to_owned()),
-        StepKind::Effect => Some(format!("{} sum", record.input.as_str().unwrap())),
+    match (record.kind, &*record.name) {
+        (StepKind::Tool, _) => Some(line(&record.input)),
+        (StepKind::Effect, "sum") => Some(format!("{} sum", record.input.as_str().unwrap())),
+        (StepKind::Input, _) => Some(format!("asked {}", record.input.as_str().unwrap())),
         _ => None,
+    }
+}
+
+/// The line that a tool adds which is called with this, as the approver edits it.
+fn line(input: &Value) -> String {
+    if let Some(line) = input["line"].as_str() {
+        return line.strip_prefix("edit ").map_or_else(|| line.to_owned(), |what| format!("edited {what}"));
+    }
+    let mut words: Vec<_> = input["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    words.sort_unstable();
+    format!("set {}", words.join(" "))
+}
+
+/// The effects that an answer lets be had.
+fn approved_by(record: &Record) -> Vec<String> {
+    match &*record.name {
+        "append" | "append_set" => vec![line(&record.input)],
+        "append_all" => vec![format!("{} sum", record.input["of"].as_str().unwrap())],
+        _ => Vec::new(),
     }
 }
 
@@ -127,26 +167,26 @@ impl fmt::Display for Figures {
     }
 }
 
-/// Kills a run again and again until it ends, and returns its result.
-fn killed(chance: &mut Chance, figures: &mut Figures) -> String {
-    let run = Run::new();
+/// Kills a run again and again until it ends, or it was `kills` times, and then lets it end; returns it and its result.
+fn killed(case: &'static str, kills: usize, chance: &mut Chance, figures: &mut Figures) -> (Run, String) {
+    let run = Run::new(case);
     figures.runs += 1;
     loop {
         let (before, recorded) = (run.effects(), run.recorded());
         figures.resumed += usize::from(!recorded.is_empty());
         figures.replayed += recorded.len();
-        let is_over = figures.kills >= KILLS;
+        let is_over = figures.kills >= kills;
         let later = Duration::from_micros(chance.below(4_000));
-        let ended = if is_over { Some(run.finish()) } else { run.kill(1 + chance.below(20), later) };
+        let ended = if is_over { Some(run.finish("prompt")) } else { run.kill("prompt", 1 + chance.below(20), later) };
         let after = run.effects();
         for line in &recorded {
-            assert_eq!(after.get(line), before.get(line), "`{line}` is recorded, and was had again");
+            assert_eq!(after.get(line), before.get(line), "{case}: `{line}` is recorded, and was had again");
         }
         if let Some(result) = ended {
-            assert_eq!(after.keys().cloned().collect::<BTreeSet<_>>(), run.recorded());
+            assert_eq!(after.keys().cloned().collect::<BTreeSet<_>>(), run.recorded(), "{case}");
             figures.effects += after.values().sum::<usize>();
             figures.repeated += after.values().map(|times| times - 1).sum::<usize>();
-            return result;
+            return (run, result);
         }
         figures.kills += 1;
         if run.is_torn() {
@@ -159,15 +199,104 @@ fn killed(chance: &mut Chance, figures: &mut Figures) -> String {
 
 #[test]
 fn a_process_that_is_killed_anywhere_and_started_again_comes_to_the_same() {
-    let undisturbed = Run::new();
-    let result = undisturbed.finish();
+    let undisturbed = Run::new("ledger");
+    let result = undisturbed.finish("prompt");
     assert!(undisturbed.effects().values().all(|times| *times == 1));
     assert_eq!(undisturbed.effects().len(), 30, "{:?}", undisturbed.effects());
 
     let (mut chance, mut figures) = (Chance(0x9E37_79B9_7F4A_7C15), Figures::default());
     while figures.kills < KILLS {
-        assert_eq!(killed(&mut chance, &mut figures), result);
+        assert_eq!(killed("ledger", KILLS, &mut chance, &mut figures).1, result);
     }
     assert!(figures.resumed > KILLS / 2, "{figures}");
     fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill.txt"), figures.to_string()).unwrap();
+}
+
+/// Kills a case after each of its effects, and holds each resumed run to the undisturbed one.
+fn comes_to_the_same(case: &'static str, expected: &str) {
+    let undisturbed = Run::new(case);
+    let result = undisturbed.finish("prompt");
+    assert!(result.contains(expected), "{result}");
+    let effects = undisturbed.effects();
+    assert!(effects.values().all(|times| *times == 1), "{effects:?}");
+    assert_eq!(undisturbed.recorded(), effects.keys().cloned().collect(), "{case}");
+
+    // A complete journal does nothing again.
+    assert_eq!(undisturbed.finish("prompt"), result, "{case}");
+    assert_eq!(undisturbed.effects(), effects, "{case}");
+
+    let mut chance = Chance(0x2545_F491_4F6C_DD1D);
+    for first in 1..=effects.len() as u64 {
+        let run = Run::new(case);
+        let mut ended = run.kill("prompt", first, Duration::from_micros(chance.below(2_000)));
+        while ended.is_none() {
+            let (before, recorded) = (run.effects(), run.recorded());
+            ended = if chance.below(3) == 0 {
+                Some(run.finish("prompt"))
+            } else {
+                run.kill("prompt", 1 + chance.below(3), Duration::from_micros(chance.below(2_000)))
+            };
+            let after = run.effects();
+            for line in &recorded {
+                assert_eq!(after.get(line), before.get(line), "{case}: `{line}` is recorded, and was had again");
+            }
+        }
+        assert_eq!(ended.unwrap(), result, "{case}, killed after {first}");
+        assert_eq!(run.effects().into_keys().collect::<Vec<_>>(), effects.keys().cloned().collect::<Vec<_>>());
+        assert_eq!(run.made(), undisturbed.made());
+    }
+}
+
+#[test]
+fn what_was_refused_or_edited_stays_so() {
+    comes_to_the_same("refused", "five is not to be");
+}
+
+#[test]
+fn what_a_model_was_told_of_refusals_stays_so() {
+    comes_to_the_same("dared", "two is not to be");
+}
+
+#[test]
+fn the_user_is_asked_once_unless_the_answer_was_lost() {
+    comes_to_the_same("answered", "the third answer");
+}
+
+#[test]
+fn workers_are_made_once_and_their_files_are_whole() {
+    comes_to_the_same("makes", "a worker `helper` was made already");
+}
+
+#[test]
+fn no_mode_runs_what_only_another_mode_approved() {
+    const MODES: [&str; 5] = ["approve_all", "reject_all", "prompt", "reject_all", "approve_all"];
+    let result = Run::new("moded").finish("prompt");
+    let mut chance = Chance(0xD1B5_4A32_D192_ED03);
+    let (mut rejected, mut had_by_answer) = (0, 0);
+    for _ in 0..6 {
+        let run = Run::new("moded");
+        for mode in MODES.iter().cycle().take(15) {
+            let (before, recorded, approved) = (run.effects(), run.recorded(), run.approved());
+            let ended = run.kill(mode, 1 + chance.below(3), Duration::from_micros(chance.below(1_000)));
+            let after = run.effects();
+            for line in &recorded {
+                assert_eq!(after.get(line), before.get(line), "`{line}` is recorded, and was had again");
+            }
+            let had = after.iter().filter(|(line, times)| before.get(*line) != Some(times)).map(|(line, _)| line);
+            let allowed = match *mode {
+                "approve_all" => continue,
+                "reject_all" => approved,
+                _ => run.approved(),
+            };
+            for line in had {
+                assert!(allowed.contains(line), "`{line}` was had under {mode}; approved were {allowed:?}");
+                had_by_answer += 1;
+            }
+            if *mode == "reject_all" && ended.is_some_and(|ended| ended.contains("is rejected")) {
+                rejected += 1;
+            }
+        }
+        assert_eq!(run.finish("approve_all"), result);
+    }
+    assert!(rejected > 5 && had_by_answer > 5, "{rejected} runs were rejected, {had_by_answer} effects approved");
 }

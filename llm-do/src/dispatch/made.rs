@@ -1,6 +1,7 @@
 //! Workers that models make: put together for who makes them, and called by nobody but who asks for a made one.
 
 mod kept;
+mod store;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,22 +15,33 @@ use crate::context::{CallContext, Host, Way};
 use crate::declared::{Callee, Declared};
 use crate::error::{BoxError, CallError};
 use crate::event::Caller;
-use crate::journal::StepKind;
+use crate::journal::{StepKind, StepSpec};
 use crate::prompt::Prompt;
 use crate::registry::{Origin, Registered};
 use crate::tool::ToolReturn;
 use crate::worker_spec::WorkerSpec;
 
 impl Plane {
-    /// Puts a worker together for `maker`, or returns everything that is wrong with it.
-    fn makeable(&self, spec: &mut WorkerSpec, maker: Option<&Declared>) -> Result<Registered, Vec<String>> {
-        let mut faults = maker.map_or_else(Vec::new, |maker| self.registry.grant(spec, maker));
-        let worker = self.registry.worker(spec, Origin::Session);
+    /// Puts a worker together, or returns everything that is wrong with it, besides the `faults` that are known.
+    ///
+    /// In a run that is resumed, a file that describes the same worker was written by the process that died.
+    fn makeable(
+        &self,
+        spec: &WorkerSpec,
+        mut faults: Vec<String>,
+        is_resumed: bool,
+    ) -> Result<Registered, Vec<String>> {
+        let is_made = self.made.get(spec.name()).is_some();
+        let worker = if is_made || (is_resumed && self.registry.has_file_of(spec)) {
+            self.registry.worker_again(spec)
+        } else {
+            self.registry.worker(spec, Origin::Session)
+        };
         faults.extend(worker.as_ref().err().into_iter().flatten().cloned());
         if spec.instructions.trim().is_empty() {
             faults.push("its instructions are blank".to_owned());
         }
-        if self.made.get(spec.name()).is_some() {
+        if is_made {
             faults.push(taken(spec.name()));
         }
         // A model that is no model would only be found out by the first call.
@@ -39,12 +51,19 @@ impl Plane {
         worker.ok().filter(|_| faults.is_empty()).ok_or(faults)
     }
 
-    /// Puts a worker together again that the journal says was made.
+    /// Puts a worker together again that the journal says was made; its own file may have been read since.
     fn remade(&self, file: String, by: Arc<str>) -> Result<MadeWorker, BoxError> {
         let spec: WorkerSpec = file.parse()?;
-        let worker = self
-            .registry
-            .worker(&spec, Origin::Session)
+        let registered = self.registry.get(spec.name());
+        let worker = match registered.filter(|_| !self.registry.has_file_of(&spec)) {
+            None if registered.is_some() => self.registry.worker_again(&spec),
+            None => self.registry.worker(&spec, Origin::Session),
+            Some(other) => {
+                let other = other.location();
+                Err(vec![format!("{other} is not what the journal has; restore it, or start with a new journal")])
+            }
+        };
+        let worker = worker
             .map_err(|faults| format!("the worker `{}` cannot be made again: {}", spec.name(), faults.join("; ")))?;
         Ok(MadeWorker { worker: worker.into(), by, file })
     }
@@ -53,25 +72,46 @@ impl Plane {
 impl Run {
     /// Makes a worker for the caller of `ctx`, who may call all that it may.
     pub(super) async fn create(&self, ctx: &CallContext, mut spec: WorkerSpec) -> Result<Value, BoxError> {
-        let maker = ctx.caller().and_then(CallContext::declared);
-        let worker = self.plane.makeable(&mut spec, maker).map_err(|faults| refused(&faults.join("; ")))?;
-        let tools: Vec<_> = worker.declared().into_iter().flatten().map(str::to_owned).collect();
-        let made = MadeWorker { worker: Arc::new(worker), by: ctx.key(), file: spec.to_worker_file() };
-        let (plane, added, tool) = (Arc::clone(&self.plane), made.clone(), ctx.name().to_owned());
-        let local = async move {
-            // Off the async threads, where it is not broken off between the file and the worker.
-            let adding = tokio::task::spawn_blocking(move || plane.made.add(&added));
-            let added = adding.await.unwrap_or_else(|fault| Err(fault.to_string()));
-            added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
+        let maker: Option<&Declared> = ctx.caller().and_then(CallContext::declared);
+        let ungranted = maker.map_or_else(Vec::new, |maker| self.plane.registry.grant(&mut spec, maker));
+        let file = spec.to_worker_file();
+        let placed = ctx.journal().map(|journal| {
+            let (step, visit) = ctx.frame().places.next(&ctx.key(), StepKind::Effect, "made", json!(file));
+            (journal.is_recorded(&step.key), step, visit)
+        });
+        let made = if placed.as_ref().is_some_and(|(is_recorded, ..)| *is_recorded) {
+            // It was made in an earlier process: its name is judged no more.
+            let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };
+            self.plane.remade(file, ctx.key()).map_err(failed)?
+        } else {
+            let worker = self.plane.makeable(&spec, ungranted, self.is_resumed);
+            let worker = worker.map_err(|faults| refused(&faults.join("; ")))?;
+            MadeWorker { worker: Arc::new(worker), by: ctx.key(), file }
         };
-        let kept = ctx.step(Way::Step, StepKind::Effect, "made", || json!(made.file), local).await;
-        kept.map_err(|error| match error {
-            CallError::Failed { source, .. } => source,
-            other => other.into(),
-        })?;
+        let tools: Vec<_> = made.worker.declared().into_iter().flatten().map(str::to_owned).collect();
+        self.keep(ctx, placed.as_ref().map(|(_, step, _)| step.clone()), made.clone()).await?;
         // What the journal says was added by another process.
         self.plane.made.restore(made);
         Ok(json!({ "worker": spec.name(), "may_call": tools }))
+    }
+
+    /// Keeps a worker for the session and as a file: a step of its own, if there is a journal.
+    async fn keep(&self, ctx: &CallContext, step: Option<StepSpec>, made: MadeWorker) -> Result<(), BoxError> {
+        let (plane, tool, is_resumed) = (Arc::clone(&self.plane), ctx.name().to_owned(), self.is_resumed);
+        let local = async move {
+            // Off the async threads, where it is not broken off between the file and the worker.
+            let adding = tokio::task::spawn_blocking(move || plane.made.add(&made, is_resumed));
+            let added = adding.await.unwrap_or_else(|fault| Err(fault.to_string()));
+            added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
+        };
+        let kept = match step {
+            Some(step) => ctx.recorded(Way::Step, step, local).await.map(drop),
+            None => local.await,
+        };
+        kept.map_err(|error| match error {
+            CallError::Failed { source, .. } => source,
+            other => other.into(),
+        })
     }
 
     /// Makes workers that a call made which the journal replays.

@@ -45,14 +45,15 @@ impl Root {
         let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
         let id = match (&self.plane.journal, &step) {
             (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
-            _ => fresh,
+            _ => Arc::clone(&fresh),
         };
+        let is_resumed = id != fresh;
         drop(self.id.set(Arc::clone(&id)));
         let limits = self.settings.limits(&self.plane);
         // Dropped when the run ends, also where a handle keeps the run's context.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
-        let run = Arc::new(Run::new(plane, id, self.conversation, scope, self.settings));
+        let run = Arc::new(Run::new(plane, id, self.conversation, is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
         let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step.clone()));

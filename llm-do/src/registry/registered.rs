@@ -45,6 +45,8 @@ pub struct Registered {
     /// What its macro registered, if one did.
     linked: Option<ToolDef>,
     variant: OnceLock<Variant>,
+    /// The worker file that it was read from, as it would be written.
+    file: Option<String>,
 }
 
 /// What runs when the item is called.
@@ -101,6 +103,7 @@ impl Registered {
             takes_prompt: (def.takes_prompt)(),
             linked: Some(*def),
             variant: OnceLock::new(),
+            file: None,
         }
     }
 
@@ -112,6 +115,7 @@ impl Registered {
         };
         let parameters = Arc::clone(&arguments.schema);
         let plan = WorkerPlan::written(spec);
+        let file = matches!(origin, Origin::File(_)).then(|| spec.to_worker_file());
         Self {
             spec: ToolSpec { name: spec.name.as_str().into(), description: plan::description(spec).into(), parameters },
             place: None,
@@ -127,6 +131,7 @@ impl Registered {
             takes_prompt: spec.input_schema.is_none(),
             linked: None,
             variant: OnceLock::new(),
+            file,
         }
     }
 
@@ -191,6 +196,13 @@ impl Registered {
     #[must_use]
     pub fn hints(&self) -> Vec<&str> {
         self.plan().map_or_else(Vec::new, |plan| plan.hints.iter().map(AsRef::as_ref).collect())
+    }
+
+    /// Returns whether it was read from a worker file that describes the same worker as `file`.
+    pub(super) fn is_read_from(&self, file: &str) -> bool {
+        // Read first, as its own file was: what is read and written again may look otherwise than what was made.
+        let written = |spec: WorkerSpec| spec.to_worker_file();
+        self.file.as_ref().is_some_and(|own| file.parse().map(written).is_ok_and(|file| file == *own))
     }
 
     /// Returns what its source says of approval, if anything.

@@ -323,7 +323,11 @@ impl RuntimeBuilder {
     /// Writes each worker that a model makes into this folder, as the worker file `NAME.worker`. Default: none is written.
     ///
     /// No file is overwritten: a worker of such a name is not made. The folder is made with the first. Give it to
-    /// [`worker_dir`](Self::worker_dir) too to have the workers of earlier sessions.
+    /// [`worker_dir`](Self::worker_dir) too to have the workers of earlier sessions; until it is made, it is an empty folder.
+    ///
+    /// A file is on the disk, whole, before its worker is there. A run that is resumed from a
+    /// [journal](Self::journal) has the workers that it made before, whether or not their files were read meanwhile; if a file
+    /// was changed since, resuming fails and says so.
     #[cfg(feature = "workers")]
     pub fn worker_store(mut self, path: impl Into<PathBuf>) -> Self {
         self.worker_store = Some(path.into());
@@ -399,7 +403,8 @@ impl RuntimeBuilder {
     /// Collects what is linked, and the workers that were added.
     pub(crate) fn collect(&mut self) -> Result<Registry, BuildError> {
         let mut workers = std::mem::take(&mut self.workers);
-        let read = worker_file::read_dirs(&self.worker_dirs).map_err(BuildError::WorkerFiles)?;
+        let store = self.worker_store.as_deref();
+        let read = worker_file::read_dirs(&self.worker_dirs, store).map_err(BuildError::WorkerFiles)?;
         workers.extend(read.into_iter().map(|(spec, path)| (spec, Origin::File(path))));
         Ok(Registry::with_workers(workers)?)
     }

@@ -1,18 +1,23 @@
 //! An application for the tests of journals: it is killed, and started again.
 //!
-//! `journaled JOURNAL EFFECTS`: each effect is a line of the file `EFFECTS`, on the disk before it ends, and then one of
-//! the output; the last line of the output is the result.
+//! `journaled CASE MODE FOLDER`: each effect is a line of the file `effects` in the folder, on the disk before it ends, and
+//! then one of the output; the last line of the output is the result, a list, or the error in a list.
+
+#[path = "journaled/cases.rs"]
+mod cases;
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::time::Duration;
 
-use futures_util::future::try_join_all;
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{Decision, FileJournal, Message, Request, Response, ResponsePart, ToolCall, Usage, json};
+use llm_do::{
+    ApprovalMode, ApprovalRequest, BoxError, Decision, FileJournal, InputHandler, InputRequest, Message, Request,
+    Response, ResponsePart, ToolCall, Usage, Value, async_trait, chain, json,
+};
 
 /// Where effects are written.
+#[derive(Clone, Debug)]
 struct Effects(PathBuf);
 
 impl Effects {
@@ -24,73 +29,66 @@ impl Effects {
     }
 }
 
+/// A user whose answers are effects.
+#[derive(Debug)]
+struct User(Effects);
+
+#[async_trait]
+impl InputHandler for User {
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+        self.0.add(&format!("asked {}", request.prompt))?;
+        Ok(format!("the {} answer", request.prompt))
+    }
+}
+
 fn say(line: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "{line}")?;
     output.flush()
 }
 
-/// Add a line.
-#[tool(effect = destructive)]
-fn append(line: String, effects: State<Effects>) -> io::Result<usize> {
-    effects.add(&line)?;
-    Ok(line.len())
-}
-
-/// Add lines at once, and say how many.
-#[tool(effect = destructive, toolsets = [append])]
-async fn append_all(ctx: &CallContext<append_all>, of: String, count: usize, effects: State<Effects>) -> Result<usize> {
-    let lines = (0..count).map(|n| ctx.call(append { line: format!("{of} {n}") }));
-    let lengths = try_join_all(lines).await?;
-    let line = format!("{of} sum");
-    let sum = async move {
-        effects.add(&line)?;
-        Ok(lengths.iter().sum())
-    };
-    Ok(ctx.effect("sum", &of, sum).await?)
-}
-
-/// Add lines, one after the other.
-#[worker(toolsets = [append, append_all])]
-async fn clerk(of: String) -> String;
-
-/// Does 30 things and more.
-#[entry(toolsets = [append, append_all, clerk])]
-async fn ledger(ctx: &CallContext<ledger>) -> Result<Vec<String>> {
-    let mut results = Vec::new();
-    for n in 0..8 {
-        results.push(ctx.call(append { line: format!("alone {n}") }).await?.to_string());
+/// Answers by how the line begins.
+async fn decide(request: ApprovalRequest) -> Decision {
+    tokio::task::yield_now().await;
+    let line = request.arguments["line"].as_str().unwrap_or_default();
+    match line.split_once(' ') {
+        Some(("refuse", what)) => Decision::deny(format!("{what} is not to be")),
+        Some(("edit", what)) => Decision::approve_with(json!({ "line": format!("edited {what}") })),
+        _ => Decision::approve(),
     }
-    let (first, second, clerk) = futures_util::try_join!(
-        ctx.call(append_all { of: "first".into(), count: 4 }),
-        ctx.call(append_all { of: "second".into(), count: 4 }),
-        ctx.call(clerk { of: "clerk".into() }),
-    )?;
-    results.extend([first.to_string(), second.to_string(), clerk]);
-    ctx.sleep(Duration::from_millis(2)).await?;
-    // Another time would be another call, which no journal takes for this one.
-    let now = ctx.now().await?;
-    ctx.call(append { line: format!("at {now}") }).await?;
-    for n in 0..4 {
-        results.push(ctx.call(append { line: format!("last {n}") }).await?.to_string());
-    }
-    Ok(results)
 }
 
-/// A model that adds three lines, one an answer, and several at once, and then says what it was told of each.
+/// A model that makes the calls of its worker, one an answer, and then says what it was told of each.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let told: Vec<_> = request.messages.iter().flat_map(told).collect();
-        let (name, arguments) = match told.len() {
-            n @ 0..3 => ("append", json!({ "line": format!("clerk {n}") })),
-            3 => ("append_all", json!({ "of": "clerk's", "count": 3 })),
-            _ => {
-                let parts = vec![ResponsePart::Text { text: told.join(",") }];
-                return Ok(Response::new("clerk", parts, Usage::of_request(1, 1)));
-            }
+        let has = |name: &str| request.tools.iter().any(|tool| *tool.name == *name);
+        let line = |line: &str| ("append", json!({ "line": line }));
+        let calls: Vec<(&str, Value)> = if has("append_all") {
+            let several = ("append_all", json!({ "of": "clerk's", "count": 3 }));
+            (0..3).map(|n| line(&format!("clerk {n}"))).chain([several]).collect()
+        } else if has("append_set") {
+            let set =
+                |of: &str| json!({ "words": (0..8).map(|n| format!("{of}{n}")).collect::<Vec<_>>(), "counts": {} });
+            vec![("append_set", set("f")), ("append_set", set("g"))]
+        } else if has("worker_create") {
+            let made = json!({ "name": "led", "instructions": "You are led.", "description": "Helps." });
+            vec![("worker_create", made), ("worker_call", json!({ "worker": "led", "input": "now" }))]
+        } else if has("append") {
+            ["dare one", "refuse two", "edit three", "dare four"].map(line).into()
+        } else {
+            Vec::new()
         };
-        let call = ToolCall::new(told.len().to_string(), name, arguments.to_string());
-        Ok(Response::new("clerk", vec![ResponsePart::ToolCall(call)], Usage::of_request(1, 1)))
+        let part = match calls.get(told.len()) {
+            Some((name, arguments)) => {
+                ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string()))
+            }
+            None if calls.is_empty() => {
+                ResponsePart::Text { text: request.instructions.unwrap_or_default().to_owned() }
+            }
+            None => ResponsePart::Text { text: told.join(",") },
+        };
+        Ok(Response::new("clerk", vec![part], Usage::of_request(1, 1)))
     })
 }
 
@@ -101,21 +99,38 @@ fn told(message: &Message) -> Vec<String> {
     }
 }
 
+fn mode(name: &str) -> ApprovalMode {
+    match name {
+        "approve_all" => ApprovalMode::ApproveAll,
+        "reject_all" => ApprovalMode::RejectAll,
+        _ => ApprovalMode::Prompt,
+    }
+}
+
 fn main() -> Result<()> {
-    let mut paths = std::env::args_os().skip(1).map(PathBuf::from);
-    let (Some(journal), Some(effects)) = (paths.next(), paths.next()) else {
-        return Err("give two paths: the journal, and the file for effects".into());
+    let mut arguments = std::env::args().skip(1);
+    let (Some(case), Some(mode_name), Some(folder)) = (arguments.next(), arguments.next(), arguments.next()) else {
+        return Err("give a case, a mode of approval, and a folder".into());
     };
+    let folder = PathBuf::from(folder);
+    let effects = Effects(folder.join("effects"));
     let runtime = Runtime::builder()
-        .journal(FileJournal::open(journal)?)
-        .state(Effects(effects))
+        .journal(FileJournal::open(folder.join("run.jsonl"))?)
+        .input_handler(User(effects.clone()))
+        .state(effects)
         .force_model(model())
-        .approve_with(|request| async move {
-            tokio::task::yield_now().await;
-            if request.caller.is_empty() { Decision::deny("nobody calls it") } else { Decision::approve() }
-        })
+        .approve_with(decide)
+        .approval_mode(mode(&mode_name))
+        .return_permission_errors(case == "dared")
+        .worker_store(folder.join("made"))
+        .worker_dir(folder.join("made"))
         .build()?;
     let tokio = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let results = tokio.block_on(runtime.run(ledger {}))?;
-    Ok(say(&json!(results).to_string())?)
+    let (name, arguments) = cases::call(&case);
+    let result = match tokio.block_on(runtime.run_named(name, arguments)) {
+        Ok(Value::Array(results)) => json!(results),
+        Ok(result) => json!([result]),
+        Err(error) => json!([chain(&error)]),
+    };
+    Ok(say(&result.to_string())?)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::store::{self, Stored};
 use crate::registry::{Registered, did_you_mean};
 
 /// The workers that were made in this session.
@@ -43,19 +43,26 @@ impl Made {
     }
 
     /// Adds a worker, and its file if there is a folder for it: both or neither.
-    pub(super) fn add(&self, made: &MadeWorker) -> Result<(), String> {
+    ///
+    /// `may_exist` says that an earlier process may have written the same file before it died.
+    pub(super) fn add(&self, made: &MadeWorker, may_exist: bool) -> Result<(), String> {
         let name = made.worker.name();
         let path = self.store.as_ref().map(|folder| folder.join(format!("{name}.worker")));
-        if let Some(path) = &path {
-            create(path, &made.file).map_err(|fault| match fault {
-                Some(error) => format!("the worker file cannot be written: {error}"),
-                None => format!("there is a worker file `{name}` already; choose another name"),
-            })?;
+        let stored = path.as_deref().map(|path| store::create(path, &made.file));
+        let stored = stored.transpose().map_err(|error| format!("the worker file cannot be written: {error}"))?;
+        match stored {
+            Some(Stored::Equal) if may_exist => {}
+            Some(Stored::Equal | Stored::Other) => {
+                return Err(format!("there is a worker file `{name}` already; choose another name"));
+            }
+            Some(Stored::New) | None => {}
         }
         match self.lock().entry(name.into()) {
             Entry::Vacant(place) => drop(place.insert(made.clone())),
-            Entry::Occupied(_) => {
-                path.as_deref().map_or(Ok(()), fs::remove_file).map_err(|error| error.to_string())?;
+            Entry::Occupied(other) => {
+                // An equal file is that of the worker that is here.
+                let own = path.filter(|_| stored == Some(Stored::New) && other.get().file != made.file);
+                own.map_or(Ok(()), fs::remove_file).map_err(|error| error.to_string())?;
                 return Err(taken(name));
             }
         }
@@ -83,19 +90,6 @@ impl Made {
     }
 }
 
-/// Writes a file, and leaves none that is half written; without an error, it failed because there is one already.
-fn create(path: &Path, text: &str) -> Result<(), Option<io::Error>> {
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    let created = File::create_new(path);
-    let is_there = |error: io::Error| Some(error).filter(|error| error.kind() != io::ErrorKind::AlreadyExists);
-    let written = created.map_err(is_there)?.write_all(text.as_bytes());
-    if written.is_err() {
-        // The first error is the one to tell.
-        let _ = fs::remove_file(path);
-    }
-    Ok(written?)
-}
-
 /// Says that a name is taken.
 pub(super) fn taken(name: &str) -> String {
     format!("a worker `{name}` was made already; choose another name")
@@ -103,6 +97,8 @@ pub(super) fn taken(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::registry::Origin;
     use crate::worker_spec::WorkerSpec;
@@ -124,10 +120,39 @@ mod tests {
         let folder = folder();
         let path = folder.join("made/a.worker");
         let kept = Made::new(path.parent().map(Path::to_owned));
-        kept.add(&made("a", "")).unwrap();
+        kept.add(&made("a", ""), false).unwrap();
         fs::remove_file(&path).unwrap();
-        assert_eq!(kept.add(&made("a", "")).unwrap_err(), "a worker `a` was made already; choose another name");
+        let mut other = made("a", "");
+        other.file.push_str("Otherwise.\n");
+        assert_eq!(kept.add(&other, false).unwrap_err(), "a worker `a` was made already; choose another name");
         assert!(!path.exists());
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn an_equal_file_is_a_workers_own_only_if_another_process_may_have_written_it() {
+        let folder = folder();
+        let kept = || Made::new(Some(folder.clone()));
+        kept().add(&made("a", ""), false).unwrap();
+        assert_eq!(
+            kept().add(&made("a", ""), false).unwrap_err(),
+            "there is a worker file `a` already; choose another name"
+        );
+        kept().add(&made("a", ""), true).unwrap();
+        let mut other = made("a", "");
+        other.file.push_str("Otherwise.\n");
+        assert!(kept().add(&other, true).is_err());
+        assert_eq!(fs::read_to_string(folder.join("a.worker")).unwrap(), made("a", "").file);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn of_two_calls_that_find_an_equal_file_one_has_the_name_and_the_file_stays() {
+        let folder = folder();
+        let kept = Made::new(Some(folder.clone()));
+        kept.add(&made("a", "main:1"), true).unwrap();
+        assert_eq!(kept.add(&made("a", "main:2"), true).unwrap_err(), taken("a"));
+        assert!(folder.join("a.worker").exists());
         fs::remove_dir_all(folder).unwrap();
     }
 
@@ -136,7 +161,7 @@ mod tests {
         let folder = folder();
         fs::write(folder.join("no-folder"), "").unwrap();
         let kept = Made::new(Some(folder.join("no-folder")));
-        assert!(kept.add(&made("a", "")).unwrap_err().starts_with("the worker file cannot be written: "));
+        assert!(kept.add(&made("a", ""), true).unwrap_err().starts_with("the worker file cannot be written: "));
         assert!(kept.get("a").is_none());
         fs::remove_dir_all(folder).unwrap();
     }
@@ -145,7 +170,7 @@ mod tests {
     fn what_a_call_made_is_what_it_and_the_calls_below_it_made() {
         let kept = Made::default();
         for (name, by) in [("a", "main:1"), ("b", "main:1/lead:2"), ("c", "main:12"), ("d", "main:3")] {
-            kept.add(&made(name, by)).unwrap();
+            kept.add(&made(name, by), false).unwrap();
         }
         assert_eq!(kept.below("main:1"), [made("a", "").file, made("b", "").file]);
         assert_eq!(kept.below("main:1/lead:2"), [made("b", "").file]);

@@ -1,0 +1,176 @@
+//! Workers that models make, kept as files: read by later sessions, and resumed wherever a process died.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use std::fs;
+use std::path::Path;
+
+use llm_do::prelude::*;
+use llm_do::testing::FunctionModel;
+use llm_do::toolsets::{worker_call, worker_create, workers};
+use llm_do::{ApprovalMode, MemoryJournal, Request, Response, ResponsePart, StepKind, Usage, WorkerSpec};
+
+/// Makes a worker by code, calls it, and makes another of the same name.
+#[entry(toolsets = [workers])]
+async fn make_and_call(ctx: &CallContext<make_and_call>) -> Result<Vec<String>> {
+    let made = ctx.call(helper("Help.")).await?;
+    let answer = ctx.call(ask("now")).await?.value().to_string();
+    let again = match ctx.call(helper("Help.")).await {
+        Ok(made) => made.to_string(),
+        Err(error) => llm_do::chain(&error),
+    };
+    let other = match ctx.call(helper("Help otherwise.")).await {
+        Ok(made) => made.to_string(),
+        Err(error) => llm_do::chain(&error),
+    };
+    Ok(vec![made.to_string(), answer, again, other, ctx.call(ask("later")).await?.value().to_string()])
+}
+
+/// Makes a worker in a worker.
+#[entry(toolsets = [make_and_call, worker_call])]
+async fn make_below(ctx: &CallContext<make_below>) -> Result<Vec<String>> {
+    let mut answers = ctx.call(make_and_call {}).await?;
+    answers.push(ctx.call(ask("at last")).await?.value().to_string());
+    Ok(answers)
+}
+
+fn helper(instructions: &str) -> worker_create {
+    worker_create {
+        name: "helper".into(),
+        instructions: instructions.into(),
+        description: "Helps.".into(),
+        model: None,
+        toolsets: Vec::new(),
+        output_schema: None,
+        input_schema: None,
+    }
+}
+
+fn ask(input: &str) -> worker_call {
+    worker_call { worker: "helper".into(), input: input.into(), attachments: Vec::new() }
+}
+
+/// A model that says who it is and what it is asked.
+fn model() -> FunctionModel {
+    FunctionModel::new(|request: Request<'_>| {
+        let text = format!("{} {:?}", request.instructions.unwrap_or_default(), request.messages);
+        Ok(Response::new("m", vec![ResponsePart::Text { text }], Usage::of_request(1, 1)))
+    })
+}
+
+/// A process that keeps what is made in the folder, and reads what is kept there.
+fn process(folder: &Path, journal: Option<&MemoryJournal>) -> Runtime {
+    let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model());
+    let builder = match journal {
+        Some(journal) => builder.journal(journal.clone()),
+        None => builder,
+    };
+    builder.worker_store(folder).worker_dir(folder).build().unwrap()
+}
+
+/// The files of a folder, with what is in them.
+fn files(folder: &Path) -> Vec<(String, String)> {
+    let read = |entry: std::io::Result<fs::DirEntry>| {
+        let entry = entry.unwrap();
+        (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
+    };
+    fs::read_dir(folder).unwrap().map(read).collect()
+}
+
+#[tokio::test]
+async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("deep/made");
+    process(&store, None).run(make_and_call {}).await.unwrap();
+    let spec = WorkerSpec::new("helper", "Help.").description("Helps.");
+    assert_eq!(files(&store), [("helper.worker".to_owned(), spec.to_worker_file())]);
+
+    let runtime = process(&store, None);
+    assert_eq!(runtime.registry().get("helper").unwrap().description(), "Helps.");
+
+    // Told in two ways, it is the same folder.
+    let other = folder.path().join("other");
+    let builder = || Runtime::builder().worker_store(&other);
+    builder().worker_dir(folder.path().join(".").join("other/")).build().unwrap();
+    let error = builder().worker_dir(folder.path().join("othr")).build().unwrap_err();
+    assert!(error.to_string().contains("othr"), "{error}");
+    let error = Runtime::builder().worker_dir(&other).build().unwrap_err();
+    assert!(error.to_string().contains("cannot be read"), "no store is made there: {error}");
+}
+
+#[tokio::test]
+async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("made");
+    let whole = MemoryJournal::new();
+    let first = process(&store, Some(&whole)).run(make_below {}).await.unwrap();
+    assert!(first[2].ends_with("a worker `helper` was made already; choose another name"), "{first:?}");
+    assert!(first[3].ends_with("a worker `helper` was made already; choose another name"), "{first:?}");
+    let (written, records) = (files(&store), whole.records());
+    // The first record is the run itself.
+    for cut in 1..=records.len() {
+        let rest = MemoryJournal::from_records(records.iter().take(cut).cloned());
+        let resumed = process(&store, Some(&rest)).run(make_below {}).await;
+        assert_eq!(resumed.map_err(|error| llm_do::chain(&error)), Ok(first.clone()), "after {cut} records");
+        assert_eq!(files(&store), written, "after {cut} records");
+        assert_eq!(rest.records().len(), records.len(), "after {cut} records");
+    }
+}
+
+#[tokio::test]
+async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = MemoryJournal::new();
+    let first = process(folder.path(), Some(&whole)).run(make_and_call {}).await.unwrap();
+    let made = whole.records().iter().position(|record| record.kind == StepKind::Effect).unwrap();
+    let without_record = || MemoryJournal::from_records(whole.records().into_iter().take(made));
+    for reads_store in [false, true] {
+        let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model());
+        let builder = builder.journal(without_record()).worker_store(folder.path());
+        let builder = if reads_store { builder.worker_dir(folder.path()) } else { builder };
+        assert_eq!(builder.build().unwrap().run(make_and_call {}).await.unwrap(), first, "{reads_store}");
+    }
+
+    // Another's file is not taken for it.
+    fs::write(folder.path().join("helper.worker"), "---\nname: helper\n---\nMine.\n").unwrap();
+    let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
+    // Nor is it what the journal says was made.
+    let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
+    let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
+    let text = llm_do::chain(&error);
+    assert!(!error.is_mendable() && text.contains("`helper` cannot be made again"), "{text}");
+    assert!(fs::read_to_string(folder.path().join("helper.worker")).unwrap().contains("Mine."));
+}
+
+#[tokio::test]
+async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
+    let folder = tempfile::tempdir().unwrap();
+    process(folder.path(), None).run(make_and_call {}).await.unwrap();
+    for journal in [None, Some(MemoryJournal::new())] {
+        let error = process(folder.path(), journal.as_ref()).run(make_and_call {}).await.unwrap_err();
+        assert!(llm_do::chain(&error).contains("`helper` is registered already"), "{error:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_taken() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let store = folder.path().join("made");
+        let run = |runtime: Runtime| tokio::spawn(async move { runtime.run(make_and_call {}).await });
+        let (one, other) = (process(&store, None), process(&store, None));
+        let (one, other) = futures_util::try_join!(run(one), run(other)).unwrap();
+        let (won, lost) = if one.is_ok() { (one, other) } else { (other, one) };
+        won.unwrap();
+        let text = llm_do::chain(&lost.unwrap_err());
+        assert!(text.ends_with("there is a worker file `helper` already; choose another name"), "{text}");
+        assert_eq!(files(&store).len(), 1, "no file of another name is left");
+    }
+}
+
+#[tokio::test]
+async fn what_a_process_left_half_written_is_no_worker() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join(".helper.tmpAb3xYz"), "---\nname: hel").unwrap();
+    assert_eq!(process(folder.path(), None).run(make_and_call {}).await.unwrap().len(), 5);
+}
