@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use super::args::CheckOptions;
 use super::{Failure, print};
-use crate::event::{Kind, printable};
+use crate::event::Kind;
+use crate::printable::printable;
 use crate::runtime::RuntimeBuilder;
 
 /// Builds the runtime as `run` would, and says what is there.
