@@ -13,19 +13,22 @@ mod run_sinks;
 #[cfg(feature = "tracing")]
 mod spans;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::callback::Callback;
 pub use self::channel::{ChannelSink, EventReceiver, event_channel};
 pub use self::detail::{ApprovalScope, Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
 pub use self::json_lines::JsonLines;
 pub use self::kind::EventKind;
+pub use self::parts::{EventPart, FileInfo};
 pub(crate) use self::patience::{flush, settle};
 pub(crate) use self::queue::{CAPACITY, Queue};
 pub(crate) use self::run_sinks::{RunSinks, SinksOfRuns};
@@ -36,7 +39,22 @@ pub(crate) use self::terminal::{BAR, Page, Rows, told};
 pub use self::terminal::{Terminal, Verbosity};
 
 /// One thing that happened in a run.
-#[derive(Clone, Debug, Serialize)]
+///
+/// As JSON, which [`JsonLines`] writes and a server may send, it is one object: its own fields, and those of its
+/// [`kind`](Self::kind). What was written is read back equal, but for [files](EventPart) in a model's answer.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::{Event, EventKind};
+///
+/// let line = r#"{"run":"0198","call":2,"parent":0,"seq":7,"depth":0,"name":"copy",
+///     "time":"2026-07-28T12:00:00Z","kind":"progress","text":"half of it"}"#;
+/// let event: Event = serde_json::from_str(line)?;
+/// assert_eq!(event.kind, EventKind::Progress { text: "half of it".into() });
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
     /// The run, unique in the world.
@@ -44,6 +62,7 @@ pub struct Event {
     /// The call that it happened in, unique in the run; the root call is 0.
     pub call: u64,
     /// The call that made this call; none for the root.
+    #[serde(default)]
     pub parent: Option<u64>,
     /// The place of the event in its run, from 0.
     pub seq: u64,

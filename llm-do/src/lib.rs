@@ -134,8 +134,9 @@ pub use self::error::{BoxError, CallError, Fault, Result, chain};
 #[cfg(feature = "tracing")]
 pub use self::event::TracingSink;
 pub use self::event::{
-    ApprovalScope, Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventReceiver, EventSink,
-    GuardAction, Hook, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity, event_channel,
+    ApprovalScope, Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventPart, EventReceiver,
+    EventSink, FileInfo, GuardAction, Hook, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
+    event_channel,
 };
 pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 pub use self::history::{History, HistoryProcessor};

@@ -124,7 +124,7 @@ impl WorkerRun {
         };
         self.ctx.emit(|| EventKind::ModelResponse {
             model: response.model.clone(),
-            parts: response.parts.clone(),
+            parts: response.parts.iter().cloned().map(Into::into).collect(),
             usage: response.usage,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });

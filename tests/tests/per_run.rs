@@ -430,7 +430,7 @@ async fn a_call_by_name_of_what_has_no_conversation_refuses_a_history() {
         );
         assert_eq!(error.to_string(), text);
     }
-    let start = runtime.start_named("look", json!({ "prompt": "Look." })).history(before);
+    let start = runtime.start_named("look", json!({ "input": "Look." })).history(before);
     let handle = start.handle();
     start.await.unwrap();
     assert_eq!(handle.history().messages().len(), 3);

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use llm_do_providers::{ResponsePart, Usage};
-use serde::Serialize;
+use llm_do_providers::Usage;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::detail::{ApprovalScope, Caller, Delta, GuardAction, Hook, Judge, Kind, Outcome, RuleSource};
-use super::parts;
+use super::parts::EventPart;
 use crate::usage::RunUsage;
 
 /// What happened.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+///
+/// To read a kind that this version does not know is an error: whoever reads events of a later version skips these.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
@@ -36,15 +38,15 @@ pub enum EventKind {
         #[serde(flatten)]
         outcome: Outcome,
         /// The names, or else the media types, of the files that came with the result.
-        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<String>,
         /// What a tool says to the operator and to no model.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
         /// Wall-clock time since it started, in milliseconds.
         elapsed_ms: u64,
         /// Whether the journal had the result, and nothing ran.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
     /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied.
@@ -75,10 +77,10 @@ pub enum EventKind {
         /// Where the rule came from by which it ran, was refused or was asked about.
         rule: RuleSource,
         /// Why not, if not.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
         /// The arguments that the approver put in the place of those asked about.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         edited: Option<Value>,
         /// Which equal calls will run without a question: more than this one only if the approver said so.
         scope: ApprovalScope,
@@ -92,7 +94,7 @@ pub enum EventKind {
         /// What it did.
         action: GuardAction,
         /// Why, if it refused.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// The call asks the user.
@@ -164,16 +166,15 @@ pub enum EventKind {
         /// What it was asked.
         input: Value,
         /// Why it failed, in a word of the provider's, or that the answer broke off; none if it did not.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
     /// The model answered.
     ModelResponse {
         /// The model, as the provider names it.
         model: String,
-        /// The answer. A sink sees its files whole; in JSON they are their media types and sizes, as `bytes`.
-        #[serde(serialize_with = "parts::serialize")]
-        parts: Vec<ResponsePart>,
+        /// The answer. A sink sees its files whole; in JSON they are their media types and sizes.
+        parts: Vec<EventPart>,
         /// What it used.
         usage: Usage,
     },

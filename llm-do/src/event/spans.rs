@@ -9,14 +9,14 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use llm_do_providers::{ResponsePart, Usage};
+use llm_do_providers::Usage;
 use serde_json::Value;
 use tracing::{Level, Span, event};
 
 use self::asked::Asked;
 use self::begin::{agent, chat, known, tool, workflow};
 use self::server_side::ServerSide;
-use super::{Caller, Delivery, Event, EventKind, EventSink, Kind, Outcome};
+use super::{Caller, Delivery, Event, EventKind, EventPart, EventSink, Kind, Outcome};
 
 #[doc = include_str!("../../docs/tracing_sink.md")]
 #[derive(Default)]
@@ -185,7 +185,7 @@ impl Open {
         }
     }
 
-    fn answered(&mut self, model: &str, parts: &[ResponsePart], usage: Usage, with_content: bool) {
+    fn answered(&mut self, model: &str, parts: &[EventPart], usage: Usage, with_content: bool) {
         self.used += usage;
         self.server_side = ServerSide::default();
         self.asked = if self.span.is_disabled() { Asked::default() } else { Asked::new(parts) };

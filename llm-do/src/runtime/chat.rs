@@ -1,6 +1,9 @@
 //! A conversation of several root calls.
 
+use std::future::IntoFuture;
 use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
 
 use super::Runtime;
 use crate::error::CallError;
@@ -76,11 +79,11 @@ impl Chat {
     /// # Errors
     ///
     /// Returns a [`CallError`] as [`Runtime::run`] does.
-    pub async fn send<T>(&mut self, call: T) -> Result<T::Output, CallError>
+    pub fn send<T>(&mut self, call: T) -> BoxFuture<'_, Result<T::Output, CallError>>
     where
         T: Tool<Output: FromReturn> + TakesHistory,
     {
-        self.runtime.start(call).conversation(Arc::clone(&self.conversation)).await
+        self.runtime.start(call).conversation(Arc::clone(&self.conversation)).into_future()
     }
 
     /// Returns what was said, as a provider accepts it.

@@ -3,13 +3,15 @@
 use llm_do_providers::{ResponsePart, ToolCall};
 use serde_json::Value;
 
+use crate::event::EventPart;
+
 /// The calls of a model's last answer that are not made yet.
 #[derive(Default)]
 pub(super) struct Asked(Vec<ToolCall>);
 
 impl Asked {
-    pub(super) fn new(parts: &[ResponsePart]) -> Self {
-        let call = |part: &ResponsePart| match part {
+    pub(super) fn new(parts: &[EventPart]) -> Self {
+        let call = |part: &EventPart| match part.whole()? {
             ResponsePart::ToolCall(call) => Some(call.clone()),
             _ => None,
         };
@@ -63,8 +65,9 @@ mod tests {
     use super::Asked;
 
     fn asked(calls: &[(&str, &str, &str)]) -> Asked {
-        let part =
-            |&(id, name, arguments): &(&str, &str, &str)| ResponsePart::ToolCall(ToolCall::new(id, name, arguments));
+        let part = |&(id, name, arguments): &(&str, &str, &str)| {
+            ResponsePart::ToolCall(ToolCall::new(id, name, arguments)).into()
+        };
         Asked::new(&calls.iter().map(part).collect::<Vec<_>>())
     }
 

@@ -3,6 +3,8 @@
 use llm_do_providers::ResponsePart;
 use serde_json::{Value, json};
 
+use crate::event::EventPart;
+
 /// Returns the arguments of a call as a message of the user.
 pub(super) fn of_user(arguments: &Value) -> String {
     json!([{"role": "user", "parts": [text(&arguments.to_string())]}]).to_string()
@@ -15,9 +17,10 @@ pub(super) fn of_result(value: &Value) -> String {
 }
 
 /// Returns a model's answer. Why it stopped is not in an event: only that it did to have tools called shows.
-pub(super) fn of_model(answer: &[ResponsePart]) -> String {
-    let calls = answer.iter().any(|part| matches!(part, ResponsePart::ToolCall(_)));
-    let parts: Vec<Value> = answer.iter().filter_map(part).collect();
+pub(super) fn of_model(answer: &[EventPart]) -> String {
+    let answer = || answer.iter().filter_map(EventPart::whole);
+    let calls = answer().any(|part| matches!(part, ResponsePart::ToolCall(_)));
+    let parts: Vec<Value> = answer().filter_map(part).collect();
     let finish_reason = if calls { "tool_call" } else { "unknown" };
     json!([{"role": "assistant", "parts": parts, "finish_reason": finish_reason}]).to_string()
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Verbosity;
 use super::lines::{flat, told};
-use crate::event::{Event, EventKind, GuardAction, Judge, Outcome};
+use crate::event::{Event, EventKind, EventPart, GuardAction, Judge, Outcome};
 use crate::usage::RunUsage;
 
 /// Says what happened, if it is worth a line.
@@ -72,19 +72,21 @@ fn differing(name: &str, answer: &Outcome, worker: &str, other: &Outcome) -> Str
     format!("≠ {name} differs from {worker}{}{}", came(name, answer), came(&worker, other))
 }
 
-fn answer(name: &str, parts: &[ResponsePart], usage: &Usage, verbosity: Verbosity) -> String {
+fn answer(name: &str, parts: &[EventPart], usage: &Usage, verbosity: Verbosity) -> String {
     let words: Vec<String> = parts.iter().filter_map(|part| word(part, verbosity)).collect();
     let after = format!(" ({} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
     told(&format!("  {name} got"), &words.join(", "), &after)
 }
 
-fn word(part: &ResponsePart, verbosity: Verbosity) -> Option<String> {
-    match part {
+fn word(part: &EventPart, verbosity: Verbosity) -> Option<String> {
+    if let Some(file) = part.file() {
+        return Some(format!("{} of {} bytes", file.media_type, file.bytes));
+    }
+    match part.whole()? {
         // It was shown as it came.
         ResponsePart::Text { .. } if verbosity >= Verbosity::Stream => None,
         ResponsePart::Text { text } => Some(format!("{text:?}")),
         ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
-        ResponsePart::Attachment(file) => Some(format!("{} of {} bytes", file.media_type(), file.data().len())),
         _ => None,
     }
 }
