@@ -13,7 +13,7 @@ mod shadow;
 mod subtask;
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::pin;
@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use llm_do_providers::{PriceTable, Settings};
+use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
@@ -94,13 +94,16 @@ pub(crate) struct Run {
     conversation: Arc<Conversation>,
     /// The next event's number; held while the sinks take an event, so that they see them in order.
     seq: Mutex<u64>,
+    /// The warnings about settings that were reported, each with its model.
+    warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// Those under way.
     shadows: TaskTracker,
 }
 
 impl Run {
     pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
+        let (calls, seq, warned) = (AtomicU64::new(0), Mutex::new(0), Mutex::default());
+        Self { plane, id, calls, conversation, seq, warned, shadows: TaskTracker::new() }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
