@@ -68,6 +68,8 @@ inventory::submit! {
 /// | `service_tier` | the same: `auto`, `standard_only` | all |
 /// | `seed`, `presence_penalty`, `frequency_penalty` | nothing: the API has no place for them | |
 ///
+/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+///
 /// `metadata`, `top_k` and others go through [`extra_body`](crate::Settings::extra_body).
 ///
 /// Without a limit of yours, an answer may have 32,000 tokens, thoughts included, or as many as the family can write if that
@@ -77,8 +79,8 @@ inventory::submit! {
 /// # Thinking
 ///
 /// [Levels](crate::ThinkingLevel) go as the [family understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
-/// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, or your number;
-/// less where `max_tokens` leaves no room), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
+/// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, which become less
+/// where `max_tokens` leaves no room; your own number stays as it is, if it is at least 1,024 and below `max_tokens`), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
 /// thoughts asked for. `off` is nothing up to 4.5, which do not think unless told to, then `disabled`, with Sonnet 5.5
 /// `between_tools`, and a low effort where a model always thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is
 /// sent; models from Sonnet 5 on then think, and show no thoughts.
@@ -214,7 +216,9 @@ impl AnthropicModel {
         let asked = request::messages(&self.model, &plan, self.profile, request, stream)?;
         let model = Arc::clone(&self.model);
         let begin = move || Answer::new(Arc::clone(&model));
-        Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)
+        let warnings = plan.warnings;
+        let exchange = Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)?;
+        Ok(exchange.with_warnings(warnings))
     }
 }
 

@@ -8,6 +8,7 @@ mod streaming;
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
+use std::mem;
 use std::sync::Arc;
 
 use futures_util::stream;
@@ -23,9 +24,9 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Call, Endpoint, Whole};
 use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
-use crate::response::Response;
+use crate::response::{Response, SettingWarning};
 use crate::retry::{Pause, Tries};
-use crate::settings::Settings;
+use crate::settings::{Settings, Warnings};
 
 /// An answer as it grows, by the protocol of one provider.
 pub(crate) trait Growing: Send + 'static {
@@ -90,6 +91,8 @@ pub(crate) struct Exchange<F> {
     /// What was answered before the last pause, and what tries used that failed since.
     before: Option<Response>,
     pauses: usize,
+    /// What the answer says of settings that were not sent as they were set.
+    warnings: Vec<SettingWarning>,
 }
 
 impl<F, G> Exchange<F>
@@ -115,7 +118,12 @@ where
         })?;
         let call = Call::new(endpoint.provider, body.into(), settings)?;
         let (endpoint, tries) = (Arc::clone(endpoint), Tries::new(retries));
-        Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0 })
+        Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
+    }
+
+    /// Has the answer carry `warnings`.
+    pub(crate) fn with_warnings(self, warnings: Warnings) -> Self {
+        Self { warnings: warnings.into_list(), ..self }
     }
 
     /// Returns the body to be sent, and the answer before anything came.
@@ -166,15 +174,20 @@ where
             None => part,
         };
         G::rejoin(&mut response);
-        let Some(body) = more else { return Some(response) };
+        let Some(body) = more else { return Some(self.warned(response)) };
         self.pauses += 1;
         if self.pauses > MOST_PAUSES {
-            return Some(response.with_finish(FinishReason::Length));
+            let cut_off = response.with_finish(FinishReason::Length);
+            return Some(self.warned(cut_off));
         }
         self.call.set_body(body.into());
         self.tries = Tries::new(self.retries);
         self.before = Some(response);
         None
+    }
+
+    fn warned(&mut self, response: Response) -> Response {
+        response.with_warnings(mem::take(&mut self.warnings))
     }
 
     /// Goes on to the next try after a failure, and keeps what this one used; an error for good has all that arrived.

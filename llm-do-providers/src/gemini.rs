@@ -85,6 +85,8 @@ inventory::submit! {
 /// | `parallel_tool_calls` | nothing: several calls at once cannot be forbidden |
 /// | `cache_prompt` | nothing: prompts are [cached](https://ai.google.dev/gemini-api/docs/caching) without marks |
 ///
+/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+///
 /// A cache of your own goes as `cachedContent` in [`extra_body`](crate::Settings::extra_body).
 ///
 /// A level of thinking has the thoughts shown. For version 2.5 it is a number of tokens: 128, 2048, 8192 or the most that
@@ -100,9 +102,10 @@ inventory::submit! {
 /// # Schemas
 ///
 /// Those of tools and answers are written [in what Gemini knows](https://ai.google.dev/api/generate-content#GenerationConfig):
-/// references are written out, alternatives are `anyOf`, and what it has no keyword for is said in the description. A type
-/// that holds itself cannot be said so: it is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that
-/// names the place, as is whatever else cannot be said.
+/// references are written out, alternatives are `anyOf`, and what it has no keyword for is said in the description. In a type
+/// that holds itself, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
+/// property that holds one is sent as optional, with "Always has .." in the description. What cannot be said is an error of
+/// kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
 ///
 /// # Attachments
 ///
@@ -194,10 +197,11 @@ impl GeminiModel {
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         server_side::check(&self.model, self.family, request)?;
-        let wire = convert::request(request, self.family)?;
+        let (wire, warnings) = convert::request(request, self.family)?;
         let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(Arc::clone(&asked), turn);
-        Exchange::new(endpoint, &wire, request.settings, self.retries, begin)
+        let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;
+        Ok(exchange.with_warnings(warnings))
     }
 }
 

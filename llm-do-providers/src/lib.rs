@@ -120,7 +120,7 @@ pub use self::model::{
 #[cfg(feature = "openai")]
 pub use self::openai::{OpenAiBuilder, OpenAiModel, Server};
 pub use self::price::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError};
-pub use self::response::Response;
+pub use self::response::{Response, SettingWarning};
 #[cfg(feature = "openai")]
 pub use self::responses::{OpenAiResponsesBuilder, OpenAiResponsesModel};
 pub use self::secret::ApiKey;

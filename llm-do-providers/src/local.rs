@@ -130,7 +130,8 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 /// words just written count as less likely. `max_tokens` is 512 and the thought's tokens unless set; one that is set counts
 /// both. A [call that is forced](crate::ToolChoice) is held to by the grammar; an output schema beside it is passed over.
 /// `stop` is heeded in plain text, not in JSON. The penalties, tiers, extra fields and headers of other providers are passed
-/// over, and so are `timeout` and `cache_prompt`. There are no server-side tools: a worker that has some is refused.
+/// over, and so are `timeout` and `cache_prompt`; a setting that has no effect is a [warning](crate::Response::warnings) of
+/// the answer. There are no server-side tools: a worker that has some is refused.
 ///
 /// # Schemas
 ///

@@ -72,7 +72,8 @@ register! {
 ///
 /// # Requests
 ///
-/// As OpenAI is asked; other settings, and what other servers get instead, are with [`Server`].
+/// As OpenAI is asked; other settings, and what other servers get instead, are with [`Server`]. A setting that is not sent, or
+/// not as it was set, is a [warning](crate::Response::warnings) of the answer.
 ///
 /// | Of ours | Goes as |
 /// | --- | --- |
@@ -205,10 +206,11 @@ impl OpenAiModel {
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
         search::check(self.dialect.home.provider, &self.model, request.server_side_tools)?;
-        let chat = convert::chat(&self.model, request, self.dialect, stream)?;
+        let (chat, warnings) = convert::chat(&self.model, request, self.dialect, stream)?;
         let (dialect, asked, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(dialect, Arc::clone(&asked), turn);
-        Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)
+        let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;
+        Ok(exchange.with_warnings(warnings))
     }
 }
 

@@ -1,6 +1,10 @@
 //! The whole answer to one request.
 
+mod warning;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::warning::SettingWarning;
 
 use crate::attachment::Attachment;
 use crate::message::{FinishReason, ResponsePart, ToolCall};
@@ -22,6 +26,9 @@ pub struct Response {
     /// The full name of the model that answered, `provider:model`, where it is not the one that was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<String>,
+    /// The settings that were not sent as they were set, because the model or its server does not accept them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<SettingWarning>,
 }
 
 impl Response {
@@ -30,7 +37,7 @@ impl Response {
     pub fn new(model: impl Into<String>, parts: Vec<ResponsePart>, usage: Usage) -> Self {
         let calls = parts.iter().any(|part| matches!(part, ResponsePart::ToolCall(_)));
         let finish = if calls { FinishReason::ToolCalls } else { FinishReason::Stop };
-        Self { parts, usage, finish, model: model.into(), answered_by: None }
+        Self { parts, usage, finish, model: model.into(), answered_by: None, warnings: Vec::new() }
     }
 
     /// Says that the model stopped for another reason.
@@ -50,6 +57,12 @@ impl Response {
     #[must_use]
     pub fn with_answered_by(self, name: impl Into<String>) -> Self {
         Self { answered_by: Some(name.into()), ..self }
+    }
+
+    /// Says which settings were not sent as they were set. Default: none.
+    #[must_use]
+    pub fn with_warnings(self, warnings: impl IntoIterator<Item = SettingWarning>) -> Self {
+        Self { warnings: warnings.into_iter().collect(), ..self }
     }
 
     /// Returns an answer that went on with `more` after a pause.

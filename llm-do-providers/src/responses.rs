@@ -56,6 +56,8 @@ inventory::submit! {
 ///
 /// `max_uses` and `blocked_domains` of a search, and the tool `web_fetch`, are refused before anything is sent.
 ///
+/// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
+///
 /// A level also asks for summaries, which are what is shown of thoughts. An organisation that OpenAI has not
 /// [verified](https://help.openai.com/en/articles/10910291-api-organization-verification) is refused by status 400
 /// (`unsupported_value`) for that, until [`summaries`](OpenAiResponsesBuilder::summaries) turns them off. Without a level neither
@@ -140,9 +142,11 @@ impl OpenAiResponsesModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let asking = convert::asking(&self.model, self.summaries, request, stream)?;
+        let (asking, warnings) = convert::asking(&self.model, self.summaries, request, stream)?;
         let asked = Arc::clone(&self.model);
-        Exchange::new(&self.endpoint, &asking, request.settings, self.retries, move || Answer::new(Arc::clone(&asked)))
+        let begin = move || Answer::new(Arc::clone(&asked));
+        let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;
+        Ok(exchange.with_warnings(warnings))
     }
 }
 

@@ -5,7 +5,7 @@
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
 mod both;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 pub(crate) mod definitions;
 #[cfg(all(test, any(feature = "gemini", feature = "openai")))]
 pub(crate) mod multiplying;

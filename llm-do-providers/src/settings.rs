@@ -2,6 +2,8 @@
 
 mod headers;
 mod thinking;
+#[cfg(any(feature = "http", feature = "local"))]
+mod warnings;
 
 use std::time::Duration;
 
@@ -10,10 +12,13 @@ use serde_json::{Map, Value};
 
 pub use self::headers::ExtraHeaders;
 pub use self::thinking::ThinkingLevel;
+#[cfg(any(feature = "http", feature = "local"))]
+pub(crate) use self::warnings::Warnings;
 
 /// Settings of a request; what is `None` is left to the provider.
 ///
-/// A provider has no place for some of them, which its model's page says; those are left out, since they are wishes.
+/// Not every model and server accepts each of them; the page of a model says which. A setting that is not accepted is left
+/// out, or sent as the nearest value, and the answer carries a warning about it: [`Response::warnings`](crate::Response::warnings).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
@@ -145,6 +150,7 @@ impl Settings {
 
     /// Marks the beginning of the conversation for the provider's cache, where the provider wants marks. Default: no marks.
     ///
+    /// Other providers cache without marks, or not at all; there it has no effect, and causes no warning.
     /// What goes into the cache may cost more than what does not, and what comes out of it less.
     #[must_use]
     pub fn cache_prompt(self, marked: bool) -> Self {

@@ -17,6 +17,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use llm_do_providers::SettingWarning;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -226,6 +227,14 @@ impl<S> CallContext<S> {
         if self.scope.host.is_observed() {
             self.scope.host.emit(&self.declaring(), kind());
         }
+    }
+
+    /// Reports the settings that `model` was not sent as they were set, if anybody listens.
+    pub(crate) fn warn(&self, model: &Arc<str>, warnings: &[SettingWarning]) {
+        if warnings.is_empty() || !self.scope.host.is_observed() {
+            return;
+        }
+        warnings.iter().for_each(|warning| self.scope.host.warn(&self.declaring(), model, warning));
     }
 
     /// Returns the same context under another declaration.

@@ -14,7 +14,7 @@ mod shadow;
 mod subtask;
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::pin::pin;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use llm_do_providers::{PriceTable, Settings};
+use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
@@ -102,6 +102,8 @@ pub(crate) struct Run {
     conversation: Arc<Conversation>,
     /// The next event's number; held while the sinks take an event, so that they see them in order.
     seq: Mutex<u64>,
+    /// The warnings about settings that were reported, each with its model.
+    warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// Those under way.
     shadows: TaskTracker,
     /// Whether an earlier process began it.
@@ -124,8 +126,8 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let (calls, seq, shadows) = (AtomicU64::new(0), Mutex::new(0), TaskTracker::new());
-        Self { plane, id, is_resumed, approved, calls, conversation, seq, shadows, settings, approvals, sinks }
+        let (calls, seq, warned, shadows) = (AtomicU64::new(0), Mutex::new(0), Mutex::default(), TaskTracker::new());
+        Self { plane, id, is_resumed, approved, calls, conversation, seq, warned, shadows, settings, approvals, sinks }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.

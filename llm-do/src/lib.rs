@@ -179,8 +179,8 @@ pub use llm_do_providers::{
     Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
     Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
     ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
-    Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart,
-    WebSearch, model_provider, replay,
+    SettingWarning, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage,
+    UserPart, WebSearch, model_provider, replay,
 };
 #[cfg(feature = "local")]
 pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};

@@ -171,6 +171,10 @@ impl WorkerRun {
             answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer,
         };
         self.count_ended(&answer);
+        if let Ok(response) = &answer {
+            let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
+            self.ctx.warn(&model, &response.warnings);
+        }
         answer
     }
 

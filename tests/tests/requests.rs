@@ -4,10 +4,10 @@
 use std::sync::{Arc, Mutex};
 
 use llm_do::prelude::*;
-use llm_do::testing::{Recorder, ScriptedModel, TestModel};
+use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::{
-    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, ResponsePart, RuntimeBuilder, SubtaskRequest,
-    ToolCall, ToolReturn, WorkerSpec, async_trait,
+    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, Request, Response, ResponsePart,
+    RuntimeBuilder, SettingWarning, SubtaskRequest, ToolCall, ToolReturn, Usage, WorkerSpec, async_trait,
 };
 use serde_json::{Value, json};
 
@@ -294,4 +294,36 @@ fn a_script_waits_for_a_run_and_async_code_is_told_not_to() {
     let error = tokio.block_on(async { runtime.block_on(ask { question: "Spam?".into() }).unwrap_err() });
     assert!(matches!(error, CallError::Blocking { .. }), "{error}");
     assert!(error.to_string().contains("use `run(..).await`"), "{error}");
+}
+
+/// Asks twice.
+#[entry]
+async fn ask_twice(ctx: &CallContext) -> Result<String> {
+    ctx.llm_ask("One?").await?;
+    Ok(ctx.llm_ask("Two?").await?)
+}
+
+#[tokio::test]
+async fn a_setting_that_was_not_sent_is_reported_once_for_each_run_and_model() {
+    let model = FunctionModel::new(|_: Request<'_>| {
+        let warning = SettingWarning::new("seed", "not sent: the server has no field for it");
+        Ok(Response::new("m", text("Yes."), Usage::of_request(1, 1)).with_warnings([warning]))
+    });
+    for streaming in [false, true] {
+        let recorder = Recorder::new();
+        let runtime =
+            Runtime::builder().force_model(model.clone()).streaming(streaming).sink(recorder.clone()).build().unwrap();
+        for run in 1..=2 {
+            runtime.run(ask_twice {}).await.unwrap();
+            let kinds = recorder.kinds();
+            let warnings: Vec<_> =
+                kinds.iter().filter(|kind| matches!(kind, EventKind::SettingWarning { .. })).collect();
+            assert_eq!(warnings.len(), run, "{warnings:?}");
+            let written = serde_json::to_value(warnings[0]).unwrap();
+            let message = "not sent: the server has no field for it";
+            let expected =
+                json!({"kind": "setting_warning", "model": "function:model", "setting": "seed", "message": message});
+            assert_eq!(written, expected);
+        }
+    }
 }

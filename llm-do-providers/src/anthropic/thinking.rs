@@ -8,7 +8,7 @@ use super::PROVIDER;
 use super::family::{Family, Off, Sampling, Thinking};
 use super::wire::{BlockBinding, ThinkingConfig};
 use crate::message::{Message, ResponsePart};
-use crate::settings::{Settings, ThinkingLevel};
+use crate::settings::{Settings, ThinkingLevel, Warnings};
 
 /// How long an answer may be unless something says otherwise: what comes whole within the default timeout, at some 50
 /// tokens a second.
@@ -30,6 +30,8 @@ pub(super) struct Plan {
     pub(super) forces_tools: bool,
     /// The first message whose thoughts go back.
     pub(super) thoughts_from: usize,
+    /// What is sent otherwise than the settings say.
+    pub(super) warnings: Warnings,
 }
 
 impl Plan {
@@ -41,12 +43,15 @@ impl Plan {
             ..Self::default()
         };
         match (family.thinking, settings.thinking) {
-            (Thinking::Never, _) | (_, None) => {}
-            (Thinking::Budget, Some(level)) => plan.set_budget(family, settings, budget(level), messages),
+            (_, None) => {}
+            (Thinking::Never, Some(level)) if level.is_off() => {}
+            (Thinking::Never, Some(_)) => plan.warnings.not_sent("thinking", "the model does not think"),
+            (Thinking::Budget, Some(level)) => plan.set_budget(family, settings, level, messages),
             (Thinking::Effort, Some(level)) => plan.set_effort(level, None, Off::Disabled),
             (Thinking::Hidden(off), Some(level)) => plan.set_effort(level, Some("summarized"), off),
         }
         plan.set_sampling(family, settings);
+        plan.warn_of_absent_fields(settings);
         // Beside that, no word on what becomes of thoughts is taken: those that may no longer fit are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
         if family.binds_thoughts && is_quiet {
@@ -70,31 +75,47 @@ impl Plan {
         }
     }
 
-    /// A limit that the user set stays, and the budget is what has room in it.
-    fn set_budget(&mut self, family: &Family, settings: &Settings, budget: u32, messages: &[Message]) {
-        if budget == 0 || goes_on_without_thought(messages) {
+    /// A limit that the user set stays. So does a budget in tokens, if the API takes it; that of a level is what has room.
+    fn set_budget(&mut self, family: &Family, settings: &Settings, level: ThinkingLevel, messages: &[Message]) {
+        let budget = budget(level);
+        if budget == 0 {
+            return;
+        }
+        if goes_on_without_thought(messages) {
+            let reason = "the API does not let a model think amid a turn that began without a thought of its own";
+            self.warnings.not_sent("thinking", reason);
             return;
         }
         if settings.max_tokens.is_none() {
             self.max_tokens = self.max_tokens.max(budget.saturating_add(ROOM)).min(family.most_tokens);
         }
         let most = (self.max_tokens / 2).max(self.max_tokens.saturating_sub(ROOM));
-        let budget_tokens = budget.min(most.max(LEAST_BUDGET));
-        if budget_tokens < self.max_tokens {
-            self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
-            // "Thinking may not be enabled when tool_choice forces tool use."
-            self.forces_tools = false;
+        let is_as_set = matches!(level, ThinkingLevel::Tokens(_)) && budget < self.max_tokens;
+        let budget_tokens = if is_as_set { budget } else { budget.min(most.max(LEAST_BUDGET)) };
+        if budget_tokens >= self.max_tokens {
+            self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the least budget of 1024 tokens");
+            return;
         }
+        let reason = format!("a budget is at least {LEAST_BUDGET}, and below the {} of `max_tokens`", self.max_tokens);
+        self.warnings.thinking_as_tokens(level, budget_tokens, &reason);
+        self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
+        // "Thinking may not be enabled when tool_choice forces tool use."
+        self.forces_tools = false;
     }
 
     fn set_effort(&mut self, level: ThinkingLevel, display: Option<&'static str>, off: Off) {
-        let is_off = matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0));
+        let is_off = level.is_off();
         match off {
             Off::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
-            Off::BetweenTools if is_off => self.thinking = Some(ThinkingConfig::BetweenTools),
+            Off::BetweenTools if is_off => {
+                self.warnings.changed("thinking", "`off` sent as `between_tools`, the least that the model accepts");
+                self.thinking = Some(ThinkingConfig::BetweenTools);
+            }
             _ => {
                 self.thinking = (!is_off).then_some(ThinkingConfig::Adaptive { display, block_binding: None });
-                self.effort = Some(effort(level));
+                let word = effort(level);
+                self.warnings.thinking_as(level, word);
+                self.effort = Some(word);
             }
         }
     }
@@ -103,9 +124,23 @@ impl Plan {
     fn set_sampling(&mut self, family: &Family, settings: &Settings) {
         let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
         let sampling = if thinks { Sampling::Neither } else { family.sampling };
-        if sampling != Sampling::Neither {
-            self.temperature = settings.temperature;
-            self.top_p = settings.top_p.filter(|_| sampling == Sampling::Both || self.temperature.is_none());
+        let is_sampled = sampling != Sampling::Neither;
+        let reason =
+            if thinks { "the model does not accept it while it thinks" } else { "the model does not accept it" };
+        self.temperature = self.warnings.accept("temperature", settings.temperature, is_sampled, reason);
+        let has_both = sampling == Sampling::Either && self.temperature.is_some();
+        let reason = if has_both { "the model does not accept it beside `temperature`" } else { reason };
+        self.top_p = self.warnings.accept("top_p", settings.top_p, is_sampled && !has_both, reason);
+    }
+
+    fn warn_of_absent_fields(&mut self, settings: &Settings) {
+        let has = [
+            ("seed", settings.seed.is_some()),
+            ("presence_penalty", settings.presence_penalty.is_some()),
+            ("frequency_penalty", settings.frequency_penalty.is_some()),
+        ];
+        for (setting, _) in has.into_iter().filter(|(_, is_set)| *is_set) {
+            self.warnings.not_sent(setting, "the Messages API has no field for it");
         }
     }
 }
@@ -162,7 +197,7 @@ mod tests {
     use super::{Plan, ThinkingConfig};
     use crate::anthropic::family::Family;
     use crate::message::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
-    use crate::settings::{Settings, ThinkingLevel};
+    use crate::settings::{Settings, ThinkingLevel, Warnings};
 
     fn plan(model: &str, settings: &Settings) -> Plan {
         Plan::new(&Family::of(model), settings, &[])
@@ -213,7 +248,6 @@ mod tests {
         };
         assert_eq!(limited(100, 4_000), (Some(budget(1_024)), 4_000));
         assert_eq!(limited(10_000, 4_000), (Some(budget(2_000)), 4_000));
-        assert_eq!(limited(60_000, 64_000), (Some(budget(55_808)), 64_000));
         assert_eq!(limited(10_000, 1_100), (Some(budget(1_024)), 1_100));
         assert_eq!(limited(10_000, 1_024), (None, 1_024));
 
@@ -221,6 +255,21 @@ mod tests {
         assert_eq!((free.thinking, free.max_tokens), (Some(budget(40_000)), 48_192));
         let most = plan("claude-opus-4-1", &Settings::new().thinking(40_000));
         assert_eq!((most.thinking, most.max_tokens), (Some(budget(23_808)), 32_000));
+    }
+
+    /// By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> (read 2026-11-22): at least 1,024 tokens,
+    /// and fewer than `max_tokens`.
+    #[test]
+    fn a_budget_in_tokens_that_the_api_takes_stays_as_it_is() {
+        for (tokens, limit) in [(3_000, 4_096), (4_095, 4_096), (60_000, 64_000), (1_024, 1_025)] {
+            let plan = plan("claude-sonnet-4-5", &Settings::new().thinking(tokens).max_tokens(limit));
+            assert_eq!((plan.thinking, plan.max_tokens), (Some(budget(tokens)), limit));
+            assert_eq!(plan.warnings, Warnings::default(), "{tokens} of {limit}");
+        }
+        let level = plan("claude-sonnet-4-5", &Settings::new().thinking(ThinkingLevel::High).max_tokens(4_096));
+        assert_eq!(level.thinking, Some(budget(2_048)), "a level leaves room for the answer");
+        let most = plan("claude-opus-4-1", &Settings::new().thinking(30_000));
+        assert_eq!((most.thinking, most.max_tokens), (Some(budget(30_000)), 32_000));
     }
 
     #[test]

@@ -16,24 +16,33 @@ use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::server_side::ServerSideTool;
+use crate::settings::Warnings;
 use crate::usage::Usage;
 
-/// Returns what asks a model of `family` for an answer to `request`.
+/// Returns what asks a model of `family` for an answer to `request`, and what it says otherwise than the settings.
 ///
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a schema that the API has no place for.
-pub(super) fn request<'a>(request: &Request<'a>, family: Family) -> Result<GenerateRequest<'a>, ProviderError> {
-    Ok(GenerateRequest {
+pub(super) fn request<'a>(
+    request: &Request<'a>,
+    family: Family,
+) -> Result<(GenerateRequest<'a>, Warnings), ProviderError> {
+    let mut warnings = Warnings::default();
+    let wire = GenerateRequest {
         system_instruction: request
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
         contents: contents::contents(request.messages, family)?,
         tools: tools(request)?,
         tool_config: tool_config(request, family),
-        generation_config: generation_config(request, family)?,
+        generation_config: generation_config(request, family, &mut warnings)?,
         service_tier: request.settings.service_tier.as_deref(),
-    })
+    };
+    if request.settings.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
+        warnings.not_sent("parallel_tool_calls", "the API cannot forbid several calls at once");
+    }
+    Ok((wire, warnings))
 }
 
 fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
@@ -76,24 +85,40 @@ fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'
     (config != ToolConfig::default()).then_some(config)
 }
 
-fn generation_config<'a>(request: &Request<'a>, family: Family) -> Result<GenerationConfig<'a>, ProviderError> {
+fn generation_config<'a>(
+    request: &Request<'a>,
+    family: Family,
+    warnings: &mut Warnings,
+) -> Result<GenerationConfig<'a>, ProviderError> {
     let settings = request.settings;
     let schema = request.output.map(output_schema).transpose()?;
+    let thinking_config = settings.thinking.and_then(|level| thinking::config(level, family, warnings));
+    let mut penalty = |name, value| warnings.accept(name, value, family.penalizes(), "the model does not accept it");
+    let presence_penalty = penalty("presence_penalty", settings.presence_penalty);
+    let frequency_penalty = penalty("frequency_penalty", settings.frequency_penalty);
     let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
     Ok(GenerationConfig {
         temperature: settings.temperature,
         top_p: settings.top_p,
         max_output_tokens: settings.max_tokens,
         stop_sequences: &settings.stop,
-        // The API's is a 32-bit integer.
-        seed: settings.seed.map(|seed| seed & u64::from(u32::MAX >> 1)),
-        presence_penalty: settings.presence_penalty.filter(|_| family.penalizes()),
-        frequency_penalty: settings.frequency_penalty.filter(|_| family.penalizes()),
+        seed: settings.seed.map(|set| seed(set, warnings)),
+        presence_penalty,
+        frequency_penalty,
         response_mime_type: schema.is_some().then_some("application/json"),
         response_json_schema: schema,
         response_modalities: makes_images.then_some(["TEXT", "IMAGE"]),
-        thinking_config: settings.thinking.and_then(|level| thinking::config(level, family)),
+        thinking_config,
     })
+}
+
+/// Returns a seed as the API's signed 32-bit integer.
+fn seed(set: u64, warnings: &mut Warnings) -> u64 {
+    let sent = set & u64::from(u32::MAX >> 1);
+    if sent != set {
+        warnings.changed("seed", format!("{set} sent as {sent}: the API takes 31 bits"));
+    }
+    sent
 }
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {

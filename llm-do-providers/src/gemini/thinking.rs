@@ -2,27 +2,38 @@
 
 use super::family::{Family, Thinking};
 use super::wire::ThinkingConfig;
-use crate::settings::ThinkingLevel;
+use crate::settings::{ThinkingLevel, Warnings};
 
-/// Returns what asks for a level; nothing where the model does not think.
-pub(super) fn config(level: ThinkingLevel, family: Family) -> Option<ThinkingConfig> {
-    let is_on = !matches!(level, ThinkingLevel::Off | ThinkingLevel::Tokens(0));
+/// Returns what asks for a level; nothing where the model does not think. What is not sent as it was set is recorded in
+/// `warnings`.
+pub(super) fn config(level: ThinkingLevel, family: Family, warnings: &mut Warnings) -> Option<ThinkingConfig> {
+    let is_on = !level.is_off();
     // Thoughts are hidden otherwise.
     let shown = ThinkingConfig { include_thoughts: is_on.then_some(true), ..ThinkingConfig::default() };
     match family.thinking() {
-        Thinking::No => None,
-        Thinking::Shown => is_on.then_some(shown),
+        Thinking::No => {
+            if is_on {
+                warnings.not_sent("thinking", "the model does not think");
+            }
+            None
+        }
+        Thinking::Shown => {
+            warnings.not_sent("thinking", "the model has no levels of thinking; it only shows its thoughts, or not");
+            is_on.then_some(shown)
+        }
         Thinking::Budget { least, most, off } => {
             let tokens = if off && !is_on { 0 } else { tokens(level, most).clamp(least, most) };
+            warnings.thinking_as_tokens(level, tokens, &format!("the model takes {least} to {most}"));
             Some(ThinkingConfig { thinking_budget: Some(tokens), ..shown })
         }
         Thinking::Level { minimal, medium } => {
-            let level = match word(level) {
+            let word = match word(level) {
                 "minimal" if !minimal => "low",
                 "medium" if !medium => "high",
                 word => word,
             };
-            Some(ThinkingConfig { thinking_level: Some(level), ..shown })
+            warnings.thinking_as(level, word);
+            Some(ThinkingConfig { thinking_level: Some(word), ..shown })
         }
     }
 }
@@ -54,9 +65,10 @@ mod tests {
     use super::config;
     use crate::gemini::family::Family;
     use crate::settings::ThinkingLevel::{self, High, Low, Medium, Minimal, Off, Tokens};
+    use crate::settings::Warnings;
 
     fn sent(model: &str, level: ThinkingLevel) -> Value {
-        serde_json::to_value(config(level, Family::of(model))).unwrap()
+        serde_json::to_value(config(level, Family::of(model), &mut Warnings::default())).unwrap()
     }
 
     #[test]

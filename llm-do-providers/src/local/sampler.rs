@@ -13,7 +13,7 @@ const REPETITION: f32 = 1.1;
 const MOMENT: usize = 64;
 
 /// Below this, a temperature is none.
-const COLD: f64 = 1e-7;
+pub(super) const COLD: f64 = 1e-7;
 
 /// Chooses tokens.
 pub(super) struct Sampler {

@@ -4,7 +4,7 @@ use super::engine::{Engine, Reader, Speech};
 use super::fault;
 use super::grammar::Constraint;
 use super::outlet::Outlet;
-use super::sampler::{Sampler, avoid_repetition};
+use super::sampler::{COLD, Sampler, avoid_repetition};
 use super::task::{Plan, Task};
 use super::text::Text;
 use super::thought::{Thoughts, budget};
@@ -13,7 +13,7 @@ use crate::error::ProviderError;
 use crate::message::{FinishReason, ResponsePart, Thinking};
 use crate::model::StreamEvent;
 use crate::response::Response;
-use crate::settings::Settings;
+use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
 
 /// How many tokens an answer may have where the settings do not say, its thought not counted.
@@ -60,7 +60,28 @@ pub(super) fn answer(
         reasoning_tokens: thinking as u64,
         ..Usage::of_request(prompt.len() as u64, written.len() as u64)
     };
-    Ok(response(&plan, outlet, model, thought, text, finish, usage))
+    let warnings = warnings(&task.settings, thoughts.is_some(), plan.stops().is_empty());
+    Ok(response(&plan, outlet, model, thought, text, finish, usage).with_warnings(warnings.into_list()))
+}
+
+/// Returns what becomes of settings that the model does not follow: `thinks` says whether it can think, and `ends_whole` whether
+/// its answer ends before no text.
+fn warnings(settings: &Settings, thinks: bool, ends_whole: bool) -> Warnings {
+    let mut warnings = Warnings::default();
+    let is_cold = settings.temperature.is_none_or(|temperature| temperature < COLD);
+    let has = [
+        ("presence_penalty", settings.presence_penalty.is_some(), "the model has no penalties"),
+        ("frequency_penalty", settings.frequency_penalty.is_some(), "the model has no penalties"),
+        ("service_tier", settings.service_tier.is_some(), "the model runs in this process"),
+        ("top_p", settings.top_p.is_some() && is_cold, "without a `temperature`, the likeliest token is chosen"),
+        ("seed", settings.seed.is_some() && is_cold, "without a `temperature`, the likeliest token is chosen"),
+        ("stop", !settings.stop.is_empty() && ends_whole, "an answer of JSON must be whole"),
+        ("thinking", settings.thinking.is_some_and(|level| !level.is_off()) && !thinks, "the model does not think"),
+    ];
+    for (setting, _, reason) in has.into_iter().filter(|(_, is_set, _)| *is_set) {
+        warnings.changed(setting, format!("without effect: {reason}"));
+    }
+    warnings
 }
 
 /// Returns how many tokens the answer to a prompt of `length` tokens may have, with a thought of so many.

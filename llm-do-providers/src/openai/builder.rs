@@ -92,7 +92,7 @@ mod tests {
         let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
         let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
         let settings = Settings::default();
-        let chat = convert::chat("m", &Request::new(&messages, &settings), model.dialect, false).unwrap();
+        let (chat, _) = convert::chat("m", &Request::new(&messages, &settings), model.dialect, false).unwrap();
         serde_json::to_value(chat).unwrap()["messages"][0].take()
     }
 

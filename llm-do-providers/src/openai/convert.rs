@@ -11,7 +11,7 @@ use super::dialect::{Dialect, Field, Schemas};
 use super::family::Family;
 use super::grammar::grammatical;
 use super::strict::strict;
-use super::thinking::Plan;
+use super::thinking::{NO_FIELD, Plan};
 use super::wire::{
     CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
     WebSearchOptions,
@@ -22,10 +22,10 @@ use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::schema::Unsaid;
-use crate::settings::Settings;
+use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
 
-/// Returns what asks `model` for an answer to `request`, whole or streamed.
+/// Returns what asks `model` for an answer to `request`, whole or streamed, and what it says otherwise than the settings.
 ///
 /// # Errors
 ///
@@ -36,33 +36,40 @@ pub(super) fn chat<'a>(
     request: &Request<'a>,
     dialect: &'static Dialect,
     stream: bool,
-) -> Result<ChatRequest<'a>, ProviderError> {
+) -> Result<(ChatRequest<'a>, Warnings), ProviderError> {
     callable(model, request, dialect)?;
     let settings = request.settings;
-    let plan = Plan::new(dialect, model, request);
+    let mut warnings = Warnings::default();
+    let plan = Plan::new(dialect, model, request, &mut warnings);
     let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
     let (max_completion_tokens, max_tokens) = limit(settings, dialect, model);
-    let samples = |value: Option<f64>| value.filter(|_| plan.samples);
-    let penalty = |value: Option<f64>| samples(value).filter(|_| dialect.takes(Field::Penalties));
-    let seed = |field| settings.seed.filter(|_| dialect.takes(field));
-    Ok(ChatRequest {
+    let sampling = plan.sampling(settings, dialect, &mut warnings);
+    let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
+    let seed = warnings.accept("seed", settings.seed, takes_seed, NO_FIELD);
+    let may_limit_calls = settings.parallel_tool_calls.filter(|_| !tools.is_empty());
+    let chat = ChatRequest {
         model,
         messages: history::messages(request, dialect, model)?,
         tool_choice,
         response_format: request.output.map(|output| format(output, dialect)).transpose()?,
         web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
-        temperature: samples(settings.temperature),
-        top_p: samples(settings.top_p),
+        temperature: sampling.temperature,
+        top_p: sampling.top_p,
         max_tokens,
         max_completion_tokens,
-        seed: seed(Field::Seed),
-        random_seed: seed(Field::RandomSeed),
-        stop: if plan.stops { &settings.stop } else { &[] },
-        presence_penalty: penalty(settings.presence_penalty),
-        frequency_penalty: penalty(settings.frequency_penalty),
+        seed: seed.filter(|_| dialect.takes(Field::Seed)),
+        random_seed: seed.filter(|_| dialect.takes(Field::RandomSeed)),
+        stop: sampling.stop,
+        presence_penalty: sampling.presence_penalty,
+        frequency_penalty: sampling.frequency_penalty,
         // Servers refuse it without tools.
-        parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty() && limits_calls(dialect, model)),
-        service_tier: settings.service_tier.as_deref().filter(|_| dialect.takes(Field::ServiceTier)),
+        parallel_tool_calls: limited_calls(may_limit_calls, dialect, model, &mut warnings),
+        service_tier: warnings.accept(
+            "service_tier",
+            settings.service_tier.as_deref(),
+            dialect.takes(Field::ServiceTier),
+            NO_FIELD,
+        ),
         stream: stream.then_some(true),
         stream_options: (stream && dialect.takes(Field::StreamOptions))
             .then_some(StreamOptions { include_usage: true }),
@@ -72,7 +79,8 @@ pub(super) fn chat<'a>(
             .map(|_| CacheControl::Ephemeral),
         thinking: plan.fields,
         tools,
-    })
+    };
+    Ok((chat, warnings))
 }
 
 /// Refuses tools where OpenAI would, at home: a server in between may ask for them by the other protocol.
@@ -85,10 +93,12 @@ fn callable(model: &str, request: &Request<'_>, dialect: &Dialect) -> Result<(),
     Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
 }
 
-/// Whether a model can be told to make one call at a time.
-fn limits_calls(dialect: &Dialect, model: &str) -> bool {
+/// Returns whether several calls at once are allowed, where a model can be told so.
+fn limited_calls(allowed: Option<bool>, dialect: &Dialect, model: &str, warnings: &mut Warnings) -> Option<bool> {
     let is_of_openai = dialect.home.provider == PROVIDER;
-    dialect.takes(Field::ParallelToolCalls) && (!is_of_openai || Family::of(model).takes_parallel_tool_calls())
+    let is_taken = !is_of_openai || Family::of(model).takes_parallel_tool_calls();
+    let reason = if is_taken { NO_FIELD } else { "the model does not accept it" };
+    warnings.accept("parallel_tool_calls", allowed, is_taken && dialect.takes(Field::ParallelToolCalls), reason)
 }
 
 /// Returns the limit on tokens under its newer name, or under its older one.

@@ -20,6 +20,8 @@ pub(crate) struct Family {
     sampled: bool,
     /// Whether it takes `parallel_tool_calls`.
     parallel: bool,
+    /// Whether it takes `stop`.
+    stops: bool,
 }
 
 /// Whether a family thinks; while it does, it takes no `temperature`, `top_p` and penalties.
@@ -49,6 +51,7 @@ const OTHER: Family = Family {
     native_output: true,
     sampled: true,
     parallel: true,
+    stops: true,
 };
 /// GPT-4 and before, but for GPT-4o and GPT-4.1.
 const FOUR: Family = Family { native_output: false, ..FOUR_O };
@@ -61,23 +64,35 @@ const FIVE: Family = Family { words: ["minimal", "minimal", "low", "medium", "hi
 /// GPT-5.1 to 5.3.
 const FIVE_ONE: Family = Family { thinks: Thinks::IfAsked, words: ["none", "low", "low", "medium", "high"], ..NEWEST };
 const FIVE_FOUR: Family = Family { calls: Calls::Unthinking, ..FIVE_ONE };
-/// GPT-5.5, 5.6, and of GPT-6 those that can do without.
+/// GPT-5.5, 5.6, and of GPT-6 those that can do without. GPT-6.1 Terra has the efforts `none` to `max`, and thinks with
+/// `medium` by default, by its model page as <https://apidog.com/blog/gpt-6-1-terra-api/> quotes it (read 2026-11-22).
 const FIVE_FIVE: Family = Family { thinks: Thinks::UnlessAsked, ..FIVE_FOUR };
+/// GPT-5.3 Codex, the first Codex with the effort `none`; with it, it takes what GPT-5.2 takes then:
+/// <https://github.com/anomalyco/models.dev/blob/f3fc6922/providers/openai/models/gpt-5.3-codex.toml> (read 2026-11-22).
+const CODEX_FIVE_THREE: Family = Family { thinks: Thinks::UnlessAsked, ..FIVE_ONE };
 /// Those that are for chats, and think as much as they do.
 const CHATS: Family = Family { words: [""; 5], ..NEWEST };
-/// GPT-6 Astra and GPT-6.1 Sol.
+/// GPT-6 Astra, GPT-6.1 Sol and GPT-6.2 Sol, which refuses the effort `none` and calls tools over the Responses API:
+/// <https://developers.openai.com/api/docs/models/gpt-6.2-sol> (read 2026-11-22).
 const SIX: Family = Family { calls: Calls::Never, ..NEWEST };
 /// GPT-5 Pro, whose only word is `high`.
 const FIVE_PRO: Family = Family { words: ["high"; 5], ..NEWEST };
 /// The Pros after it, which have none for less than `medium`.
 const PRO: Family = Family { words: ["medium", "medium", "medium", "medium", "high"], ..NEWEST };
-/// The o-series.
+/// The o-series. OpenAI names `o3` and `o4-mini` as refusing `stop`, by
+/// <https://platform.openai.com/docs/api-reference/chat/create#chat-create-stop> (read 2026-11-22).
 const O_SERIES: Family = Family { parallel: false, ..NEWEST };
-/// Codex of every version, and what is not known yet: new models have only refused more than those before.
-const NEWEST: Family = Family { thinks: Thinks::Always, words: ["low", "low", "low", "medium", "high"], ..OTHER };
+/// The first of the o-series, and `o3-mini`, which take `stop`.
+const O_STOPPING: Family = Family { stops: true, ..O_SERIES };
+/// Codex, and what is not known yet: new models have only refused more than those before.
+///
+/// From GPT-5 on they refuse `stop`: <https://github.com/huggingface/smolagents/issues/1671>,
+/// <https://github.com/huggingface/smolagents/issues/1893> (read 2026-11-22).
+const NEWEST: Family =
+    Family { thinks: Thinks::Always, words: ["low", "low", "low", "medium", "high"], stops: false, ..OTHER };
 
 /// The families by what the names of their models begin with; the first that fits counts.
-const FAMILIES: [(&str, Family); 28] = [
+const FAMILIES: [(&str, Family); 32] = [
     ("gpt-oss", OTHER),
     ("gpt-3", FOUR),
     ("gpt-4o-2024-05-13", FOUR),
@@ -102,9 +117,13 @@ const FAMILIES: [(&str, Family); 28] = [
     ("gpt-6-sol", FIVE_FIVE),
     ("gpt-6-luna", FIVE_FIVE),
     ("gpt-6.1-sol", SIX),
+    ("gpt-6.1-terra", FIVE_FIVE),
+    ("gpt-6.2-sol", SIX),
     ("gpt-5.", NEWEST),
     ("gpt-5", FIVE),
     ("gpt-", NEWEST),
+    ("o1", O_STOPPING),
+    ("o3-mini", O_STOPPING),
     ("o", O_SERIES),
 ];
 
@@ -128,6 +147,7 @@ impl Family {
         let is = |kind: &str| name.split('-').any(|word| word == kind);
         match () {
             () if name.starts_with("gpt-5-pro") => FIVE_PRO,
+            () if name.starts_with("gpt-5.3-codex") => CODEX_FIVE_THREE,
             () if is("codex") => NEWEST,
             () if is("pro") => PRO,
             () => self,
@@ -175,7 +195,12 @@ impl Family {
         self.parallel
     }
 
-    /// Whether it is known to think, and so knows only the newer name of the limit on tokens, and no texts to stop before.
+    /// Whether it takes texts to stop before.
+    pub(super) fn takes_stop(&self) -> bool {
+        self.stops
+    }
+
+    /// Whether it is known to think, and so knows only the newer name of the limit on tokens.
     pub(super) fn is_thinking(&self) -> bool {
         !matches!(self.thinks, Thinks::Perhaps | Thinks::Never)
     }
@@ -184,8 +209,8 @@ impl Family {
 #[cfg(test)]
 mod tests {
     use super::{
-        CHATS, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FIVE_PRO, FOUR, FOUR_O, Family, NEWEST, O_SERIES, OTHER, PRO,
-        SEARCH, SIX,
+        CHATS, CODEX_FIVE_THREE, FIVE, FIVE_FIVE, FIVE_FOUR, FIVE_ONE, FIVE_PRO, FOUR, FOUR_O, Family, NEWEST,
+        O_SERIES, O_STOPPING, OTHER, PRO, SEARCH, SIX,
     };
     use crate::settings::ThinkingLevel;
 
@@ -200,7 +225,10 @@ mod tests {
             ("gpt-5-chat-latest", FOUR_O),
             ("gpt-4o-search-preview-2025-03-11", SEARCH),
             ("openai/gpt-4o-mini-search-preview", SEARCH),
-            ("o3-mini", O_SERIES),
+            ("o1", O_STOPPING),
+            ("o1-2024-12-17", O_STOPPING),
+            ("o3-mini", O_STOPPING),
+            ("o3", O_SERIES),
             ("openai/o4-mini", O_SERIES),
             ("o3-pro", O_SERIES),
             ("gpt-5-pro-2025-10-06", FIVE_PRO),
@@ -211,14 +239,16 @@ mod tests {
             ("gpt-5.2-chat-latest", CHATS),
             ("gpt-5.2-pro", PRO),
             ("gpt-5.2-codex", NEWEST),
-            ("gpt-5.3-codex", NEWEST),
+            ("gpt-5.3-codex", CODEX_FIVE_THREE),
+            ("gpt-5.3-codex-spark", CODEX_FIVE_THREE),
             ("gpt-5.4-mini", FIVE_FOUR),
             ("gpt-5.5-pro", PRO),
             ("gpt-5.6-terra", FIVE_FIVE),
             ("gpt-6-astra", SIX),
             ("gpt-6-sol", FIVE_FIVE),
             ("gpt-6.1-sol", SIX),
-            ("gpt-6.2-sol", NEWEST),
+            ("gpt-6.1-terra", FIVE_FIVE),
+            ("gpt-6.2-sol", SIX),
             ("gpt-7", NEWEST),
             ("gpt-oss-20b", OTHER),
             ("ft:gpt-4o-mini:acme:our-pro", FOUR_O),
@@ -245,7 +275,10 @@ mod tests {
             ("gpt-5-pro", ThinkingLevel::Medium, Some("high")),
             ("gpt-5.2-pro", ThinkingLevel::Low, Some("medium")),
             ("gpt-5.2-pro", ThinkingLevel::High, Some("high")),
-            ("gpt-5.3-codex", ThinkingLevel::Off, Some("low")),
+            ("gpt-5.3-codex", ThinkingLevel::Off, Some("none")),
+            ("gpt-5.2-codex", ThinkingLevel::Off, Some("low")),
+            ("gpt-6.1-terra", ThinkingLevel::Off, Some("none")),
+            ("gpt-6.2-sol", ThinkingLevel::Off, Some("low")),
             ("gpt-6-astra", ThinkingLevel::Tokens(0), Some("low")),
             ("qwen3-4b", ThinkingLevel::Minimal, Some("minimal")),
             ("qwen3-4b", ThinkingLevel::Tokens(9000), Some("high")),
@@ -254,5 +287,7 @@ mod tests {
             assert_eq!(Family::of(model).effort(Some(level)), word, "{model}");
         }
         assert_eq!(Family::of("gpt-5.6").effort(None), None);
+        let codex = Family::of("gpt-5.3-codex");
+        assert!(codex.samples(Some("none")) && !codex.samples(None) && !codex.samples(Some("low")));
     }
 }

@@ -32,7 +32,8 @@ use crate::http::Endpoint;
 ///
 /// # Settings
 ///
-/// A server gets only what it has a place for:
+/// A server gets only what it has a place for; what is left out, or goes as the nearest value, is a
+/// [warning](crate::Response::warnings) of the answer:
 ///
 /// | | `max_tokens` goes as | `seed` | penalties | `parallel_tool_calls` | `service_tier` |
 /// | --- | --- | --- | --- | --- | --- |
@@ -49,8 +50,9 @@ use crate::http::Endpoint;
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
-/// `top_p` and penalties while they do, and no `stop` at all; the GPT-4o that searches takes none of the former, and the o-series
-/// no `parallel_tool_calls`. These are left out then where a model is asked as `openai:..`, at any base URL. As
+/// `top_p` and penalties while they do; the GPT-4o that searches takes none of these, and the o-series no
+/// `parallel_tool_calls`. [`stop`](https://platform.openai.com/docs/api-reference/chat/create#chat-create-stop) goes to all but
+/// `o3`, `o4-mini`, and GPT-5 and newer. These are left out then where a model is asked as `openai:..`, at any base URL. As
 /// `openrouter:openai/..` it is sent all that is set.
 ///
 /// # Thinking
@@ -70,9 +72,9 @@ use crate::http::Endpoint;
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
 /// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came, to the same model |
 ///
-/// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol and
-/// GPT-6 Luna refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra and GPT-6.1 Sol cannot but think,
-/// and tools for them are refused before anything is sent to OpenAI.
+/// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol,
+/// GPT-6 Luna and GPT-6.1 Terra refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra, GPT-6.1 Sol and
+/// GPT-6.2 Sol cannot but think, and tools for them are refused before anything is sent to OpenAI.
 /// [`OpenAiResponsesModel`](crate::OpenAiResponsesModel) has both.
 ///
 /// # Tools and structured output
@@ -124,7 +126,7 @@ use crate::http::Endpoint;
 ///
 /// | | Images | PDF | Audio |
 /// | --- | --- | --- | --- |
-/// | DeepSeek | to [models](https://api-docs.deepseek.com/guides/vision) with `vision` in their names | no | no |
+/// | DeepSeek | to [Flash](https://api-docs.deepseek.com/guides/vision): models with `flash` in their names | no | no |
 /// | Groq | yes | no | no |
 /// | llama.cpp, Ollama, vLLM | yes | no | yes |
 /// | Mistral | yes | as [`document_url`](https://docs.mistral.ai/capabilities/document_ai/document_qna/) | yes |

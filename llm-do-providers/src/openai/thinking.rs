@@ -2,21 +2,35 @@
 
 use serde::Serialize;
 
-use super::dialect::{Dialect, Thinking};
+use super::dialect::{Dialect, Field, Thinking};
 use super::family::Family;
 use crate::model::Request;
-use crate::settings::ThinkingLevel;
+use crate::settings::{Settings, ThinkingLevel, Warnings};
+
+/// Why a setting is not sent that the server has no place for.
+pub(super) const NO_FIELD: &str = "the server has no field for it";
+const NOT_ACCEPTED: &str = "the model does not accept it";
 
 /// What is sent of thinking, and what else is.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) fields: Fields,
-    /// Whether `temperature`, `top_p` and penalties are sent.
-    pub(super) samples: bool,
+    /// Why `temperature`, `top_p` and penalties are not sent, if they are not.
+    unsampled: Option<&'static str>,
     /// Whether texts to stop before are sent.
-    pub(super) stops: bool,
+    stops: bool,
     /// Whether a call of a tool may be forced.
     pub(super) forces: bool,
+}
+
+/// The settings of how words are chosen, and where the answer stops, as far as they are sent.
+#[derive(Debug)]
+pub(super) struct Sampling<'a> {
+    pub(super) temperature: Option<f64>,
+    pub(super) top_p: Option<f64>,
+    pub(super) presence_penalty: Option<f64>,
+    pub(super) frequency_penalty: Option<f64>,
+    pub(super) stop: &'a [String],
 }
 
 /// The fields of a request that say how to think; each server knows one or two of them.
@@ -58,9 +72,9 @@ struct Variables {
 }
 
 impl Plan {
-    pub(super) fn new(dialect: &Dialect, model: &str, request: &Request<'_>) -> Self {
+    pub(super) fn new(dialect: &Dialect, model: &str, request: &Request<'_>, warnings: &mut Warnings) -> Self {
         let level = request.settings.thinking;
-        let plan = Self { fields: Fields::default(), samples: true, stops: true, forces: true };
+        let plan = Self { fields: Fields::default(), unsampled: None, stops: true, forces: true };
         let plan = match &dialect.thinking {
             Thinking::Family => plan.by_family(&Family::of(model), level, !request.tools.is_empty()),
             Thinking::Effort(words) => {
@@ -79,6 +93,9 @@ impl Plan {
                 plan.with(level.map(|level| in_template(words.of(level), level)).unwrap_or_default())
             }
         };
+        if let Some(level) = level {
+            plan.fields.warn(level, dialect, model, warnings);
+        }
         let thinks = !level.is_some_and(is_off);
         let is_asked = level.is_some() && thinks;
         let forces = dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks);
@@ -91,8 +108,53 @@ impl Plan {
 
     fn by_family(self, family: &Family, level: Option<ThinkingLevel>, has_tools: bool) -> Self {
         let reasoning_effort = family.effort_in_chat(level, has_tools);
-        Self { samples: family.samples(reasoning_effort), stops: !family.is_thinking(), ..self }
-            .with(Fields { reasoning_effort, ..Fields::default() })
+        let reason = if family.may_think() { "the model does not accept it while it thinks" } else { NOT_ACCEPTED };
+        let unsampled = (!family.samples(reasoning_effort)).then_some(reason);
+        Self { unsampled, stops: family.takes_stop(), ..self }.with(Fields { reasoning_effort, ..Fields::default() })
+    }
+
+    /// Returns what is sent of the settings that not every model takes; the rest is recorded in `warnings`.
+    pub(super) fn sampling<'a>(
+        &self,
+        settings: &'a Settings,
+        dialect: &Dialect,
+        warnings: &mut Warnings,
+    ) -> Sampling<'a> {
+        let (samples, reason) = (self.unsampled.is_none(), self.unsampled.unwrap_or_default());
+        let penalizes = dialect.takes(Field::Penalties);
+        let unpenalized = if penalizes { reason } else { NO_FIELD };
+        let mut penalty = |name, value| warnings.accept(name, value, samples && penalizes, unpenalized);
+        let presence_penalty = penalty("presence_penalty", settings.presence_penalty);
+        let frequency_penalty = penalty("frequency_penalty", settings.frequency_penalty);
+        let stop = Some(&*settings.stop).filter(|texts| !texts.is_empty());
+        Sampling {
+            temperature: warnings.accept("temperature", settings.temperature, samples, reason),
+            top_p: warnings.accept("top_p", settings.top_p, samples, reason),
+            presence_penalty,
+            frequency_penalty,
+            stop: warnings.accept("stop", stop, self.stops, NOT_ACCEPTED).unwrap_or_default(),
+        }
+    }
+}
+
+impl Fields {
+    /// Records how a level is sent, unless it is sent as it was set.
+    fn warn(&self, level: ThinkingLevel, dialect: &Dialect, model: &str, warnings: &mut Warnings) {
+        let is_family = matches!(dialect.thinking, Thinking::Family);
+        match self.reasoning_effort {
+            Some("none") if is_family && !is_off(level) => {
+                let how = format!(
+                    "{level} sent as `none`: over chat completions the model calls tools only while it does not think; \
+                     use `openai-responses:{model}`"
+                );
+                warnings.changed("thinking", how);
+            }
+            Some(word) => warnings.thinking_as(level, word),
+            // Another field says it exactly.
+            None if *self != Self::default() && self.reasoning_format.is_none() => {}
+            None if is_off(level) && !(is_family && Family::of(model).may_think()) => {}
+            None => warnings.not_sent("thinking", "the model has no levels of thinking"),
+        }
     }
 }
 

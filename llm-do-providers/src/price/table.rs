@@ -274,7 +274,7 @@ impl std::error::Error for PriceTableError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Money, Names, Price, PriceTable, is_day};
+    use super::{Money, Names, Price, PriceTable, Usage, is_day};
 
     fn input(cents: u64) -> Price {
         Price::per_million(Money::from_cents(cents), Money::ZERO)
@@ -291,6 +291,41 @@ mod tests {
             assert_eq!(table.find(&entry.model), Some(entry));
         }
         assert!(table.rows.len() > 80);
+    }
+
+    #[test]
+    fn the_names_that_are_asked_for_most_have_a_price() {
+        let names = [
+            "mistral:mistral-large-latest",
+            "mistral:codestral-latest",
+            "gemini:gemini-3-pro-preview",
+            "gemini:gemini-flash-latest",
+            "gemini:gemini-2.0-flash",
+            "groq:moonshotai/kimi-k2-instruct-0905",
+            "groq:meta-llama/llama-4-scout-17b-16e-instruct",
+            "deepseek:deepseek-v4-flash-vision-exp",
+            "openai:gpt-5.1-codex",
+            "openai:gpt-5-chat-latest",
+            "openai:gpt-6.1-terra",
+            "openai-responses:gpt-6.2-sol",
+            "anthropic:claude-3-5-sonnet-20241022",
+        ];
+        let table = PriceTable::builtin();
+        for name in names {
+            assert!(table.price(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn audio_costs_more_than_text_where_google_says_so() {
+        let heard = Usage { audio_tokens: 1_000_000, ..Usage::of_request(1_000_000, 0) };
+        let table = PriceTable::builtin();
+        assert_eq!(table.cost("gemini:gemini-2.5-flash", &heard), Some(Money::from_dollars(1)));
+        assert_eq!(
+            table.cost("gemini:gemini-2.5-flash", &Usage::of_request(1_000_000, 0)),
+            Some(Money::from_cents(30))
+        );
+        assert_eq!(table.cost("gemini:gemini-3.8-flash", &heard), Some(Money::from_cents(75)));
     }
 
     #[test]

@@ -7,12 +7,14 @@ use super::{items, tools};
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::openai::{Choose, Family, strict};
+use crate::settings::{Settings, Warnings};
 
 /// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns what asks `model` for an answer to `request`, with or without summaries of thoughts, whole or streamed.
+/// Returns what asks `model` for an answer to `request`, with or without summaries of thoughts, whole or streamed; and what it
+/// says otherwise than the settings.
 ///
 /// # Errors
 ///
@@ -22,25 +24,31 @@ pub(super) fn asking<'a>(
     summaries: bool,
     request: &Request<'a>,
     stream: bool,
-) -> Result<Asking<'a>, ProviderError> {
+) -> Result<(Asking<'a>, Warnings), ProviderError> {
     let settings = request.settings;
     let family = Family::of(model);
     let effort = effort(family, request);
+    let mut warnings = warnings(settings, family, effort);
     let samples = family.samples(effort);
+    let unsampled = if family.may_think() {
+        "the model does not accept it while it thinks"
+    } else {
+        "the model does not accept it"
+    };
     let mut tools: Vec<_> = request.tools.iter().map(function).collect();
     for tool in request.server_side_tools {
         tools.push(tools::server_side(tool)?);
     }
     let include = INCLUDED.into_iter().filter(|included| is_asked(included, family, &tools)).collect();
-    Ok(Asking {
+    let asking = Asking {
         model,
         instructions: request.instructions,
         input: items::input(request.messages, family.may_think())?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
         reasoning: effort.map(|effort| reasoning(effort, summaries)),
-        temperature: settings.temperature.filter(|_| samples),
-        top_p: settings.top_p.filter(|_| samples),
+        temperature: warnings.accept("temperature", settings.temperature, samples, unsampled),
+        top_p: warnings.accept("top_p", settings.top_p, samples, unsampled),
         max_output_tokens: settings.max_tokens,
         parallel_tool_calls: settings.parallel_tool_calls.filter(|_| !tools.is_empty()),
         service_tier: settings.service_tier.as_deref(),
@@ -48,7 +56,30 @@ pub(super) fn asking<'a>(
         store: false,
         stream: stream.then_some(true),
         tools,
-    })
+    };
+    Ok((asking, warnings))
+}
+
+/// Returns the warnings about settings that the API has no field for, and about a level that goes as another word.
+fn warnings(settings: &Settings, family: Family, effort: Option<&str>) -> Warnings {
+    let mut warnings = Warnings::default();
+    let has = [
+        ("seed", settings.seed.is_some()),
+        ("stop", !settings.stop.is_empty()),
+        ("presence_penalty", settings.presence_penalty.is_some()),
+        ("frequency_penalty", settings.frequency_penalty.is_some()),
+    ];
+    for (setting, _) in has.into_iter().filter(|(_, is_set)| *is_set) {
+        warnings.not_sent(setting, "the Responses API has no field for it");
+    }
+    match (settings.thinking, effort) {
+        (Some(level), Some(word)) => warnings.thinking_as(level, word),
+        (Some(level), None) if family.may_think() || !level.is_off() => {
+            warnings.not_sent("thinking", "the model has no levels of thinking");
+        }
+        _ => {}
+    }
+    warnings
 }
 
 /// Returns the word for a level of thinking: `minimal` is refused beside tools that the provider runs, as in

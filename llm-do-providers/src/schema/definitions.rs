@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+#[cfg(any(feature = "anthropic", feature = "openai"))]
 use super::note;
 use super::pointer::decoded;
 
@@ -48,12 +49,13 @@ impl Definitions {
     }
 
     /// Defines what has been named.
-    #[cfg(feature = "openai")]
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn define(&mut self, name: String, form: Value) {
         self.forms.insert(name, form);
     }
 
     /// Defines what has been named, with what is said of it beside the reference before what it says itself.
+    #[cfg(any(feature = "anthropic", feature = "openai"))]
     pub(crate) fn define_with(&mut self, name: String, said: &str, mut form: Map<String, Value>) {
         let own = form.shift_remove("description").and_then(|own| own.as_str().map(str::to_owned));
         note::describe(&mut form, Some(&json!(said)), &own.into_iter().collect::<Vec<_>>());
@@ -61,13 +63,13 @@ impl Definitions {
     }
 
     /// How many there are.
-    #[cfg(feature = "openai")]
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn count(&self) -> usize {
         self.named.len()
     }
 
     /// Forgets all but the first `count`: the others refer to one that could not be defined.
-    #[cfg(feature = "openai")]
+    #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn forget_from(&mut self, count: usize) {
         for named in self.named.drain(count..) {
             self.forms.shift_remove(&named.name);

@@ -138,6 +138,32 @@ impl<'a, D: Dialect> Walk<'a, D> {
     pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsaid> {
         let mut schema = self.pointed(reference)?;
         mark(&mut schema, None);
+        self.apart_from_here(reference, schema)
+    }
+
+    /// Whether a marked reference leads to a schema that it is within, so that writing it out has no end.
+    #[cfg(feature = "gemini")]
+    pub(crate) fn is_cyclic(&self, reference: &Value) -> bool {
+        self.is_open(target(reference), within(reference))
+    }
+
+    fn is_open(&self, to: &str, within: Option<usize>) -> bool {
+        let mut around = std::iter::successors(self.open_at(within), |opened| self.open_at(opened.within));
+        to == "#" || around.any(|opened| opened.to == to)
+    }
+
+    /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root: references to it are
+    /// within it.
+    #[cfg(feature = "gemini")]
+    pub(crate) fn apart_within_itself(&mut self, reference: &str) -> Result<Value, Unsaid> {
+        let mut schema = self.pointed(reference)?;
+        mark(&mut schema, Some(self.opened.len()));
+        self.opened.push(Opened { to: reference.to_owned(), within: None });
+        self.apart_from_here(reference, schema)
+    }
+
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    fn apart_from_here(&mut self, reference: &str, schema: Map<String, Value>) -> Result<Value, Unsaid> {
         let steps = reference.trim_start_matches(['#', '/']).split('/').filter(|step| !step.is_empty());
         let path = std::mem::replace(&mut self.path, steps.map(str::to_owned).collect());
         let form = self.form(&Value::Object(schema));
@@ -173,8 +199,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     /// Returns what `reference` refers to, and marks the references there as being within it.
     fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsaid> {
         let (to, within) = (target(reference), within(reference));
-        let mut around = std::iter::successors(self.open_at(within), |opened| self.open_at(opened.within));
-        if to == "#" || around.any(|opened| opened.to == to) {
+        if self.is_open(to, within) {
             return Err(self.unsaid(format!(
                 "holds `{to}` within itself, which {} cannot say; give it a depth that ends, or take that part as a text \
                  of JSON",

@@ -1,5 +1,7 @@
 //! How much a model thinks.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// How much a model thinks before it answers; in JSON a word, or a number of tokens.
@@ -22,6 +24,28 @@ pub enum ThinkingLevel {
     /// Up to so many tokens.
     #[serde(untagged)]
     Tokens(u32),
+}
+
+impl fmt::Display for ThinkingLevel {
+    /// Writes the level as in JSON: `off`, or `1024 tokens`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Off => "`off`",
+            Self::Minimal => "`minimal`",
+            Self::Low => "`low`",
+            Self::Medium => "`medium`",
+            Self::High => "`high`",
+            Self::Tokens(tokens) => return write!(f, "{tokens} tokens"),
+        })
+    }
+}
+
+impl ThinkingLevel {
+    /// Whether the model is to answer without thinking.
+    #[cfg(any(feature = "http", feature = "local"))]
+    pub(crate) fn is_off(self) -> bool {
+        matches!(self, Self::Off | Self::Tokens(0))
+    }
 }
 
 impl From<u32> for ThinkingLevel {

@@ -284,3 +284,45 @@ async fn a_profile_of_the_users_own_goes_before_what_is_known_of_the_family() {
     model.request(Request::new(&messages, &settings).server_side_tools(&tools)).await.unwrap();
     assert_eq!(server.requests()[0].body["tools"][0]["type"], "web_fetch_20250910");
 }
+
+#[tokio::test]
+async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+    let of = Settings::new;
+    let each = [
+        ("temperature", of().temperature(0.5)),
+        ("top_p", of().top_p(0.5)),
+        ("seed", of().seed(7)),
+        ("stop", of().stop("END")),
+        ("presence_penalty", of().presence_penalty(0.5)),
+        ("frequency_penalty", of().frequency_penalty(0.5)),
+        ("parallel_tool_calls", of().parallel_tool_calls(false)),
+        ("service_tier", of().service_tier("standard_only")),
+        ("thinking", of().thinking(ThinkingLevel::High)),
+    ];
+    for name in ["claude-3-opus-latest", OLDER, "claude-opus-4-6", NEWEST, "ours"] {
+        let mut bodies = Vec::new();
+        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
+            let server = Server::scripted([Reply::json(200, &hello())]).await;
+            let (messages, tools) = ([Message::user("hi")], [add()]);
+            let model = named(name, &server).build().unwrap();
+            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+            bodies.push(server.requests().remove(0).body);
+            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
+            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
+            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_budget_that_the_api_takes_is_sent_as_it_is_and_another_is_warned_of() {
+    let server = Server::scripted(vec![Reply::json(200, &hello()); 2]).await;
+    let (model, messages) = (model(&server), [Message::user("hi")]);
+    let kept = Settings::new().thinking(3_000).max_tokens(4_096);
+    assert_eq!(model.request(Request::new(&messages, &kept)).await.unwrap().warnings, []);
+    assert_eq!(server.requests()[0].body["thinking"]["budget_tokens"], 3_000);
+    let lowered = Settings::new().thinking(5_000).max_tokens(4_096);
+    let answer = model.request(Request::new(&messages, &lowered)).await.unwrap();
+    let [warning] = &answer.warnings[..] else { panic!("{:?}", answer.warnings) };
+    assert!(warning.to_string().starts_with("`thinking` 5000 tokens sent as 2048 tokens"), "{warning}");
+}

@@ -151,18 +151,32 @@ async fn an_output_schema_is_sent_as_that_of_json() {
 }
 
 #[tokio::test]
-async fn a_schema_that_gemini_cannot_say_is_refused_before_anything_is_sent() {
-    let tree =
-        json!({"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}});
+async fn a_type_that_holds_itself_is_sent_with_references() {
+    let children = json!({"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}});
+    let tree = json!({"type": "object", "properties": children});
     let schema =
         Arc::new(json!({"type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}}, "$defs": {"Tree": tree}}));
+    let tool = ToolSpec { name: "plant".into(), description: "Plants.".into(), parameters: Arc::clone(&schema) };
+    let output = OutputSchema { name: "forest".into(), schema };
+    let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [tool]);
+    let form = json!({"type": "object", "properties": {"t": tree}, "$defs": {"Tree": tree}});
+    let request = Request::new(&messages, &settings).tools(&tools).output(Some(&output));
+    let body = sent(request).await;
+    assert_eq!(body["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"], form);
+    assert_eq!(body["generationConfig"]["responseJsonSchema"], form);
+}
+
+#[tokio::test]
+async fn a_schema_that_gemini_cannot_say_is_refused_before_anything_is_sent() {
+    let list = json!({"type": "array", "contains": {"type": "integer"}});
+    let schema = Arc::new(json!({"type": "object", "properties": {"t": list}}));
     let tool = ToolSpec { name: "plant".into(), description: "Plants.".into(), parameters: Arc::clone(&schema) };
     let output = OutputSchema { name: "forest".into(), schema };
     let server = Server::scripted([]).await;
     let model = model(&server).build().unwrap();
     let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [tool]);
     let request = Request::new(&messages, &settings);
-    let place = "`#/properties/t/properties/children/items` holds `#/$defs/Tree` within itself";
+    let place = "`#/properties/t` says `contains`";
     for (request, what) in [
         (request.tools(&tools), "the arguments of the tool `plant` cannot be described to Gemini"),
         (request.output(Some(&output)), "the schema `forest` of the answer cannot be described to Gemini"),
@@ -218,4 +232,50 @@ async fn what_the_model_cannot_do_is_refused_before_anything_is_sent() {
         assert!(error.to_string().contains(expected), "{error}");
     }
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+    let of = Settings::new;
+    let each = [
+        ("temperature", of().temperature(0.5)),
+        ("top_p", of().top_p(0.5)),
+        ("seed", of().seed(7)),
+        ("stop", of().stop("END")),
+        ("presence_penalty", of().presence_penalty(0.5)),
+        ("frequency_penalty", of().frequency_penalty(0.5)),
+        ("parallel_tool_calls", of().parallel_tool_calls(false)),
+        ("service_tier", of().service_tier("flex")),
+        ("thinking", of().thinking(ThinkingLevel::High)),
+    ];
+    for name in ["gemini-2.0-flash", "gemini-2.5-flash", "gemini-3-flash", "ours"] {
+        let mut bodies = Vec::new();
+        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
+            let server = Server::scripted([Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))]).await;
+            let (messages, tools) = ([Message::user("hi")], [add()]);
+            let model = named(&server, name).build().unwrap();
+            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+            bodies.push(server.requests().remove(0).body);
+            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
+            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
+            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_goes_as_another_is_warned_of() {
+    let cases = [
+        ("gemini-2.5-pro", Settings::new().thinking(ThinkingLevel::Off), "`off` sent as 128 tokens"),
+        ("gemini-2.5-flash", Settings::new().thinking(99_999), "99999 tokens sent as 24576 tokens"),
+        ("gemini-3.1-pro-preview", Settings::new().thinking(ThinkingLevel::Off), "`off` sent as `low`"),
+        ("gemini-3-flash", Settings::new().seed(u64::MAX), "sent as 2147483647: the API takes 31 bits"),
+    ];
+    for (name, settings, text) in cases {
+        let server = Server::scripted([Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))]).await;
+        let model = named(&server, name).build().unwrap();
+        let answer = model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
+        let [warning] = &answer.warnings[..] else { panic!("{name}: {:?}", answer.warnings) };
+        assert!(warning.message.contains(text), "{name}: {warning}");
+    }
 }

@@ -9,6 +9,7 @@ mod mistral;
 mod ollama;
 mod openrouter;
 mod vllm;
+mod warnings;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -218,3 +218,32 @@ async fn a_streamed_request_says_so() {
     streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap();
     assert_eq!(server.requests()[0].body["stream"], true);
 }
+
+#[tokio::test]
+async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+    let of = Settings::new;
+    let each = [
+        ("temperature", of().temperature(0.5)),
+        ("top_p", of().top_p(0.5)),
+        ("seed", of().seed(7)),
+        ("stop", of().stop("END")),
+        ("presence_penalty", of().presence_penalty(0.5)),
+        ("frequency_penalty", of().frequency_penalty(0.5)),
+        ("parallel_tool_calls", of().parallel_tool_calls(false)),
+        ("service_tier", of().service_tier("flex")),
+        ("thinking", of().thinking(ThinkingLevel::High)),
+    ];
+    for name in ["gpt-4o", "gpt-5-mini", "gpt-5.2-chat-latest", "o3", "ours"] {
+        let mut bodies = Vec::new();
+        for (setting, settings) in [("", of())].into_iter().chain(each.clone()) {
+            let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
+            let model = crate::named(name, &server).build().unwrap();
+            let (messages, tools) = ([Message::user("hi")], [add()]);
+            let answer = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
+            bodies.push(server.requests().remove(0).body);
+            let warned: Vec<_> = answer.warnings.iter().map(|warning| warning.setting.as_str()).collect();
+            let is_sent = setting.is_empty() || bodies.last() != bodies.first();
+            assert_eq!(warned, if is_sent { vec![] } else { vec![setting] }, "{name} {setting}");
+        }
+    }
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_do_providers::SettingWarning;
 use serde_json::Value;
 
 use super::CallContext;
@@ -39,6 +40,9 @@ pub(crate) trait Host: Send + Sync {
 
     /// Reports what happened in a call.
     fn emit(&self, ctx: &CallContext, kind: EventKind);
+
+    /// Reports that `model` was not sent a setting as it was set, once for each run.
+    fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning);
 
     /// Gives a task to the worker that is best for it.
     fn subtask<'a>(

@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
+use llm_do_providers::SettingWarning;
 use serde_json::Value;
 
 use super::Run;
@@ -57,6 +58,15 @@ impl Host for Run {
         *seq += 1;
         self.plane.sinks.iter().for_each(|sink| sink.emit(&event));
         self.sinks.emit(&event);
+    }
+
+    fn warn(&self, ctx: &CallContext, model: &Arc<str>, warning: &SettingWarning) {
+        let key = (Arc::clone(model), warning.clone());
+        if !self.warned.lock().unwrap_or_else(PoisonError::into_inner).insert(key) {
+            return;
+        }
+        let SettingWarning { setting, message, .. } = warning.clone();
+        self.emit(ctx, EventKind::SettingWarning { model: Arc::clone(model), setting, message });
     }
 
     fn subtask<'a>(

@@ -143,6 +143,17 @@ pub enum EventKind {
         /// What it does.
         on: String,
     },
+    /// A setting was not sent to the model as it was set, because the model or its server does not accept it.
+    ///
+    /// Reported once for each run, model and setting.
+    SettingWarning {
+        /// The model that answered, `provider:model`.
+        model: Arc<str>,
+        /// The setting, such as `temperature`.
+        setting: String,
+        /// What was sent instead, if anything, and why.
+        message: String,
+    },
     /// A piece of the answer, for display: without streaming, one for each part.
     ModelDelta {
         /// What it is a piece of.

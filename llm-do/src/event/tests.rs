@@ -9,9 +9,13 @@ use proptest::prelude::*;
 use serde_json::{Map, Number, Value};
 
 use super::{
-    Caller, Delta, Event, EventKind, EventPart, FileInfo, GuardAction, Hook, Judge, Kind, Outcome, RuleSource,
+    ApprovalScope, Caller, Delta, Event, EventKind, EventPart, FileInfo, GuardAction, Hook, Judge, Kind, Outcome,
+    RuleSource,
 };
 use crate::usage::{Cost, RunUsage};
+
+const SCOPES: [ApprovalScope; 4] =
+    [ApprovalScope::Call, ApprovalScope::Caller, ApprovalScope::Run, ApprovalScope::Session];
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![any::<String>(), "[a-z_]{0,8}"]
@@ -56,20 +60,22 @@ fn outcome() -> impl Strategy<Value = Outcome> {
 
 fn rule() -> impl Strategy<Value = RuleSource> {
     use RuleSource::{
-        DeclaredTool, DeclaredToolset, Effect, Function, PolicyTool, PolicyToolset, PolicyWorker, PolicyWorkers, User,
+        DeclaredTool, DeclaredToolset, Effect, Function, Journal, PolicyTool, PolicyToolset, PolicyWorker,
+        PolicyWorkers, User,
     };
     prop_oneof![
-        of([User, Function, PolicyTool, PolicyWorker, PolicyWorkers, DeclaredTool, Effect]),
+        of([User, Journal, Function, PolicyTool, PolicyWorker, PolicyWorkers, DeclaredTool, Effect]),
         name().prop_map(PolicyToolset),
         name().prop_map(DeclaredToolset),
     ]
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
-    any::<[u64; 7]>().prop_map(|figures| {
+    any::<[u64; 9]>().prop_map(|figures| {
         let mut usage = Usage::of_request(figures[1], figures[2]);
         (usage.requests, usage.cached_tokens, usage.cache_write_tokens) = (figures[0], figures[3], figures[4]);
         (usage.reasoning_tokens, usage.server_side_tools) = (figures[5], figures[6]);
+        (usage.audio_tokens, usage.cached_audio_tokens) = (figures[7], figures[8]);
         usage
     })
 }
@@ -151,14 +157,14 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             let by = of([Judge::Policy, Judge::Mode, Judge::Approver, Judge::Memory, Judge::Cancellation]);
             // Null in the place of arguments is that there are none.
             let edited = prop::option::of(value().prop_filter("null", |value| !value.is_null()));
-            (any::<bool>(), by, rule(), maybe(), edited, any::<bool>())
-                .prop_map(|(approved, by, rule, reason, edited, remembered)| EventKind::ApprovalDecided {
+            (any::<bool>(), by, rule(), maybe(), edited, of(SCOPES))
+                .prop_map(|(approved, by, rule, reason, edited, scope)| EventKind::ApprovalDecided {
                     approved,
                     by,
                     rule,
                     reason,
                     edited,
-                    remembered,
+                    scope,
                 })
                 .boxed()
         }
@@ -183,6 +189,9 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
             .prop_map(|(model, turn, messages, tools)| EventKind::ModelRequest { model, turn, messages, tools })
             .boxed(),
         EventKind::ModelWaiting { .. } => text().prop_map(|on| EventKind::ModelWaiting { on }).boxed(),
+        EventKind::SettingWarning { .. } => (name(), text(), text())
+            .prop_map(|(model, setting, message)| EventKind::SettingWarning { model, setting, message })
+            .boxed(),
         EventKind::ModelDelta { .. } => {
             let delta = prop_oneof![
                 text().prop_map(Delta::Text),
@@ -229,7 +238,7 @@ fn kinds() -> Vec<EventKind> {
             rule: RuleSource::User,
             reason: None,
             edited: None,
-            remembered: false,
+            scope: ApprovalScope::Call,
         },
         EventKind::Guarded {
             guard: Arc::clone(&tool),
@@ -243,6 +252,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::Shadowed { worker: none(), agrees: true, answer: outcome(), other: outcome() },
         EventKind::ModelRequest { model: Arc::clone(&tool), turn: 1, messages: 1, tools: Vec::new() },
         EventKind::ModelWaiting { on: none() },
+        EventKind::SettingWarning { model: Arc::clone(&tool), setting: none(), message: none() },
         EventKind::ModelDelta { delta: Delta::Text(none()) },
         EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: Value::Null },
         EventKind::ServerSideToolFinished { tool, input: Value::Null, error: None },

@@ -99,6 +99,7 @@ fn is_of_model(kind: &EventKind) -> bool {
     matches!(
         kind,
         EventKind::ModelRequest { .. }
+            | EventKind::SettingWarning { .. }
             | EventKind::ModelWaiting { .. }
             | EventKind::ModelDelta { .. }
             | EventKind::ModelResponse { .. }

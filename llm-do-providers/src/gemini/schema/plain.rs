@@ -47,6 +47,7 @@ impl Walk<'_, Gemini> {
                 self.keyword(&mut growing, key, value, kind.as_deref())?;
             }
         }
+        relax(&mut growing);
         if kind.as_deref() == Some("array") && !growing.form.contains_key("prefixItems") {
             growing.form.entry("items").or_insert_with(|| json!({ "description": note::ANYTHING }));
         }
@@ -142,6 +143,34 @@ impl Walk<'_, Gemini> {
         }
         Ok(())
     }
+}
+
+/// Requires no property that holds a reference: cyclic ones may not be required. That the property is there is said in words.
+fn relax(growing: &mut Growing) {
+    let Some(Value::Array(required)) = growing.form.get("required") else { return };
+    let properties = growing.form.get("properties");
+    let holds = |name: &Value| {
+        let form = name.as_str().and_then(|name| properties?.get(name));
+        form.is_some_and(holds_reference)
+    };
+    let (cyclic, others): (Vec<_>, Vec<_>) = required.iter().cloned().partition(holds);
+    if cyclic.is_empty() {
+        return;
+    }
+    growing.notes.extend(cyclic.iter().filter_map(Value::as_str).map(|name| format!("Always has `{name}`.")));
+    if others.is_empty() {
+        growing.form.shift_remove("required");
+    } else {
+        growing.set("required", Value::Array(others));
+    }
+}
+
+/// Whether a form holds a reference outside of properties, which are not required where they hold one.
+fn holds_reference(form: &Value) -> bool {
+    let each = |key: &&str| form.get(*key).and_then(Value::as_array).into_iter().flatten();
+    form.get("$ref").is_some()
+        || ["items", "additionalProperties"].iter().filter_map(|key| form.get(*key)).any(holds_reference)
+        || ["anyOf", "prefixItems"].iter().flat_map(each).any(holds_reference)
 }
 
 /// Takes the only values that are allowed.

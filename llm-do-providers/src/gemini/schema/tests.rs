@@ -47,15 +47,50 @@ fn references_are_written_out_with_what_stands_beside_them() {
 }
 
 #[test]
-fn a_schema_within_itself_is_refused_with_its_path() {
-    let tree = json!({"Tree": {"type": "object", "properties": {"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}});
-    let text = refusal(&json!({"$ref": "#/$defs/Tree"}), &tree);
-    assert!(
-        text.starts_with("`#/properties/p/properties/children/items` holds `#/$defs/Tree` within itself"),
-        "{text}"
-    );
-    let text = refusal(&json!({"$ref": "#"}), &json!({}));
-    assert!(text.starts_with("`#/properties/p` holds `#` within itself"), "{text}");
+fn a_schema_within_itself_keeps_its_reference_behind_an_optional_property() {
+    let tree = json!({
+        "type": "object", "required": ["name", "children"],
+        "properties": {
+            "name": {"type": "string"},
+            "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            "parent": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}], "description": "Above."},
+            "twin": {"$ref": "#/$defs/Tree", "description": "Beside."}
+        }
+    });
+    let schema = json!({
+        "type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}}, "required": ["t"], "$defs": {"Tree": tree}
+    });
+    let form = translated(&schema).unwrap();
+    let written = json!({
+        "type": "object", "required": ["name"], "description": "Always has `children`.",
+        "properties": {
+            "name": {"type": "string"},
+            "children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
+            "parent": {"anyOf": [{"$ref": "#/$defs/Tree"}, {"type": "null"}], "description": "Above."},
+            "twin": {"anyOf": [{"$ref": "#/$defs/Tree"}], "description": "Beside."}
+        }
+    });
+    assert_eq!(form["properties"]["t"], written);
+    assert_eq!(form["required"], json!(["t"]), "the reference stands in an optional property of it");
+    assert_eq!(form["$defs"], json!({ "Tree": written }));
+}
+
+#[test]
+fn schemas_within_each_other_and_the_whole_keep_their_references() {
+    let defs = json!({
+        "A": {"type": "object", "properties": {"b": {"$ref": "#/$defs/B"}}},
+        "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "all": {"$ref": "#"}}, "required": ["all"]}
+    });
+    let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": defs});
+    let form = translated(&schema).unwrap();
+    let names: Vec<_> = form["$defs"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["Whole", "A"]);
+    let b = &form["properties"]["a"]["properties"]["b"];
+    let expected = json!({
+        "type": "object", "description": "Always has `all`.",
+        "properties": {"a": {"$ref": "#/$defs/A"}, "all": {"$ref": "#/$defs/Whole"}}
+    });
+    assert_eq!(*b, expected);
 }
 
 #[test]
@@ -91,10 +126,11 @@ fn what_stands_beside_a_reference_is_not_within_it() {
     assert_eq!(translated(&whole).unwrap()["properties"]["p"]["properties"], json!({"manager": manager, "name": name}));
 
     for holder in ["manager", "boss"] {
-        let text = refusal(&schema, &person(json!({ holder: {"$ref": "#/$defs/Person"} })));
-        let expected =
-            format!("`#/properties/p/properties/manager/properties/{holder}` holds `#/$defs/Person` within itself");
-        assert!(text.starts_with(&expected), "{text}");
+        let defs = person(json!({ holder: {"$ref": "#/$defs/Person"} }));
+        let whole = json!({"type": "object", "properties": {"p": schema}, "$defs": defs});
+        let form = translated(&whole).unwrap();
+        let inner = &form["properties"]["p"]["properties"]["manager"]["properties"][holder];
+        assert_eq!(*inner, json!({"$ref": "#/$defs/Person"}), "{form:#}");
     }
 }
 

@@ -17,7 +17,7 @@ fn home() -> &'static Dialect {
 }
 
 fn sent(request: &Request<'_>, dialect: &'static Dialect, stream: bool) -> Value {
-    serde_json::to_value(chat("m", request, dialect, stream).unwrap()).unwrap()
+    serde_json::to_value(chat("m", request, dialect, stream).unwrap().0).unwrap()
 }
 
 fn sent_messages(messages: &[Message]) -> Value {

@@ -92,7 +92,8 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
     thinking: Thinking::Switch(Words::new(["low", "low", "low", "high", "high"])),
     choice: Some(Choice { while_thinking: false, ..CHOICE }),
     schemas: Schemas::Words,
-    files: Files { images: Some("vision"), pdf: None, audio: None, in_results: false },
+    // `deepseek-flash` reads images, and so do its older names, which it answers (read 2026-11-22).
+    files: Files { images: Some("flash"), pdf: None, audio: None, in_results: false },
     replay: Replay::Always(""),
     mistral: false,
     profile: |_| Profile::NONE,

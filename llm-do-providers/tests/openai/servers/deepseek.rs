@@ -84,8 +84,10 @@ async fn tokens_from_the_cache_have_a_figure_of_their_own() {
 }
 
 #[tokio::test]
-async fn only_models_of_vision_read_images() {
-    assert_eq!(file(DEEPSEEK, "deepseek-v4-flash-vision-exp", image()).await.unwrap(), image_url());
+async fn only_flash_reads_images() {
+    for name in ["deepseek-flash", "deepseek-v4-flash", "deepseek-v4-flash-vision-exp"] {
+        assert_eq!(file(DEEPSEEK, name, image()).await.unwrap(), image_url(), "{name}");
+    }
     refuses(DEEPSEEK, NAME, image(), "text/* or application/json").await;
     refuses(DEEPSEEK, NAME, pdf(), "text/* or application/json").await;
 }

@@ -53,7 +53,10 @@ async fn a_level_goes_as_the_nearest_word_that_a_kind_of_models_has() {
     for (name, words) in [
         ("gpt-5-pro", ["high", "high", "high", "high", "high", "high"]),
         ("gpt-5.4-pro", ["medium", "medium", "medium", "medium", "high", "medium"]),
-        ("gpt-5.3-codex", ["low", "low", "low", "medium", "high", "medium"]),
+        ("gpt-5.2-codex", ["low", "low", "low", "medium", "high", "medium"]),
+        ("gpt-5.3-codex", ["none", "low", "low", "medium", "high", "medium"]),
+        ("gpt-6.1-terra", ["none", "low", "low", "medium", "high", "medium"]),
+        ("gpt-6.2-sol", ["low", "low", "low", "medium", "high", "medium"]),
     ] {
         assert_eq!(efforts(OPENAI, name).await, words, "{name}");
     }
@@ -68,6 +71,7 @@ async fn a_model_that_can_do_without_thinking_samples_then() {
     assert!(!samples("gpt-5.2", hot().thinking(ThinkingLevel::Low)).await);
     assert!(!samples("gpt-5.6-sol", hot()).await, "it thinks unless asked not to");
     assert!(samples("gpt-5.6-sol", hot().thinking(ThinkingLevel::Off)).await);
+    assert!(samples("gpt-5.3-codex", hot().thinking(ThinkingLevel::Off)).await);
     assert!(!samples("gpt-6.1-sol", hot().thinking(ThinkingLevel::Off)).await, "it always thinks");
 }
 

@@ -39,6 +39,9 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
             })
         }
         EventKind::ModelRequest { model, turn, .. } => Some(format!("  {name} asks {} (request {turn})", flat(model))),
+        EventKind::SettingWarning { model, setting, message } => {
+            Some(told(&format!("  warning: {}: `{}`", flat(model), flat(setting)), message, ""))
+        }
         EventKind::ModelWaiting { on } => Some(told(&format!("  {name} waits:"), on, "")),
         EventKind::ServerSideToolStarted { tool, input } => {
             Some(told(&format!("  {name} has its provider run {}", flat(tool)), &input.to_string(), ""))

@@ -1,0 +1,59 @@
+//! The warnings of one request, collected while it is written.
+
+use super::ThinkingLevel;
+use crate::response::SettingWarning;
+
+/// The warnings of one request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Warnings(Vec<SettingWarning>);
+
+impl Warnings {
+    /// Returns `value` if it is `accepted`; otherwise records that `setting` is not sent, and why.
+    pub(crate) fn accept<T>(&mut self, setting: &str, value: Option<T>, accepted: bool, reason: &str) -> Option<T> {
+        if value.is_some() && !accepted {
+            self.not_sent(setting, reason);
+        }
+        value.filter(|_| accepted)
+    }
+
+    /// Records that `setting` is not sent, and why.
+    pub(crate) fn not_sent(&mut self, setting: &str, reason: &str) {
+        self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
+    }
+
+    /// Records that `setting` is sent with another value; `how` says with which, and why.
+    pub(crate) fn changed(&mut self, setting: &str, how: impl Into<String>) {
+        self.0.push(SettingWarning::new(setting, how));
+    }
+
+    /// Records that a level of thinking is sent as the nearest word that the model accepts, unless that is its own word.
+    pub(crate) fn thinking_as(&mut self, level: ThinkingLevel, word: &str) {
+        let own = match level {
+            ThinkingLevel::Off | ThinkingLevel::Tokens(0) => "none",
+            ThinkingLevel::Minimal => "minimal",
+            ThinkingLevel::Low => "low",
+            ThinkingLevel::Medium => "medium",
+            ThinkingLevel::High => "high",
+            ThinkingLevel::Tokens(_) => "",
+        };
+        if word != own {
+            self.changed("thinking", format!("{level} sent as `{word}`, the nearest that the model accepts"));
+        }
+    }
+
+    /// Records that a level of thinking is sent as a number of tokens, unless that is the number that was set.
+    pub(crate) fn thinking_as_tokens(&mut self, level: ThinkingLevel, tokens: u32, reason: &str) {
+        let is_as_set = match level {
+            ThinkingLevel::Off => tokens == 0,
+            ThinkingLevel::Tokens(set) => tokens == set,
+            _ => true,
+        };
+        if !is_as_set {
+            self.changed("thinking", format!("{level} sent as {tokens} tokens: {reason}"));
+        }
+    }
+
+    pub(crate) fn into_list(self) -> Vec<SettingWarning> {
+        self.0
+    }
+}
