@@ -165,20 +165,25 @@ async fn each_mode_decides_again_about_what_another_decided_before() {
     }
 }
 
+/// The journal as it is if the process died before the run's result was recorded.
+fn unfinished(journal: &MemoryJournal) -> MemoryJournal {
+    MemoryJournal::from_records(journal.records().into_iter().filter(|record| record.kind != StepKind::Result))
+}
+
 #[tokio::test]
 async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() {
     let (journal, world) = (MemoryJournal::new(), World::default());
     let pre_approved = Policy::new().tool("write", Rule::PreApproved);
     let first = run(process(&journal, &world).policy(pre_approved)).await.unwrap();
     world.take();
-    let deny = || answering(&journal.replayed(), &world, Decision::deny("no"));
+    let deny = || answering(&unfinished(&journal), &world, Decision::deny("no"));
     for resumed in [
         deny(),
         deny().policy(Policy::new().tool("write", Rule::Ask)),
         deny().policy(Policy::new().tool("write", Rule::blocked("not any more"))),
         deny().policy(Policy::new().decide_with(|_| panic!("no rule is applied to what is recorded"))),
         deny().approval_mode(ApprovalMode::RejectAll),
-        process(&journal.replayed(), &world),
+        process(&unfinished(&journal), &world),
     ] {
         let recorder = Recorder::new();
         assert_eq!(run(resumed.sink(recorder.clone())).await.unwrap(), first);
@@ -195,7 +200,8 @@ async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
 
     let recorder = Recorder::new();
     let blocked = Policy::new().tool("write", Rule::blocked("not any more"));
-    let resumed = answering(&journal.replayed(), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
+    let resumed =
+        answering(&unfinished(&journal), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
     assert_eq!(run(resumed).await.unwrap(), 12);
     assert!(world.take().is_empty());
     assert_eq!(decisions(&recorder), vec![(true, Judge::Approver, RuleSource::Journal); 2]);
