@@ -51,10 +51,11 @@ pub(crate) fn make_private(file: &File) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
 
     let mode = file.metadata()?.permissions().mode();
-    if mode & 0o077 == 0 {
+    let private = mode & 0o700;
+    if mode & 0o777 == private {
         return Ok(());
     }
-    file.set_permissions(PermissionsExt::from_mode(mode & 0o700)).map_err(|error| {
+    file.set_permissions(PermissionsExt::from_mode(private)).map_err(|error| {
         let text = format!("others may read it, and that cannot be changed ({error}): choose another file");
         io::Error::new(error.kind(), text)
     })
@@ -76,7 +77,7 @@ mod tests {
     use super::{NOT_A_FILE, create_private, read_only};
 
     fn mode(path: &Path) -> u32 {
-        metadata(path).unwrap().permissions().mode() & 0o777
+        metadata(path).expect("it is there").permissions().mode() & 0o777
     }
 
     #[test]

@@ -41,7 +41,8 @@ fn escaped(text: &str, kept: &[char]) -> String {
 
 fn is_hidden(character: char) -> bool {
     match character {
-        ' '..='~' => false,
+        // Also spaces of other widths, which std escapes.
+        ' '..='~' | '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
         // Letters and marks by their category, and yet blank: joiners, fillers, variation selectors.
         '\u{34f}'
         | '\u{115f}'..='\u{1160}'
@@ -51,8 +52,6 @@ fn is_hidden(character: char) -> bool {
         | '\u{fe00}'..='\u{fe0f}'
         | '\u{ffa0}'
         | '\u{e0000}'..='\u{e0fff}' => true,
-        // Spaces of other widths, which std escapes.
-        '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => false,
         character => !character.is_alphanumeric() && is_escaped_by_std(character),
     }
 }

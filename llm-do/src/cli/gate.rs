@@ -16,7 +16,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_closed: bool,
-    is_showing: bool,
+    /// How many threads are showing something.
+    showing: usize,
     /// What is to be shown once the gate opens, from threads that must not wait for that.
     held_back: Vec<String>,
 }
@@ -24,10 +25,7 @@ struct State {
 impl Gate {
     /// Waits until no question is open, and shows something.
     pub(super) fn show(&self, show: impl FnOnce()) {
-        let mut state = self.wait_while(|state| state.is_closed);
-        state.is_showing = true;
-        drop(state);
-        let _showing = Showing(self);
+        let _showing = self.begin(self.wait_while(|state| state.is_closed));
         show();
     }
 
@@ -37,9 +35,14 @@ impl Gate {
         if state.is_closed {
             state.held_back.push(text);
         } else {
-            drop(state);
+            let _showing = self.begin(state);
             write(&text);
         }
+    }
+
+    fn begin(&self, mut state: MutexGuard<'_, State>) -> Showing<'_> {
+        state.showing += 1;
+        Showing(self)
     }
 
     /// Closes the gate until what is returned is dropped.
@@ -51,7 +54,7 @@ impl Gate {
 
     /// Waits until nothing is being shown any more.
     pub(super) fn wait_until_quiet(&self) {
-        drop(self.wait_while(|state| state.is_showing));
+        drop(self.wait_while(|state| state.showing > 0));
     }
 
     fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
@@ -69,7 +72,7 @@ struct Showing<'a>(&'a Gate);
 
 impl Drop for Showing<'_> {
     fn drop(&mut self) {
-        self.0.lock().is_showing = false;
+        self.0.lock().showing -= 1;
         self.0.0.changed.notify_all();
     }
 }
@@ -115,19 +118,30 @@ mod tests {
     }
 
     #[test]
+    fn a_thread_that_must_not_wait_leaves_its_text_behind() {
+        let gate = Gate::default();
+        let closed = gate.close();
+        gate.write("\n".to_owned(), |_| panic!("a question is open"));
+        drop(closed);
+        let mut written = String::new();
+        gate.write("now".to_owned(), |text| written = text.to_owned());
+        assert_eq!(written, "now");
+    }
+
+    #[test]
     fn a_question_waits_for_what_is_being_shown() {
         let gate = Gate::default();
-        let ((begin, begun), (end, ended)) = (channel(), channel());
+        let ((begins, running), (end, ended)) = (channel(), channel());
         let thread = spawn({
             let gate = gate.clone();
             move || {
                 gate.show(|| {
-                    begin.send(()).unwrap();
+                    begins.send(()).unwrap();
                     ended.recv().unwrap();
                 });
             }
         });
-        begun.recv().unwrap();
+        running.recv().unwrap();
         let _closed = gate.close();
         end.send(()).unwrap();
         gate.wait_until_quiet();

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use llm_do_providers::ResponsePart;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::args::JournalOptions;
@@ -147,8 +148,34 @@ fn came(record: &Record) -> String {
             }
         }
         StepKind::Run => cut(record.value.as_str().unwrap_or_default()),
+        StepKind::Approval => decided(&record.value),
+        StepKind::Model => answered(&record.value),
         _ => short(&record.value),
     }
+}
+
+/// Says what was decided of a call, and by whom: `denied by approver: "not today"`.
+fn decided(value: &Value) -> String {
+    let (verdict, more) = match &value["verdict"] {
+        Value::Object(verdict) => match verdict.iter().next() {
+            Some((verdict, more)) => (verdict.as_str(), more),
+            None => return short(value),
+        },
+        _ => return short(value),
+    };
+    let more = if more.is_null() { String::new() } else { format!(": {}", short(more)) };
+    format!("{} by {}{more}", printable_line(verdict), printable_line(value["by"].as_str().unwrap_or("unknown")))
+}
+
+/// Says what a model answered: its texts and its calls.
+fn answered(value: &Value) -> String {
+    let Ok(parts) = Vec::<ResponsePart>::deserialize(&value["parts"]) else { return short(value) };
+    let words = parts.iter().filter_map(|part| match part {
+        ResponsePart::Text { text } => Some(Value::from(text.as_str()).to_string()),
+        ResponsePart::ToolCall(call) => Some(format!("{} {}", call.name, call.arguments)),
+        _ => None,
+    });
+    cut(&words.collect::<Vec<_>>().join(", "))
 }
 
 fn short(value: &Value) -> String {
@@ -160,5 +187,28 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", printable_line(&text[..end])),
         None => printable_line(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{answered, decided};
+
+    #[test]
+    fn a_decision_is_told_in_words() {
+        let told = |verdict, by| decided(&json!({ "verdict": verdict, "by": by }));
+        assert_eq!(told(json!({ "approved": null }), "approver"), "approved by approver");
+        assert_eq!(told(json!({ "approved": { "a": 1 } }), "memory"), r#"approved by memory: {"a":1}"#);
+        assert_eq!(told(json!({ "denied": "not\u{202e}" }), "approver"), r#"denied by approver: "not\u{202e}""#);
+        assert_eq!(decided(&json!({ "of": "another version" })), r#"{"of":"another version"}"#);
+    }
+
+    #[test]
+    fn an_answer_is_told_by_its_texts_and_calls() {
+        let parts = json!([{ "type": "text", "text": "a\nb" }]);
+        assert_eq!(answered(&json!({ "parts": parts })), r#""a\nb""#);
+        assert_eq!(answered(&json!([])), "[]");
     }
 }

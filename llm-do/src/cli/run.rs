@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::args::RunOptions;
 use super::input::root;
-use super::patience::{SILENCE, announce, announced};
+use super::patience::{announced, awaited};
 use super::person::Person;
 use super::progress::Progress;
 use super::{Failure, files, print};
@@ -86,21 +86,13 @@ fn create(path: &Path, journal: Option<&Path>) -> Result<Arc<EventFile>, Failure
 
 /// Waits until all events are written, as long as the user does: what they go to may take no more.
 async fn finish(file: Arc<EventFile>, token: &CancellationToken) -> Result<(), Failure> {
-    let mut writing = tokio::task::spawn_blocking(move || file.finish());
-    let interrupted = token.child_token();
+    let writing = tokio::task::spawn_blocking(move || file.finish());
     // A run that was aborted has its events written all the same; the next interrupt ends the process.
     let can_be_aborted = !token.is_cancelled();
-    let patience = tokio::time::sleep(SILENCE);
-    let aborted = || Failure::Error("aborted by user: the events are not all written".to_owned());
     let written = tokio::select! {
-        written = &mut writing => written,
-        () = interrupted.cancelled(), if can_be_aborted => return Err(aborted()),
-        () = patience => {
-            announce("the events to be written: what --events names takes no more");
-            tokio::select! {
-                written = &mut writing => written,
-                () = interrupted.cancelled(), if can_be_aborted => return Err(aborted()),
-            }
+        written = awaited("the events to be written: what --events names takes no more", writing) => written,
+        () = token.cancelled(), if can_be_aborted => {
+            return Err(Failure::Error("aborted by user: the events are not all written".to_owned()));
         }
     };
     let fault = |error: io::Error| Failure::Error(format!("the events are not all written: {error}"));

@@ -202,7 +202,7 @@ impl<W: Write> State<W> {
             }
             None => None,
         };
-        let bar = format!("{indent}{BAR}");
+        let bar = format!("{indent}  {BAR}");
         let rows = Rows { first: &bar, other: &bar, width: (self.width)() };
         rows.push(&mut page, &mut column, &printable(text));
         self.in_row = column.map(|column| (place, column));

@@ -48,7 +48,7 @@ async fn what_models_write_is_shown_as_it_comes_and_once() {
     };
     let (calls, stream) = (show(Verbosity::Calls, model.clone()).await, show(Verbosity::Stream, model).await);
     assert!(calls.contains("got \"said\" (") && !calls.contains("│ said"), "{calls}");
-    assert!(stream.contains("\n│ said\n") && !stream.contains("got \"said\""), "{stream}");
+    assert!(stream.contains("\n  │ said\n") && !stream.contains("got \"said\""), "{stream}");
 }
 
 #[tokio::test]

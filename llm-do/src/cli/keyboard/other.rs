@@ -25,6 +25,7 @@ impl Keyboard {
 
     /// Drops what was typed or pasted so far, and what still arrives of it.
     #[cfg(windows)]
+    #[expect(clippy::unused_self, reason = "as on Unix")]
     pub(crate) fn discard(&mut self) -> io::Result<()> {
         while crossterm::event::poll(QUIET)? {
             crossterm::event::read()?;

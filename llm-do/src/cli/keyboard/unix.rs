@@ -38,24 +38,18 @@ impl Keyboard {
 
     /// Drops what was typed or pasted so far, a line that is not ended too, and what still arrives of it.
     pub(crate) fn discard(&mut self) -> io::Result<()> {
-        loop {
-            match retry_on_intr(|| tcflush(stdin(), QueueSelector::IFlush)) {
-                // Reading tells of a terminal that was closed.
-                Ok(()) | Err(Errno::IO) => {}
-                Err(error) => return Err(error.into()),
-            }
-            if !matches!(self.wait(Some(&QUIET))?, Ready::Line) {
-                return match retry_on_intr(|| tcflush(stdin(), QueueSelector::IFlush)) {
-                    Ok(()) | Err(Errno::IO) => Ok(()),
-                    Err(error) => Err(error.into()),
-                };
-            }
+        flush()?;
+        while let Ready::Line = self.wait(Some(&QUIET))? {
+            flush()?;
         }
+        // The beginning of a line is nothing that could be waited for.
+        flush()
     }
 
     /// Reads a line without its end; none at the end of the input.
     ///
-    /// What follows the line is not kept: a terminal hands over one line at a time, unless a program set it otherwise.
+    /// What came with the line, such as the rest of a pasted text, is dropped: neither the next question nor the shell
+    /// takes it for its own.
     pub(crate) fn read_line(&mut self) -> io::Result<Option<String>> {
         let (mut line, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
@@ -71,6 +65,7 @@ impl Keyboard {
                 return Ok(None);
             }
             if count == 0 || end.is_some() {
+                flush()?;
                 return String::from_utf8(line).map(Some).map_err(io::Error::other);
             }
         }
@@ -88,6 +83,15 @@ impl Keyboard {
             return Err(io::Error::other("the question was withdrawn"));
         }
         Ok(if input.intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) { Ready::End } else { Ready::Line })
+    }
+}
+
+/// Drops what the terminal has for a reader.
+fn flush() -> io::Result<()> {
+    match retry_on_intr(|| tcflush(stdin(), QueueSelector::IFlush)) {
+        // Reading tells of a terminal that was closed.
+        Ok(()) | Err(Errno::IO) => Ok(()),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -44,9 +44,9 @@ impl Rows<'_> {
             columns(self.other)
         });
         if is_tab {
-            page.push_str(TAB)
+            page.push_str(TAB);
         } else {
-            page.push(character)
+            page.push(character);
         }
         *column = (character != '\n').then_some(begun + wanted);
     }
