@@ -26,6 +26,7 @@ use llm_do_providers::{PriceTable, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
+pub(crate) use self::host::shallow;
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
@@ -40,6 +41,7 @@ use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, EventSink};
 use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
+use crate::instance::Closings;
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Prepared, Registered, Registry};
@@ -63,6 +65,8 @@ pub(crate) struct Plane {
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) timeouts: HashMap<String, Duration>,
+    /// How long the `close` of an instance may take.
+    pub(crate) close_timeout: Duration,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
     pub(crate) clock: Arc<dyn Clock>,
@@ -96,11 +100,14 @@ pub(crate) struct Run {
     seq: Mutex<u64>,
     /// Those under way.
     shadows: TaskTracker,
+    closings: Closings,
 }
 
 impl Run {
     pub(crate) fn new(plane: Arc<Plane>, id: Arc<str>, conversation: Arc<Conversation>) -> Self {
-        Self { plane, id, calls: AtomicU64::new(0), conversation, seq: Mutex::new(0), shadows: TaskTracker::new() }
+        let closings = Closings::new(plane.close_timeout);
+        let (calls, seq, shadows) = (AtomicU64::new(0), Mutex::new(0), TaskTracker::new());
+        Self { plane, id, calls, conversation, seq, shadows, closings }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
@@ -134,6 +141,8 @@ impl Run {
     /// Ends the run after its root call, and hands on what that came to.
     async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
         self.end_shadows().await;
+        // What was cut off may still be closing: an application may end after its run.
+        self.closings.ended().await;
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::kept::Made;
 use self::kept::{MadeWorker, taken};
@@ -59,8 +60,9 @@ impl Run {
         let made = MadeWorker { worker: Arc::new(worker), by: ctx.key(), file: spec.to_worker_file() };
         let (plane, added, tool) = (Arc::clone(&self.plane), made.clone(), ctx.name().to_owned());
         let local = async move {
-            // Off the async threads, where it is not broken off between the file and the worker.
-            let adding = tokio::task::spawn_blocking(move || plane.made.add(&added));
+            // Off the async threads, where it is not broken off between the file and the worker. What has not begun when
+            // nobody waits any more never does.
+            let adding = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || plane.made.add(&added)));
             let added = adding.await.unwrap_or_else(|fault| Err(fault.to_string()));
             added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
         };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use llm_do_providers::Attachment;
+use tokio_util::task::AbortOnDropHandle;
 
 /// The largest file that is read: the smallest limit of the big providers on one file is 20 MB.
 const MAX_BYTES: u64 = 20 << 20;
@@ -13,7 +14,7 @@ const MAX_BYTES: u64 = 20 << 20;
 /// Reads a file below `root`; no path and no symbolic link leads out of it.
 pub(crate) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, String> {
     let shown = path.display().to_string();
-    let reading = tokio::task::spawn_blocking(move || read_below(&root, &path));
+    let reading = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || read_below(&root, &path)));
     reading.await.unwrap_or_else(|fault| Err(format!("the attachment `{shown}` was not read: {fault}")))
 }
 

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
 use crate::context::CallContext;
-use crate::dispatch::Root;
+use crate::dispatch::{Root, shallow};
 use crate::error::CallError;
 use crate::history::{Conversation, History};
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
@@ -61,7 +61,8 @@ impl Runtime {
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
     /// once.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
-        self.begin(name, Ok(arguments), |returned| Ok(returned.value))
+        let arguments = shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        self.begin(name, arguments, |returned| Ok(returned.value))
     }
 
     fn begin<T>(
