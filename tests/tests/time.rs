@@ -106,7 +106,7 @@ impl Desk {
 
 /// Sleeps for ever.
 #[entry(timeout = "10s")]
-async fn sleep_for_ever(ctx: &CallContext<sleep_for_ever>) -> Result<()> {
+async fn sleep_for_ever(ctx: &CallContext) -> Result<()> {
     Ok(ctx.sleep(Duration::MAX).await?)
 }
 

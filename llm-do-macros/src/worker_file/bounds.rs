@@ -124,20 +124,20 @@ mod tests {
 
     #[test]
     fn aliases_that_multiply_are_refused() {
-        let mut yaml = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
-        for level in 1..12 {
-            let inner = vec![format!("*a{}", level - 1); 9].join(", ");
-            yaml += &format!("a{level}: &a{level} [{inner}]\n");
-        }
+        let nine = |inner: &str| vec![inner; 9].join(", ");
+        let level = |level: usize| match level {
+            0 => format!("a0: &a0 [{}]\n", nine("x")),
+            level => format!("a{level}: &a{level} [{}]\n", nine(&format!("*a{}", level - 1))),
+        };
+        let yaml = (0..12).map(level).collect::<Vec<_>>().concat();
         assert!(fault(&yaml).contains("more than 100000 values once each alias is replaced"));
     }
 
     #[test]
     fn aliases_inside_each_other_are_refused_beyond_the_depth() {
-        let mut yaml = "a0: &a0 [x]\n".to_owned();
-        for level in 1..10_000 {
-            yaml += &format!("a{level}: &a{level} [*a{}]\n", level - 1);
-        }
+        let level = |level| format!("a{level}: &a{level} [*a{}]\n", level - 1);
+        let levels = (1..10_000).map(level).collect::<Vec<_>>().concat();
+        let yaml = format!("a0: &a0 [x]\n{levels}");
         assert!(fault(&yaml).contains("nested deeper than 100 levels"));
     }
 
@@ -145,7 +145,7 @@ mod tests {
     fn deep_nesting_is_refused() {
         assert!(fault(&format!("a: {}", "[".repeat(10_000))).contains("nested deeper than 100 levels"));
         assert!(fault(&format!("a: {}", "{a: ".repeat(10_000))).contains("nested deeper than 100 levels"));
-        let block: String = (0..300).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
+        let block = (0..300).map(|level| format!("{}a:\n", " ".repeat(level))).collect::<Vec<_>>().concat();
         assert!(fault(&block).contains("nested deeper than 100 levels"));
         assert!(check(&format!("a: {}{}", "[".repeat(99), "]".repeat(99))).is_ok());
     }
