@@ -1,5 +1,6 @@
 //! Worker files: front matter and instructions, read into the keys they give, each with its line.
 
+mod bounds;
 mod front_matter;
 mod keys;
 mod limits;
@@ -36,6 +37,11 @@ impl Fault {
 
 /// Reads a worker file; what is at fault is noted and left out.
 pub(crate) fn read(text: &str, faults: &mut Vec<Fault>) -> WorkerFile {
+    if text.len() > bounds::MAX_SIZE {
+        let message = format!("a worker file has at most {} bytes; make it smaller", bounds::MAX_SIZE);
+        faults.push(Fault::new(1, message));
+        return WorkerFile::default();
+    }
     let parts = match front_matter::split(text) {
         Ok(parts) => parts,
         Err(fault) => {
@@ -187,5 +193,16 @@ mod tests {
         let told = faults("---\nname: a\nname: b\n---\n");
         assert!(told[0].starts_with("3: ") && told[0].contains("duplicated key"), "{told:?}");
         assert_eq!(faults("---\n- a\n---\n"), ["2: the front matter is a list; expected `key: value` lines"]);
+    }
+
+    #[test]
+    fn a_file_beyond_the_limits_is_refused() {
+        let large = format!("---\n---\n{}", "x".repeat(bounds::MAX_SIZE));
+        let deep = format!("---\nhints: {}\n---\n", "[".repeat(10_000));
+        for (text, line, message) in [(large, 1, "at most 1048576 bytes"), (deep, 2, "nested deeper than 100 levels")] {
+            let mut faults = Vec::new();
+            read(&text, &mut faults);
+            assert!(faults[0].line == line && faults[0].message.contains(message), "{faults:?}");
+        }
     }
 }

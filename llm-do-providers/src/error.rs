@@ -7,11 +7,10 @@ use crate::response::Response;
 
 /// Why a request to a model failed: ask for its kind, its status and what to do.
 ///
-/// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply.
-#[derive(Debug)]
+/// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply, and
+/// neither does the text by `Debug`.
 pub struct ProviderError(Box<Repr>);
 
-#[derive(Debug)]
 struct Repr {
     provider: String,
     kind: ErrorKind,
@@ -201,8 +200,38 @@ impl fmt::Display for ProviderError {
     }
 }
 
+impl fmt::Debug for ProviderError {
+    /// Shows no part of an answer; the source as its own text, which quotes less than its fields.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Repr { provider, kind, message, status, retry_after, should_retry, request_id, arrived, source } = &*self.0;
+        let mut shown = f.debug_struct("ProviderError");
+        shown.field("provider", provider).field("kind", kind).field("message", message).field("status", status);
+        shown.field("retry_after", retry_after).field("should_retry", should_retry).field("request_id", request_id);
+        shown.field("has_arrived", &arrived.is_some()).field("source", &source.as_ref().map(ToString::to_string));
+        shown.finish()
+    }
+}
+
 impl std::error::Error for ProviderError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ErrorKind, ProviderError};
+    use crate::message::ResponsePart;
+    use crate::response::Response;
+    use crate::usage::Usage;
+
+    #[test]
+    fn what_arrived_is_not_shown_by_debug() {
+        let part = ResponsePart::Text { text: "my secret".to_owned() };
+        let error = ProviderError::new("openai", ErrorKind::Transport, "the connection broke")
+            .with_arrived(Response::new("m", vec![part], Usage::default()));
+        let shown = format!("{error:?} {error:#?}");
+        assert!(shown.contains("the connection broke") && shown.contains("has_arrived: true"), "{shown}");
+        assert!(!shown.contains("secret"), "{shown}");
     }
 }

@@ -25,7 +25,7 @@ use reqwest::{Response, Url};
 use tokio::time::timeout;
 
 pub(crate) use self::access::{Access, Home, access_setters};
-use self::arriving::Arriving;
+use self::arriving::{Arriving, StreamLimits};
 pub(crate) use self::call::Call;
 #[cfg(feature = "local-download")]
 pub(crate) use self::download::{Answer, FileServer};
@@ -87,6 +87,8 @@ pub(crate) struct Endpoint {
     pub(crate) protocol: &'static str,
     /// How long the next piece of a streamed answer may take, and its head.
     pub(crate) idle: Duration,
+    /// How long a streamed answer may take from connecting to its last piece.
+    pub(crate) stream: Duration,
     /// How long an unstreamed answer may take from connecting to its last byte.
     pub(crate) whole: Duration,
     /// Where the key comes from, for errors.
@@ -106,10 +108,10 @@ pub(crate) struct Whole {
 impl fmt::Debug for Endpoint {
     /// Shows nothing that may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { provider, protocol, idle, whole, .. } = self;
+        let Self { provider, protocol, idle, stream, whole, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
         shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
-        shown.field("idle", idle).field("whole", whole).finish_non_exhaustive()
+        shown.field("idle", idle).field("stream", stream).field("whole", whole).finish_non_exhaustive()
     }
 }
 
@@ -126,9 +128,9 @@ impl Endpoint {
             let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let Patience { idle, whole, .. } = Patience::default();
+        let Patience { idle, stream, whole, .. } = Patience::default();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        Ok(Self { provider, protocol, idle, whole, key_hint: "the key".to_owned(), url, headers })
+        Ok(Self { provider, protocol, idle, stream, whole, key_hint: "the key".to_owned(), url, headers })
     }
 
     /// Sends `key` along, as a bearer token.
@@ -194,10 +196,11 @@ impl Endpoint {
     /// Sends a request and returns the server-sent events of the answer.
     pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
         let idle = call.timeout.unwrap_or(self.idle);
+        let limits = StreamLimits::begin(idle, self.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
         let head = Head::of(&answer);
-        let arriving = Arriving::new(self.provider, self.origin(), idle, answer);
+        let arriving = Arriving::new(self.provider, self.origin(), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 

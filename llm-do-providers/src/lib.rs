@@ -28,6 +28,7 @@
 //! | --- | --- | --- |
 //! | A connection comes about | within 10 s | |
 //! | A whole answer comes, each try anew | within 600 s | `timeout` of the model's builder; [`Settings::timeout`] goes before it |
+//! | A streamed answer ends, each try anew | within 3,600 s | `stream_timeout` of the builder |
 //! | The head of a streamed answer comes, and then each next piece | within 120 s | `idle_timeout` of the builder; [`Settings::timeout`] goes before it |
 //! | A failure that may pass is tried again | twice | `retries` of the builder |
 //! | An answer is no longer than | 16 MiB whole, 256 MiB streamed | |

@@ -31,6 +31,7 @@ pub use self::tool_context::ToolContext;
 use crate::declared::{Callee, Declared};
 use crate::error::CallError;
 use crate::event::{Caller, EventKind};
+use crate::instance::Closings;
 use crate::prompt::Attached;
 use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::{Anything, Declares};
@@ -220,6 +221,11 @@ impl<S> CallContext<S> {
     /// Returns what may be called by this context; none for whatever is registered.
     pub(crate) fn declared(&self) -> Option<&Declared> {
         self.frame().declared.as_deref().filter(|_| !self.is_guards)
+    }
+
+    /// Returns what closes the instances of the run.
+    pub(crate) fn closings(&self) -> Closings {
+        self.scope.host.closings().clone()
     }
 
     /// Reports what happened in the call, if anybody listens.

@@ -27,6 +27,7 @@ use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
+pub(crate) use self::host::shallow;
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
@@ -42,6 +43,7 @@ use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
 use crate::guard::Guards;
 use crate::history::{Conversation, HistoryProcessor};
+use crate::instance::Closings;
 use crate::journal::{Journal, Places};
 use crate::model_choice::ModelChoice;
 use crate::registry::{Prepared, Registered, Registry};
@@ -69,6 +71,8 @@ pub(crate) struct Plane {
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) timeouts: HashMap<String, Duration>,
+    /// How long the `close` of an instance may take.
+    pub(crate) close_timeout: Duration,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
     pub(crate) clock: Arc<dyn Clock>,
@@ -106,6 +110,7 @@ pub(crate) struct Run {
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// Those under way.
     shadows: TaskTracker,
+    closings: Closings,
     /// Whether an earlier process began it.
     is_resumed: bool,
     settings: RunSettings,
@@ -126,8 +131,22 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let (calls, seq, warned, shadows) = (AtomicU64::new(0), Mutex::new(0), Mutex::default(), TaskTracker::new());
-        Self { plane, id, is_resumed, approved, calls, conversation, seq, warned, shadows, settings, approvals, sinks }
+        let closings = Closings::new(plane.close_timeout);
+        Self {
+            plane,
+            id,
+            calls: AtomicU64::new(0),
+            conversation,
+            seq: Mutex::new(0),
+            warned: Mutex::default(),
+            shadows: TaskTracker::new(),
+            closings,
+            is_resumed,
+            settings,
+            approved,
+            approvals,
+            sinks,
+        }
     }
 
     /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
@@ -161,6 +180,8 @@ impl Run {
     /// Ends the run after its root call, and hands on what that came to.
     async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
         self.end_shadows().await;
+        // What was cut off may still be closing: an application may end after its run.
+        self.closings.ended().await;
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result

@@ -1,12 +1,16 @@
 //! Instances of stateful toolsets: opened for one call, closed once, on every way out of it.
 
+mod closings;
+
 use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
+use tokio::runtime::Handle;
 
+pub(crate) use self::closings::{CLOSE_TIMEOUT, Closings};
 use crate::error::BoxError;
 use crate::rare::Rare;
 
@@ -18,6 +22,15 @@ pub(crate) struct Slot<T: Send + 'static> {
     /// Empty once it is closed, which only the last holder does.
     value: Option<T>,
     close: fn(T) -> Close,
+    closer: Closer,
+}
+
+/// What closes an instance, wherever its last holder ends.
+#[derive(Clone)]
+struct Closer {
+    closings: Closings,
+    /// The runtime in which it was opened.
+    tokio: Option<Handle>,
 }
 
 impl<T: Send + 'static> Slot<T> {
@@ -28,11 +41,16 @@ impl<T: Send + 'static> Slot<T> {
 }
 
 impl<T: Send + 'static> Drop for Slot<T> {
-    /// Closes what nobody closed: the call was dropped, or outlived by a tool on its thread.
+    /// Closes what is not closed yet: a tool outlived the call on its thread.
     fn drop(&mut self) {
-        if let (Some(value), Ok(runtime)) = (self.value.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn((self.close)(value));
-        }
+        let Some(value) = self.value.take().filter(|_| self.closer.tokio.is_some()) else { return };
+        let Closer { closings, tokio } = self.closer.clone();
+        let close = self.close;
+        let limited = closings.clone();
+        drop(
+            closings
+                .run(tokio.as_ref(), async move { limited.limited(async move { close(value).await }.boxed()).await }),
+        );
     }
 }
 
@@ -41,16 +59,23 @@ trait AnySlot: Send + Sync {
     /// Closes the instance, unless a tool still uses it: then that tool's end does.
     fn close(self: Arc<Self>) -> Close;
 
+    fn closer(&self) -> &Closer;
+
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
 impl<T: Send + Sync + 'static> AnySlot for Slot<T> {
     fn close(self: Arc<Self>) -> Close {
-        let last = Arc::into_inner(self);
-        match last.and_then(|mut slot| Some((slot.close)(slot.value.take()?))) {
-            Some(close) => close,
+        let last = Arc::into_inner(self).and_then(|mut slot| Some((slot.close, slot.value.take()?)));
+        match last {
+            // In the future, so that what it does before its first wait may panic too.
+            Some((close, value)) => async move { close(value).await }.boxed(),
             None => ready(Ok(())).boxed(),
         }
+    }
+
+    fn closer(&self) -> &Closer {
+        &self.closer
     }
 
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync> {
@@ -66,8 +91,10 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    pub(crate) fn new<T: Send + Sync + 'static>(value: T, close: fn(T) -> Close) -> Self {
-        Self { key: TypeId::of::<T>(), slot: Arc::new(Slot { value: Some(value), close }) }
+    /// Holds `value`, which `closings` sees closed in the tokio runtime of this thread.
+    pub(crate) fn new<T: Send + Sync + 'static>(value: T, close: fn(T) -> Close, closings: Closings) -> Self {
+        let closer = Closer { closings, tokio: Handle::try_current().ok() };
+        Self { key: TypeId::of::<T>(), slot: Arc::new(Slot { value: Some(value), close, closer }) }
     }
 
     /// Returns the instance, if it is one of `T`.
@@ -114,17 +141,41 @@ impl Instances {
         self.0.get()?.receiver.clone()
     }
 
-    /// Closes all, last opened first, and returns the first error.
+    /// Closes all, last opened first, and returns the first error; dropped, it closes them all the same.
     pub(crate) async fn close(&self) -> Result<(), BoxError> {
-        let Some(held) = self.0.get().map(|mut held| std::mem::take(&mut *held)) else { return Ok(()) };
-        let Held { declared, receiver } = held;
+        let closing = self.0.get().map(|mut held| held.take());
+        match closing.and_then(close_all) {
+            Some(closing) => closing.await,
+            None => Ok(()),
+        }
+    }
+}
+
+impl Held {
+    fn take(&mut self) -> Vec<Opened> {
+        std::mem::take(&mut self.declared).into_iter().chain(self.receiver.take()).collect()
+    }
+}
+
+impl Drop for Held {
+    /// Closes what is not closed yet: the call was dropped.
+    fn drop(&mut self) {
+        drop(close_all(self.take()));
+    }
+}
+
+/// Begins to close instances, last opened first; returns what to wait for, if there are any.
+fn close_all(opened: Vec<Opened>) -> Option<Close> {
+    let Closer { closings, tokio } = opened.last()?.slot.closer().clone();
+    let limited = closings.clone();
+    let close = async move {
         let mut result = Ok(());
-        for opened in declared.into_iter().chain(receiver).rev() {
-            let closed = std::panic::AssertUnwindSafe(opened.slot.close()).catch_unwind().await;
-            result = result.and(closed.unwrap_or_else(|_| Err("it panicked".into())));
+        for opened in opened.into_iter().rev() {
+            result = result.and(limited.limited(opened.slot.close()).await);
         }
         result
-    }
+    };
+    Some(closings.run(tokio.as_ref(), close))
 }
 
 impl fmt::Debug for Instances {

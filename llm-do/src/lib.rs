@@ -93,6 +93,7 @@ mod clock;
 mod context;
 mod declared;
 mod definition;
+mod delay;
 mod dispatch;
 mod error;
 mod event;

@@ -62,6 +62,8 @@ impl Runtime {
 
     /// Runs an entry, or a tool or worker by itself, from code that is not async: a script's `main`.
     ///
+    /// It returns once the root call has ended. A tool that blocks its thread past its timeout is left behind on it.
+    ///
     /// # Errors
     ///
     /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::Blocking`] where async code runs already: such
@@ -93,7 +95,10 @@ impl Runtime {
         }
         let fail = |source: std::io::Error| CallError::Failed { tool: T::NAME.to_owned(), source: source.into() };
         let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
-        tokio.block_on(self.start(call).into_future())
+        let result = tokio.block_on(self.start(call).into_future());
+        // Dropped, it would wait for tools that block their threads past their timeouts.
+        tokio.shutdown_background();
+        result
     }
 
     /// Waits until every sink has handled all events so far, however long it takes: those of single runs too.

@@ -2,6 +2,8 @@
 
 mod check;
 mod compare;
+mod graph;
+mod limits;
 mod simple;
 
 use schemars::generate::SchemaSettings;
@@ -9,8 +11,9 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-pub(crate) use self::check::{CheckedSchema, has_whole, make_whole};
+pub(crate) use self::check::{CheckedSchema, fault_of_foreign, has_whole, make_whole};
 pub(crate) use self::compare::differences;
+pub(crate) use self::limits::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
 /// Returns the schema of `T`: draft 2020-12, no titles, no `$schema`, no description of the whole.
 ///
@@ -54,6 +57,11 @@ impl OutputShape {
     /// The shape of an output that is given as data even if it is plain text.
     pub(crate) fn structured(schema: Value) -> Self {
         Self::of(schema, false)
+    }
+
+    /// The same, of a schema that is not made of a Rust type.
+    pub(crate) fn foreign(self) -> Self {
+        Self { schema: self.schema.foreign(), ..self }
     }
 
     fn of(schema: Value, is_text: bool) -> Self {

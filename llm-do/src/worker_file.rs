@@ -1,5 +1,6 @@
 //! Worker files: a worker in YAML and Markdown, read and written while the program runs.
 
+mod bounds;
 mod front_matter;
 mod keys;
 mod server_side;
@@ -8,7 +9,7 @@ mod write;
 mod yaml;
 
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -153,13 +154,29 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn open(path: &Path) -> Result<WorkerSpec, Vec<String>> {
-    let text = read_only(path).and_then(io::read_to_string);
-    let text = text.map_err(|error| vec![format!("{}: not read: {error}", path.display())])?;
+    let text = text_of(path).map_err(|error| vec![format!("{}: not read: {error}", path.display())])?;
     read(&text).map_err(|faults| faults.iter().map(|fault| fault.at(path)).collect())
+}
+
+/// Returns the text of a file, unless it is larger than a worker file may be.
+fn text_of(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    read_only(path)?.take(bounds::MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > bounds::MAX_SIZE {
+        return Err(io::Error::other(too_large()));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
+
+fn too_large() -> String {
+    format!("a worker file has at most {} bytes; make it smaller", bounds::MAX_SIZE)
 }
 
 /// Reads a worker file; the faults are sorted by line.
 fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
+    if text.len() > bounds::MAX_SIZE {
+        return Err(vec![Fault::new(1, too_large())]);
+    }
     let parts = front_matter::split(text).map_err(|fault| vec![fault])?;
     let entries = yaml::entries(parts.yaml, parts.yaml_line).map_err(|fault| vec![fault])?;
     let mut faults = Vec::new();

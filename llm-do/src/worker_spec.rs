@@ -6,6 +6,7 @@ use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::Value;
 
 use crate::error::Fault;
+use crate::schema::{MAX_VALUE_DEPTH, dismantle, fault_of_foreign, is_shallow};
 use crate::tool::WorkerOutput;
 use crate::toolset::OUTPUT_TOOL;
 use crate::usage::Limits;
@@ -46,6 +47,18 @@ impl OutputMode {
 /// It takes a prompt (`input` and `attachments`), unless [`input_schema`](Self::input_schema) says otherwise, and gives
 /// plain text, unless [`output`](Self::output) does. It may call nothing but what [`toolsets`](Self::toolsets) names.
 ///
+/// # Schemas
+///
+/// A JSON schema that is not made of a Rust type has limits, so that no schema takes more time or memory than it is worth:
+///
+/// - 256 KiB as compact JSON, 64 arrays and objects inside each other, 200 patterns of at most 1 MiB compiled;
+/// - 100,000 schemas once each `$ref` is replaced by its target, 128 of them inside each other, 32 of them for one value. A
+///   schema inside itself counts once; it must not lead back to itself without a property or an item between;
+/// - a `$ref` is a path within the schema, such as `#/$defs/NAME`; there is no `$dynamicRef`.
+///
+/// A worker with a schema beyond them is refused where it is taken: when the runtime is built, a file is read or a model
+/// makes it. A value that takes too much work to be held to such a schema is invalid.
+///
 /// # Examples
 ///
 /// ```
@@ -71,6 +84,10 @@ pub struct WorkerSpec {
     pub(crate) mode: OutputMode,
     pub(crate) input_schema: Option<Value>,
     pub(crate) output_schema: Option<Value>,
+    /// Whether the schema of the output is made of a Rust type.
+    pub(crate) is_typed: bool,
+    /// The schemas that were not kept, since they are nested too deep.
+    pub(crate) too_deep: Vec<&'static str>,
     /// Returns a value of the output's type as that reads it, or says why it is none.
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
@@ -95,6 +112,8 @@ impl WorkerSpec {
             mode: OutputMode::Auto,
             input_schema: None,
             output_schema: None,
+            is_typed: false,
+            too_deep: Vec::new(),
             check: Ok,
             max_turns: 20,
             retries: 2,
@@ -152,8 +171,10 @@ impl WorkerSpec {
     }
 
     /// Sets the JSON schema of its arguments. Default: that of a [`Prompt`](crate::Prompt).
+    ///
+    /// It has [limits](#schemas).
     pub fn input_schema(mut self, schema: Value) -> Self {
-        self.input_schema = Some(schema);
+        self.input_schema = self.shallow("input_schema", schema);
         self
     }
 
@@ -161,15 +182,30 @@ impl WorkerSpec {
     /// the model made. Default: plain text.
     pub fn output<T: WorkerOutput>(mut self) -> Self {
         self.output_schema = Some(T::schema());
+        self.is_typed = true;
         self.check = T::check;
         self
     }
 
     /// Gives its result as JSON of this schema. Default: plain text.
+    ///
+    /// It has [limits](#schemas).
     pub fn output_schema(mut self, schema: Value) -> Self {
-        self.output_schema = Some(schema);
+        self.output_schema = self.shallow("output_schema", schema);
+        self.is_typed = false;
         self.check = Ok;
         self
+    }
+
+    /// Returns a schema that can be cloned, written and dropped by recursion; of another, its name is kept.
+    fn shallow(&mut self, what: &'static str, schema: Value) -> Option<Value> {
+        self.too_deep.retain(|known| *known != what);
+        if is_shallow(&schema, MAX_VALUE_DEPTH) {
+            return Some(schema);
+        }
+        self.too_deep.push(what);
+        dismantle(schema);
+        None
     }
 
     /// Sets how the model gives the output. Default: [`OutputMode::Auto`].
@@ -220,10 +256,13 @@ impl WorkerSpec {
         }
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
-            if let Err(error) = jsonschema::draft202012::new(schema) {
-                faults.push(format!("`{what}` is no JSON schema: {error}"));
+            if !(self.is_typed && what == "output_schema") {
+                faults.extend(fault_of_foreign(schema).map(|fault| format!("`{what}` {fault}")));
             }
         }
+        let too_deep =
+            |what| format!("`{what}` is nested deeper than {MAX_VALUE_DEPTH} levels; put parts of it into `$defs`");
+        faults.extend(self.too_deep.iter().map(too_deep));
         let input = self.input_schema.as_ref();
         if input.is_some_and(|schema| schema.get("type").and_then(Value::as_str) != Some("object")) {
             faults.push("`input_schema` must be of the type `object`: arguments have names".to_owned());

@@ -200,8 +200,7 @@ async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
 
     let recorder = Recorder::new();
     let blocked = Policy::new().tool("write", Rule::blocked("not any more"));
-    let resumed =
-        answering(&unfinished(&journal), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
+    let resumed = answering(&unfinished(&journal), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
     assert_eq!(run(resumed).await.unwrap(), 12);
     assert!(world.take().is_empty());
     assert_eq!(decisions(&recorder), vec![(true, Judge::Approver, RuleSource::Journal); 2]);

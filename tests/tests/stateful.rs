@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, TestModel};
@@ -87,6 +89,89 @@ impl Notes {
     }
 }
 
+/// Takes two seconds to close.
+struct Slow(Log);
+
+/// A slow toolset.
+#[tool]
+impl Slow {
+    async fn open(log: State<Log>) -> Self {
+        log.note("slow opens");
+        Self(Log::clone(&log))
+    }
+
+    /// Do nothing.
+    #[tool(effect = read_only)]
+    fn idle(&self) {}
+
+    async fn close(self) {
+        self.0.note("slow closes");
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        self.0.note("slow closed");
+    }
+}
+
+/// Never closes.
+#[derive(Default)]
+struct Stuck;
+
+/// A toolset that hangs.
+#[tool]
+impl Stuck {
+    /// Do nothing either.
+    #[tool(effect = read_only)]
+    fn idle_too(&self) {}
+
+    async fn close(self) {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Opens once the gate does.
+struct Gated(Log);
+
+/// A toolset behind a gate.
+#[tool]
+impl Gated {
+    fn open(log: State<Log>, gate: State<Mutex<Receiver<()>>>) -> Self {
+        log.note("gated opens");
+        gate.lock().unwrap().recv().unwrap();
+        Self(Log::clone(&log))
+    }
+
+    /// Do nothing behind the gate.
+    #[tool(effect = read_only)]
+    fn idle_behind(&self) {}
+
+    fn close(self) {
+        self.0.note("gated closed");
+    }
+}
+
+/// Waits for an instance to open.
+#[entry(toolsets = [Gated])]
+async fn wait_for_gate() {}
+
+/// Declares what takes long to close.
+#[tool(effect = read_only, toolsets = [Slow])]
+async fn slow_child(_: &CallContext<slow_child>) {}
+
+/// Calls what takes long to close, and has no time for it.
+#[entry(toolsets = [slow_child], timeout = "1s")]
+async fn hasty(ctx: &CallContext<hasty>) -> Result<()> {
+    Ok(ctx.call(slow_child {}).await?)
+}
+
+/// Declares two toolsets, and waits for ever.
+#[entry(toolsets = [Counter, Slow])]
+async fn two(ctx: &CallContext<two>) -> Result<()> {
+    Ok(ctx.call(count_and_wait {}).await?)
+}
+
+/// Declares what never closes.
+#[entry(toolsets = [Stuck])]
+async fn stuck() {}
+
 struct Broken;
 
 /// Never opens.
@@ -169,7 +254,8 @@ async fn scribe(input: String) -> String;
 
 fn runtime() -> (RuntimeBuilder, Log) {
     let log = Log::default();
-    let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).state(log.clone());
+    let gate = Mutex::new(channel::<()>().1);
+    let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).state(log.clone()).state(gate);
     (builder.force_model(TestModel::new()), log)
 }
 
@@ -232,6 +318,80 @@ async fn an_instance_is_closed_when_the_run_is_dropped() {
         tokio::task::yield_now().await;
     }
     assert_eq!(log.all()[1].rsplit_once(' ').unwrap().0, "close waiting at");
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_goes_on_when_the_time_of_the_caller_is_over() {
+    let (builder, log) = runtime();
+    let error = builder.build().unwrap().run(hasty {}).await.unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    assert_eq!(log.all(), ["slow opens", "slow closes", "slow closed"]);
+}
+
+/// Polls `run` until `count` things happened, drops it, and waits until `all` happened.
+async fn drop_after(run: impl Future, log: &Log, count: usize, all: usize) {
+    let reached = async |count| {
+        while log.all().len() < count {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = run => panic!("it ended before it was dropped"),
+        () = reached(count) => {}
+    }
+    while log.all().len() < all {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn closing_goes_on_when_the_run_is_dropped() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    drop_after(runtime.run(slow_child {}), &log, 2, 3).await;
+    assert_eq!(log.all(), ["slow opens", "slow closes", "slow closed"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn instances_of_a_dropped_run_are_closed_one_after_the_other_last_opened_first() {
+    let (builder, log) = runtime();
+    let runtime = builder.build().unwrap();
+    drop_after(runtime.run(two {}), &log, 2, 5).await;
+    tokio::time::sleep(Duration::from_secs(9)).await;
+    let closed: Vec<_> = log.all()[2..].iter().map(|note| note.split(" at ").next().unwrap().to_owned()).collect();
+    assert_eq!(closed, ["slow closes", "slow closed", "close two"]);
+}
+
+#[tokio::test]
+async fn a_toolset_that_takes_too_long_to_close_fails_the_call() {
+    let runtime = runtime().0.close_timeout(Duration::from_millis(20)).build().unwrap();
+    let error = runtime.run(stuck {}).await.unwrap_err();
+    assert_eq!(chain(&error), "`stuck` failed: a toolset did not close: it took longer than 20ms");
+}
+
+#[tokio::test]
+async fn an_instance_that_opens_when_nobody_waits_any_more_is_closed() {
+    let (builder, log) = runtime();
+    let (gate, gated) = channel();
+    let runtime = builder.state(Mutex::new(gated)).build().unwrap();
+    let opening = log.clone();
+    let opened = async {
+        while opening.all().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        _ = runtime.run(wait_for_gate {}) => panic!("the gate is closed"),
+        () = opened => {}
+    }
+    gate.send(()).unwrap();
+    let closed = async {
+        while log.all().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), closed).await.unwrap();
+    assert_eq!(log.all(), ["gated opens", "gated closed"]);
 }
 
 #[tokio::test]

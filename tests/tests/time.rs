@@ -8,8 +8,8 @@ use std::time::Duration;
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalMode, ApprovalRequest, Decision, EventKind, Limits, Message, Request, Response, ResponsePart,
-    RuntimeBuilder, ToolCall, Usage, Value, json,
+    ApprovalMode, ApprovalRequest, Decision, EventKind, Limits, MemoryJournal, Message, Request, Response,
+    ResponsePart, RuntimeBuilder, ToolCall, Usage, Value, json,
 };
 use tokio::time::Instant;
 
@@ -102,6 +102,12 @@ impl Desk {
     async fn close(self) {
         self.0.note("close");
     }
+}
+
+/// Sleeps for ever.
+#[entry(timeout = "10s")]
+async fn sleep_for_ever(ctx: &CallContext) -> Result<()> {
+    Ok(ctx.sleep(Duration::MAX).await?)
 }
 
 /// Waits for what never comes, in no more than ten seconds.
@@ -353,4 +359,16 @@ async fn the_limits_that_a_worker_file_gives_count() {
     let error = runtime.run(limited {}).await.unwrap_err();
     let CallError::Limit { tool, exceeded } = &error else { panic!("{error:?}") };
     assert!(tool == "limited" && exceeded.to_string().starts_with("`requests` is limited to 1"), "{exceeded}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sleep_of_any_length_ends_by_the_timeout() {
+    for journal in [None, Some(MemoryJournal::new())] {
+        let builder = Runtime::builder().state(Log::default());
+        let builder = journal.into_iter().fold(builder, RuntimeBuilder::journal);
+        let (gate, _) = mpsc::channel();
+        let blocked = Mutex::new(Blocked { began: gate.clone(), ended: gate });
+        let error = builder.state(blocked).build().unwrap().run(sleep_for_ever {}).await.unwrap_err();
+        assert!(error.is_timeout(), "{error}");
+    }
 }

@@ -378,3 +378,31 @@ fn what_the_macro_takes_is_taken_at_run_time_too_once_it_has_a_name_and_says_wha
         assert_eq!(result.is_ok(), is_taken, "{}: {:?}", path.display(), result.err());
     }
 }
+
+#[test]
+fn numbers_of_a_schema_are_read_as_they_were_written() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "n": { "minimum": i64::MIN, "maximum": u64::MAX, "enum": [9_223_372_036_854_775_808_u64, -0.0, 1e300] } },
+    });
+    let text = WorkerSpec::new("count", "Count.").input_schema(schema).to_worker_file();
+    let again = text.parse::<WorkerSpec>().unwrap().to_worker_file();
+    assert_eq!(again, text);
+    assert!(again.contains("18446744073709551615") && again.contains("-0.0"), "{again}");
+}
+
+#[test]
+fn a_file_beyond_the_limits_is_refused() {
+    let large = format!("---\nname: a\n---\n{}", "é".repeat(1 << 19));
+    let folder = folder(&[("a.worker", &large)]);
+    let errors = [
+        WorkerSpec::from_worker_file(folder.path().join("a.worker")).unwrap_err(),
+        large.parse::<WorkerSpec>().unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.to_string().contains("a worker file has at most 1048576 bytes; make it smaller"), "{error}");
+    }
+    let deep = format!("---\nname: a\nhints: {}\n---\nGo.\n", "[".repeat(10_000));
+    let error = deep.parse::<WorkerSpec>().unwrap_err();
+    assert!(error.faults()[0].starts_with("line 3: lists and maps are nested deeper than 100 levels"), "{error}");
+}

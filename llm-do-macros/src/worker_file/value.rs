@@ -64,7 +64,7 @@ impl Reader<'_> {
     }
 
     /// Reads a number of something.
-    pub(super) fn count<T: TryFrom<i64>>(&mut self, node: &Node) -> Option<At<T>> {
+    pub(super) fn count<T: TryFrom<i128>>(&mut self, node: &Node) -> Option<At<T>> {
         let expected = "a whole number from 0";
         match node.content {
             Content::Whole(whole) => {

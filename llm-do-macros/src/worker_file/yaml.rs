@@ -3,6 +3,7 @@
 use saphyr::{LoadableYamlNode, MarkedYaml, Scalar, YamlData};
 
 use super::Fault;
+use super::bounds::{self, Wholes};
 
 /// A value and where it begins.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +18,8 @@ pub(crate) struct Node {
 pub(crate) enum Content {
     Null,
     Flag(bool),
-    Whole(i64),
+    /// What JSON has: from the least of 64 bits with a sign to the greatest without.
+    Whole(i128),
     Number(f64),
     Text(String),
     List(Vec<Node>),
@@ -36,48 +38,63 @@ pub(crate) struct Name {
 pub(super) fn read(yaml: &str, first_line: usize) -> Result<Node, Fault> {
     // Lines count from 1 here as there.
     let line = |line: usize| line.max(1) + first_line - 1;
+    let wholes = bounds::check(yaml).map_err(|fault| Fault { line: line(fault.line), ..fault })?;
     let documents = MarkedYaml::load_from_str(yaml)
         .map_err(|error| Fault::new(line(error.marker().line()), format!("not YAML: {}", error.info())))?;
     match documents.as_slice() {
         [] => Ok(Node { line: first_line, content: Content::Null }),
-        [document] => node(document, &line),
+        [document] => Reader { line_of: &line, wholes: &wholes }.node(document),
         [_, second, ..] => Err(Fault::new(line(second.span.start.line()), "a second document; expected one only")),
     }
 }
 
-fn node(yaml: &MarkedYaml<'_>, line_of: &impl Fn(usize) -> usize) -> Result<Node, Fault> {
-    let line = line_of(yaml.span.start.line());
-    let content = match &yaml.data {
-        YamlData::Value(scalar) => self::scalar(scalar, line)?,
-        YamlData::Sequence(items) => {
-            Content::List(items.iter().map(|item| node(item, line_of)).collect::<Result<_, _>>()?)
+/// Makes nodes of YAML.
+struct Reader<'a, L> {
+    line_of: &'a L,
+    wholes: &'a Wholes,
+}
+
+impl<L: Fn(usize) -> usize> Reader<'_, L> {
+    fn node(&self, yaml: &MarkedYaml<'_>) -> Result<Node, Fault> {
+        let line = (self.line_of)(yaml.span.start.line());
+        let content = match &yaml.data {
+            YamlData::Value(scalar) => {
+                // The parser has no integers of 64 bits without a sign.
+                match self.wholes.get(&(yaml.span.start.line(), yaml.span.start.col())) {
+                    Some(whole) => Content::Whole((*whole).into()),
+                    None => self::scalar(scalar, line)?,
+                }
+            }
+            YamlData::Sequence(items) => {
+                Content::List(items.iter().map(|item| self.node(item)).collect::<Result<_, _>>()?)
+            }
+            YamlData::Mapping(entries) => {
+                let entry = |(key, value)| Ok((self.name(key)?, self.node(value)?));
+                Content::Map(entries.iter().map(entry).collect::<Result<_, _>>()?)
+            }
+            _ => return Err(Fault::new(line, "tags such as `!name` have no meaning here; leave them out")),
+        };
+        Ok(Node { line, content })
+    }
+
+    fn name(&self, key: &MarkedYaml<'_>) -> Result<Name, Fault> {
+        let line = (self.line_of)(key.span.start.line());
+        match self.node(key)?.content {
+            Content::Text(text) => Ok(Name { line, text }),
+            other => Err(Fault::new(line, format!("a key is a text, not {}; put it in quotes", other.kind()))),
         }
-        YamlData::Mapping(entries) => {
-            let entry = |(key, value)| Ok((name(key, line_of)?, node(value, line_of)?));
-            Content::Map(entries.iter().map(entry).collect::<Result<_, _>>()?)
-        }
-        _ => return Err(Fault::new(line, "tags such as `!name` have no meaning here; leave them out")),
-    };
-    Ok(Node { line, content })
+    }
 }
 
 fn scalar(scalar: &Scalar<'_>, line: usize) -> Result<Content, Fault> {
     Ok(match scalar {
         Scalar::Null => Content::Null,
         Scalar::Boolean(flag) => Content::Flag(*flag),
-        Scalar::Integer(whole) => Content::Whole(*whole),
+        Scalar::Integer(whole) => Content::Whole((*whole).into()),
         Scalar::FloatingPoint(number) if number.is_finite() => Content::Number(number.0),
         Scalar::FloatingPoint(_) => return Err(Fault::new(line, "expected a finite number")),
         Scalar::String(text) => Content::Text(text.clone().into_owned()),
     })
-}
-
-fn name(key: &MarkedYaml<'_>, line_of: &impl Fn(usize) -> usize) -> Result<Name, Fault> {
-    let line = line_of(key.span.start.line());
-    match node(key, line_of)?.content {
-        Content::Text(text) => Ok(Name { line, text }),
-        other => Err(Fault::new(line, format!("a key is a text, not {}; put it in quotes", other.kind()))),
-    }
 }
 
 impl Content {
@@ -158,8 +175,15 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_written_as_they_are_read() {
+        let yaml = "a: 18446744073709551615\nb: [9223372036854775808, -9223372036854775808]\nc: -0.0\n";
+        let expected = "{\"a\":18446744073709551615,\"b\":[9223372036854775808,-9223372036854775808],\"c\":-0.0}";
+        assert_eq!(read(yaml, 1).unwrap().json(), expected);
+    }
+
+    #[test]
     fn what_json_does_not_have_is_refused_at_its_line() {
-        for yaml in ["a: 1\nb: .inf\n", "a: 1\n2: b\n", "a: 1\nb: !tag c\n"] {
+        for yaml in ["a: 1\nb: .inf\n", "a: 1\nb: 1e400\n", "a: 1\n2: b\n", "a: 1\nb: !tag c\n"] {
             let fault = read(yaml, 10).unwrap_err();
             assert_eq!(fault.line, 11, "{yaml} {}", fault.message);
         }

@@ -86,6 +86,7 @@ impl Access {
         }
         endpoint.key_hint = format!("`{}` or the key given in code", home.key_variable());
         endpoint.idle = self.patience.idle;
+        endpoint.stream = self.patience.stream;
         endpoint.whole = self.patience.whole;
         Ok(endpoint)
     }
@@ -120,6 +121,15 @@ macro_rules! access_setters {
         /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
         pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
             self.access.patience.idle = timeout;
+            self
+        }
+
+        /// Waits at most this long for the end of a streamed answer, however often a piece comes, each try anew. Default:
+        /// 3,600 s.
+        ///
+        /// It is never shorter than the wait for one piece.
+        pub fn stream_timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.access.patience.stream = timeout;
             self
         }
 

@@ -16,6 +16,23 @@ use crate::error::ProviderError;
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
 const MOST: usize = 256 << 20;
 
+/// How long a streamed answer may take.
+pub(super) struct StreamLimits {
+    /// For one piece.
+    idle: Duration,
+    /// For all.
+    total: Duration,
+    /// When all must have come; none, if that is beyond the end of time.
+    end: Option<Instant>,
+}
+
+impl StreamLimits {
+    /// Begins the time of an answer.
+    pub(super) fn begin(idle: Duration, total: Duration) -> Self {
+        Self { idle, total, end: Instant::now().checked_add(total) }
+    }
+}
+
 /// The pieces of a body; one that does not come in time is an error.
 pub(super) struct Arriving {
     provider: &'static str,
@@ -24,7 +41,7 @@ pub(super) struct Arriving {
     body: Body,
     /// How many bytes came.
     size: usize,
-    idle: Duration,
+    limits: StreamLimits,
     /// Since when the next piece is waited for, if it is.
     waiting: Option<Instant>,
     /// Ends when a piece may be late: it is not set anew for each, since to set a timer costs more than to read a piece.
@@ -32,9 +49,10 @@ pub(super) struct Arriving {
 }
 
 impl Arriving {
-    pub(super) fn new(provider: &'static str, origin: String, idle: Duration, answer: Response) -> Self {
+    pub(super) fn new(provider: &'static str, origin: String, limits: StreamLimits, answer: Response) -> Self {
         let (status, body) = (answer.status().as_u16(), answer.into());
-        Self { provider, origin, status, body, size: 0, idle, waiting: None, late: Box::pin(sleep(idle)) }
+        let late = Box::pin(sleep(limits.idle));
+        Self { provider, origin, status, body, size: 0, limits, waiting: None, late }
     }
 
     fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
@@ -46,20 +64,29 @@ impl Arriving {
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
         let begun = *self.waiting.get_or_insert_with(Instant::now);
         // A limit beyond the end of time is none.
-        let Some(end) = begun.checked_add(self.idle) else { return Poll::Pending };
+        let Some(end) = [begun.checked_add(self.limits.idle), self.limits.end].into_iter().flatten().min() else {
+            return Poll::Pending;
+        };
+        if self.late.deadline() > end {
+            self.late.as_mut().reset(end);
+        }
         while self.late.as_mut().poll(context).is_ready() {
             if self.late.deadline() >= end {
-                return Poll::Ready(fault::late(
-                    self.provider,
-                    &self.origin,
-                    self.idle,
-                    "idle timeout",
-                    Some(self.status),
-                ));
+                return Poll::Ready(self.is_over().unwrap_or_else(|| self.late(self.limits.idle, "idle timeout")));
             }
             self.late.as_mut().reset(end);
         }
         Poll::Pending
+    }
+
+    /// Returns the error of an answer that took too long as a whole.
+    fn is_over(&self) -> Option<ProviderError> {
+        let is_over = self.limits.end.is_some_and(|end| Instant::now() >= end);
+        is_over.then(|| self.late(self.limits.total, "stream timeout"))
+    }
+
+    fn late(&self, limit: Duration, name: &str) -> ProviderError {
+        fault::late(self.provider, &self.origin, limit, name, Some(self.status))
     }
 }
 
@@ -75,6 +102,9 @@ impl Stream for Arriving {
                 // What is no data is a trailer, which no provider sends.
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
+                        if let Some(error) = self.is_over() {
+                            return Poll::Ready(Some(Err(error)));
+                        }
                         return Poll::Ready(Some(self.take(piece)));
                     }
                 }

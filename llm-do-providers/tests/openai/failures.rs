@@ -8,6 +8,7 @@ use llm_do_providers::{
     ErrorKind, FallbackModel, Message, Model, OpenAiModel, ProviderError, Request, Settings, StreamEvent, Usage,
 };
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::server::{Reply, Server};
@@ -235,6 +236,43 @@ async fn a_stream_that_stalls_is_given_up() {
         check(&error, ErrorKind::Timeout, error.status(), "raise the idle timeout of 100ms");
         assert!(error.is_timeout());
     }
+}
+
+/// Writes pieces of an answer for as long as they are read.
+async fn trickle(listener: TcpListener) {
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"}") {
+        assert_ne!(stream.read_buf(&mut request).await.unwrap(), 0);
+    }
+    let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+    stream.write_all(head).await.unwrap();
+    let event = format!("data: {}\n\n", piece(json!({"content": "a"})));
+    while stream.write_all(event.as_bytes()).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_never_ends_is_given_up() {
+    let limit = Duration::from_millis(200);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let trickling = tokio::spawn(trickle(listener));
+    let model = OpenAiModel::builder("m").base_url(base_url).stream_timeout(limit).idle_timeout(limit);
+    let error = streamed(&model.build().unwrap()).await.unwrap_err();
+    check(&error, ErrorKind::Timeout, Some(200), "raise the stream timeout of 200ms");
+    assert!(error.arrived().unwrap().text().starts_with("aa"));
+    trickling.abort();
+}
+
+#[tokio::test]
+async fn a_stream_has_no_less_time_than_one_piece_of_it() {
+    let begun = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).stall();
+    let server = Server::scripted([begun]).await;
+    let model = model(&server).idle_timeout(Duration::from_millis(100)).stream_timeout(Duration::ZERO);
+    let error = streamed(&model.build().unwrap()).await.unwrap_err();
+    assert!(error.is_timeout() && error.to_string().contains("timeout of 100ms"), "{error}");
 }
 
 #[tokio::test]

@@ -13,6 +13,7 @@ use super::CallContext;
 use crate::declared::Callee;
 use crate::error::{BoxError, CallError};
 use crate::event::{Caller, EventKind};
+use crate::instance::Closings;
 use crate::journal::Journal;
 use crate::subtask::SubtaskRequest;
 use crate::tool::ToolReturn;
@@ -82,6 +83,9 @@ pub(crate) trait Host: Send + Sync {
 
     /// Returns the folder below which files are read.
     fn project_root(&self) -> &Path;
+
+    /// Returns what closes the instances of the run.
+    fn closings(&self) -> &Closings;
 
     /// Finds the application's state of a type.
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;

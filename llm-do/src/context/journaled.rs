@@ -90,7 +90,9 @@ impl<S> CallContext<S> {
             tokio::time::sleep(duration).await;
             return Ok(());
         };
-        let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(duration.as_millis()));
+        // JSON has no more milliseconds, which are longer than any wait.
+        let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
         journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
     }
 

@@ -1,6 +1,7 @@
 //! Toolsets with state: a type whose methods are tools, and an instance of it for each call that declares it.
 
 use std::any::TypeId;
+use std::convert::identity;
 use std::fmt;
 use std::future::Future;
 use std::ops::Deref;
@@ -8,10 +9,11 @@ use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
 use futures_util::{FutureExt, TryFutureExt};
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::context::{CallContext, FromContext, StateKey};
 use crate::error::{BoxError, CallError};
-use crate::instance::{Close, Opened, Slot};
+use crate::instance::{Close, Closings, Opened, Slot};
 
 /// A type whose methods are tools; implemented by `#[tool]` on an `impl`.
 #[doc(hidden)]
@@ -31,24 +33,42 @@ pub trait Stateful: Send + Sync + Sized + 'static {
 
 /// An instance on its way.
 #[doc(hidden)]
-pub struct Opening<T>(BoxFuture<'static, Result<T, CallError>>);
+pub struct Opening<T>(Way<T>);
+
+enum Way<T> {
+    Future(BoxFuture<'static, Result<T, CallError>>),
+    Blocking(Box<dyn FnOnce() -> Result<T, BoxError> + Send>),
+}
 
 #[doc(hidden)]
 impl<T: Stateful> Opening<T> {
     /// Waits for `open`.
     pub fn future(open: impl Future<Output = Result<T, BoxError>> + Send + 'static) -> Self {
-        Self(open.map_err(failed::<T>).boxed())
+        Self(Way::Future(open.map_err(failed::<T>).boxed()))
     }
 
     /// Runs `open` off the async threads.
     pub fn blocking(open: impl FnOnce() -> Result<T, BoxError> + Send + 'static) -> Self {
-        Self::future(off_thread(open))
+        Self(Way::Blocking(Box::new(open)))
     }
 
     /// Fails before anything ran.
     #[must_use]
     pub fn failed(error: CallError) -> Self {
-        Self(ready(Err(error)).boxed())
+        Self(Way::Future(ready(Err(error)).boxed()))
+    }
+
+    /// Waits for the instance; one that is open is closed, also if nobody waits any more.
+    fn opened(self, closings: Closings) -> BoxFuture<'static, Result<Opened, CallError>> {
+        let held = move |value| Opened::new(value, |value: T| value.close().0, closings);
+        match self.0 {
+            Way::Future(open) => open.map_ok(held).boxed(),
+            Way::Blocking(open) => {
+                // Aborted, what has not begun never does.
+                let opening = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || open().map(held)));
+                async { opening.await.map_err(BoxError::from).and_then(identity).map_err(failed::<T>) }.boxed()
+            }
+        }
     }
 }
 
@@ -71,7 +91,8 @@ impl Closing {
 
     /// Runs `close` off the async threads.
     pub fn blocking(close: impl FnOnce() -> Result<(), BoxError> + Send + 'static) -> Self {
-        Self::future(off_thread(close))
+        // It is not aborted: with no thread free it begins late.
+        Self::future(async { tokio::task::spawn_blocking(close).await? })
     }
 
     /// Drops the instance.
@@ -85,12 +106,6 @@ impl fmt::Debug for Closing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Closing").finish_non_exhaustive()
     }
-}
-
-async fn off_thread<T: Send + 'static>(
-    body: impl FnOnce() -> Result<T, BoxError> + Send + 'static,
-) -> Result<T, BoxError> {
-    tokio::task::spawn_blocking(body).await?
 }
 
 fn failed<T: Stateful>(source: BoxError) -> CallError {
@@ -151,8 +166,7 @@ pub(crate) struct InstanceDef {
 
 impl InstanceDef {
     pub(super) const fn of<T: Stateful>() -> Self {
-        let open =
-            |ctx: &CallContext| T::open(ctx).0.map_ok(|value| Opened::new(value, |value| T::close(value).0)).boxed();
+        let open = |ctx: &CallContext| T::open(ctx).opened(ctx.closings());
         Self { key: TypeId::of::<T>, state: T::STATE, open }
     }
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
+use tokio_util::task::AbortOnDropHandle;
 
 pub(crate) use self::kept::Made;
 use self::kept::{MadeWorker, taken};
@@ -99,8 +100,9 @@ impl Run {
     async fn keep(&self, ctx: &CallContext, step: Option<StepSpec>, made: MadeWorker) -> Result<(), BoxError> {
         let (plane, tool, is_resumed) = (Arc::clone(&self.plane), ctx.name().to_owned(), self.is_resumed);
         let local = async move {
-            // Off the async threads, where it is not broken off between the file and the worker.
-            let adding = tokio::task::spawn_blocking(move || plane.made.add(&made, is_resumed));
+            // Off the async threads, where it is not broken off between the file and the worker. What has not begun when
+            // nobody waits any more never does.
+            let adding = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || plane.made.add(&made, is_resumed)));
             let added = adding.await.unwrap_or_else(|fault| Err(fault.to_string()));
             added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
         };

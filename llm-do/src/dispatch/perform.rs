@@ -8,7 +8,7 @@ use std::task::Poll;
 
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value};
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
 use crate::context::{CallContext, Given};
@@ -40,8 +40,8 @@ pub(super) enum Performing<'a> {
 pub(super) enum Waiting<'a> {
     /// A function's body.
     Body(BoxFuture<'static, Result<ToolReturn, Failure>>),
-    /// A function off the async threads.
-    Thread(JoinHandle<Result<ToolReturn, Failure>>),
+    /// A function off the async threads. One that has not begun when nobody waits any more never does.
+    Thread(AbortOnDropHandle<Result<ToolReturn, Failure>>),
     /// What is more than a function.
     Composed(BoxFuture<'a, Result<ToolReturn, CallError>>),
 }
@@ -80,7 +80,9 @@ fn equipped<'a>(
             Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
             Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
             Way::Future(body) => Performing::Waiting(Waiting::Body(body)),
-            Way::Blocking(body) => Performing::Waiting(Waiting::Thread(tokio::task::spawn_blocking(body))),
+            Way::Blocking(body) => {
+                Performing::Waiting(Waiting::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
+            }
         },
         Prepared::Worker(briefing) => Performing::composed(plane.work(*briefing, ctx, conversation)),
     }

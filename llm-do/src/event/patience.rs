@@ -2,15 +2,17 @@
 
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join_all, poll_immediate};
 use tokio::runtime::Handle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::EventSink;
+use crate::delay::within;
 
 /// How long a root call that has ended waits for sinks.
 const AT_THE_END_OF_A_RUN: Duration = Duration::from_millis(50);
@@ -25,13 +27,14 @@ pub(crate) async fn settle(sinks: &[Arc<dyn EventSink>]) {
     if poll_immediate(flush(sinks)).await.is_some() {
         return;
     }
-    // Another executor polls whatever needs none of tokio, and then has no thread to wait on.
-    let Ok(tokio) = Handle::try_current() else { return };
-    let sinks = sinks.to_vec();
-    // A thread that waits, and no timer of tokio: not every runtime of it has one, and a test's may be paused.
-    let waiting = tokio.spawn_blocking(move || block_on(flush(&sinks), Some(AT_THE_END_OF_A_RUN)));
-    // It fails when tokio shuts down: then nobody waits any more.
-    let _ = waiting.await;
+    // A paused clock of tokio stands still while a thread of it waits. It may get no thread: the limit needs none.
+    let (done, waiting) = mpsc::channel::<()>();
+    let wait = move || {
+        let _ = waiting.recv_timeout(AT_THE_END_OF_A_RUN);
+    };
+    let standstill = Handle::try_current().ok().map(|tokio| AbortOnDropHandle::new(tokio.spawn_blocking(wait)));
+    within(AT_THE_END_OF_A_RUN, flush(sinks)).await;
+    drop((done, standstill));
 }
 
 /// Runs a future on this thread; returns whether it came to its end in time.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 use llm_do_providers::Attachment;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::open_file::NOT_A_FILE;
 
@@ -15,7 +16,7 @@ const MAX_BYTES: u64 = 20 << 20;
 /// Reads a file below `root`; no path and no symbolic link leads out of it.
 pub(crate) async fn read(root: PathBuf, path: PathBuf) -> Result<Attachment, String> {
     let shown = path.display().to_string();
-    let reading = tokio::task::spawn_blocking(move || read_below(&root, &path));
+    let reading = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || read_below(&root, &path)));
     reading.await.unwrap_or_else(|fault| Err(format!("the attachment `{shown}` was not read: {fault}")))
 }
 

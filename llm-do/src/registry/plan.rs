@@ -40,7 +40,10 @@ pub(crate) struct WorkerPlan {
 #[derive(Debug)]
 enum OutputSchema {
     Of(Option<fn() -> Value>),
-    Written(Value),
+    /// Of a file, a program or a model.
+    Foreign(Value),
+    /// Of a Rust type, or plain text.
+    Typed(Value),
 }
 
 impl WorkerPlan {
@@ -87,7 +90,11 @@ impl WorkerPlan {
             max_turns: spec.max_turns,
             retries: spec.retries,
             limits: spec.limits.clone().map(Arc::new),
-            schema: OutputSchema::Written(spec.output_schema.clone().unwrap_or_else(|| json!({ "type": "string" }))),
+            schema: match &spec.output_schema {
+                Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
+                Some(schema) => OutputSchema::Foreign(schema.clone()),
+                None => OutputSchema::Typed(json!({ "type": "string" })),
+            },
             shape: OnceLock::new(),
         }
     }
@@ -116,7 +123,7 @@ impl WorkerPlan {
     pub(super) fn output_schema(&self) -> Value {
         match &self.schema {
             OutputSchema::Of(schema) => schema.map_or(Value::Bool(true), |schema| schema()),
-            OutputSchema::Written(schema) => schema.clone(),
+            OutputSchema::Foreign(schema) | OutputSchema::Typed(schema) => schema.clone(),
         }
     }
 
@@ -125,7 +132,8 @@ impl WorkerPlan {
         self.shape.get_or_init(|| {
             let schema = self.output_schema();
             let is_tool = self.output == OutputMode::Tool;
-            Arc::new(if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) })
+            let shape = if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) };
+            Arc::new(if matches!(self.schema, OutputSchema::Foreign(_)) { shape.foreign() } else { shape })
         })
     }
 }

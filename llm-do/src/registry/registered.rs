@@ -110,7 +110,7 @@ impl Registered {
     /// Returns the worker that a program or a file describes; it may call nothing until that is resolved.
     pub(crate) fn written(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
-            Some(schema) => Arc::new(CheckedSchema::new(schema.clone())),
+            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).foreign()),
             None => Arc::clone(&PROMPT),
         };
         let parameters = Arc::clone(&arguments.schema);

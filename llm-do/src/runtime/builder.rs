@@ -17,6 +17,7 @@ use crate::dispatch::{Made, Plane, Shadow, Shadows};
 use crate::event::{self, Callback, Event, EventSink};
 use crate::guard::{Guard, Guards};
 use crate::history::HistoryProcessor;
+use crate::instance::CLOSE_TIMEOUT;
 use crate::journal::{Journal, Places};
 use crate::model_choice::{ModelChoice, SessionModel};
 use crate::registry::{Origin, Registry};
@@ -48,6 +49,7 @@ pub struct RuntimeBuilder {
     worker_limits: HashMap<String, Limits>,
     prices: Option<PriceTable>,
     timeouts: HashMap<String, Duration>,
+    close_timeout: Option<Duration>,
     streaming: bool,
     return_permission_errors: bool,
     clock: Option<Arc<dyn Clock>>,
@@ -232,6 +234,15 @@ impl RuntimeBuilder {
     /// that runs `inline` takes as long as it takes.
     pub fn timeout(mut self, name: impl Into<String>, timeout: Duration) -> Self {
         self.timeouts.insert(name.into(), timeout);
+        self
+    }
+
+    /// Sets how long the `close` of one instance of a toolset may take. Default: 10 seconds.
+    ///
+    /// It is no part of the time of the call that opened the instance: `close` runs to its end after a timeout too, and if
+    /// the run is dropped. A root call that ends waits for it. A `close` that takes longer fails the call that waits for it.
+    pub fn close_timeout(mut self, timeout: Duration) -> Self {
+        self.close_timeout = Some(timeout);
         self
     }
 
@@ -452,6 +463,7 @@ impl RuntimeBuilder {
             worker_limits: self.worker_limits.into_iter().map(|(name, limits)| (name, Arc::new(limits))).collect(),
             prices: Arc::new(self.prices.unwrap_or_else(PriceTable::builtin)),
             timeouts: self.timeouts,
+            close_timeout: self.close_timeout.unwrap_or(CLOSE_TIMEOUT),
             clock: self.clock.unwrap_or_else(|| Arc::new(SystemClock)),
             input_handler: self.input_handler,
             processors: self.processors.into(),

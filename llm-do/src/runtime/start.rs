@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
 use crate::context::CallContext;
-use crate::dispatch::{Root, RunSettings, fresh_id};
+use crate::dispatch::{Root, RunSettings, fresh_id, shallow};
 use crate::error::CallError;
 use crate::event::Kind;
 use crate::history::{Conversation, History};
@@ -67,7 +67,8 @@ impl Runtime {
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
     /// once.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
-        self.begin(name, Ok(arguments), |returned| Ok(returned.value))
+        let arguments = shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        self.begin(name, arguments, |returned| Ok(returned.value))
     }
 
     fn begin<T, C>(

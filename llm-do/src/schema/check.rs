@@ -5,27 +5,47 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::{SignedDuration, Span, Zoned};
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, ValidationOptions, Validator};
+use jsonschema::{PatternOptions, ValidationError, ValidationOptions, Validator};
 use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+use super::limits::{Work, excess};
 use super::simple::Simple;
 
 /// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
 const MAX_FAULTS: usize = 10;
 
+/// How many steps back a pattern that is not of a Rust type may take for one text, before the text does not match it.
+const MAX_BACKTRACKING: usize = 20_000;
+/// The largest pattern that is not of a Rust type, compiled, in bytes.
+const MAX_PATTERN_SIZE: usize = 1 << 20;
+
 /// A schema and what holds values to it, each made when first needed.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     pub(crate) schema: Arc<Value>,
+    /// Whether it is not made of a Rust type: a model or a file may ask for any amount of work.
+    is_foreign: bool,
     simple: OnceLock<Option<Simple>>,
+    work: OnceLock<Option<Work>>,
     validator: OnceLock<Option<Validator>>,
 }
 
 impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(schema), simple: OnceLock::new(), validator: OnceLock::new() }
+        Self {
+            schema: Arc::new(schema),
+            is_foreign: false,
+            simple: OnceLock::new(),
+            work: OnceLock::new(),
+            validator: OnceLock::new(),
+        }
+    }
+
+    /// The same, of a schema that is not made of a Rust type.
+    pub(crate) fn foreign(self) -> Self {
+        Self { is_foreign: true, ..self }
     }
 
     /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
@@ -34,8 +54,13 @@ impl CheckedSchema {
         if simple.as_ref().is_some_and(|simple| simple.holds(value)) {
             return Ok(());
         }
+        if self.is_too_much(value) {
+            // Of a type, decoding judges the value then.
+            let fault = "holding it to its schema takes too much work; make it smaller, or nest less in it";
+            return if self.is_foreign { Err(fault.to_owned()) } else { Ok(()) };
+        }
         // A schema that the validator does not take is the type's own affair: decoding judges the value then.
-        let validator = self.validator.get_or_init(|| options().build(&bounded(&self.schema)).ok());
+        let validator = self.validator.get_or_init(|| self.options().build(&bounded(&self.schema)).ok());
         let Some(validator) = validator.as_ref().filter(|validator| !validator.is_valid(value)) else { return Ok(()) };
         let mut errors = validator.iter_errors(value);
         let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
@@ -45,6 +70,33 @@ impl CheckedSchema {
         }
         Err(faults.join("; "))
     }
+
+    /// Whether the validator would take too long for `value`.
+    ///
+    /// The work of a type that does not hold itself grows with the value alone, so that it is never too much.
+    fn is_too_much(&self, value: &Value) -> bool {
+        let Some(work) = self.work.get_or_init(|| Work::of(&self.schema)) else { return self.is_foreign };
+        (self.is_foreign || work.is_cyclic()) && work.is_too_much(value)
+    }
+
+    fn options(&self) -> ValidationOptions<'static> {
+        if self.is_foreign { foreign_options() } else { options() }
+    }
+}
+
+/// Says what keeps a schema that is not made of a Rust type from being one that is taken.
+pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
+    if let Some(excess) = excess(schema) {
+        return Some(excess);
+    }
+    let error = foreign_options().build(schema).err()?;
+    Some(format!("is no JSON schema: {error}"))
+}
+
+/// As [`options`], with patterns that cost little.
+fn foreign_options() -> ValidationOptions<'static> {
+    let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKING).size_limit(MAX_PATTERN_SIZE);
+    options().with_pattern_options(patterns)
 }
 
 /// Says what is wrong and where, without the value: it may be a secret.
@@ -167,4 +219,21 @@ pub(crate) fn has_whole(value: &Value) -> bool {
 fn whole(number: &Number) -> Option<Number> {
     let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0)?;
     Number::from_i128(format!("{float:.0}").parse().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_value_that_takes_too_much_work_is_left_to_the_decoding_of_a_type() {
+        let next = json!({ "properties": { "next": { "$ref": "#" } } });
+        let schema = CheckedSchema::new(json!({ "type": "object", "allOf": [next, next] }));
+        let list = |nodes| (0..nodes).fold(json!(1), |next, _| json!({ "next": next }));
+        assert!(schema.check(&list(4)).is_err());
+        assert_eq!(schema.check(&list(100)), Ok(()));
+        assert!(schema.foreign().check(&list(100)).is_err());
+    }
 }

@@ -50,7 +50,7 @@ fn every_fault_of_a_file_is_told_at_its_line() {
 
 /// Everything that a spec says but for the function that checks its output.
 fn said(spec: &WorkerSpec) -> String {
-    format!("{:?}", WorkerSpec { check: Ok, ..spec.clone() })
+    format!("{:?}", WorkerSpec { check: Ok, is_typed: false, ..spec.clone() })
 }
 
 const PARTS: [&str; 13] =

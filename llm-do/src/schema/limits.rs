@@ -1,0 +1,213 @@
+//! Limits of schemas that come from a file, a program or a model, and of the work of holding values to any schema.
+//!
+//! A schema of a few lines may ask for more work than a machine can do: two references to a schema with two references, and
+//! so on. Figures of honest schemas are far below these.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use super::graph::{Graph, Node, Part};
+
+/// The largest schema, in bytes of compact JSON.
+const MAX_SIZE: usize = 256 << 10;
+/// How many arrays and objects of a schema may be inside each other.
+const MAX_DEPTH: usize = 64;
+/// How many schemas there may be once each reference is replaced by its target.
+const MAX_EXPANDED: u64 = 100_000;
+/// How many schemas may be inside each other then.
+const MAX_HEIGHT: usize = 128;
+/// How many schemas may be inside each other for one and the same value.
+const MAX_HEIGHT_HERE: usize = 32;
+/// How many patterns a schema may have: each is compiled.
+const MAX_PATTERNS: usize = 200;
+/// How much work it may be to hold one value to a schema, where 1 is a comparison or two: some tenths of a second.
+const MAX_WORK: u64 = 2_000_000;
+/// How many schemas may be inside each other while a value is held to them, for what a stack holds.
+const MAX_LEVEL: usize = 512;
+/// How many arrays and objects of a value may be inside each other: what `serde_json` reads.
+pub(crate) const MAX_VALUE_DEPTH: usize = 128;
+
+/// Says why a schema that is not made of a Rust type is not taken, if it is not.
+pub(crate) fn excess(schema: &Value) -> Option<String> {
+    if !is_shallow(schema, MAX_DEPTH) {
+        return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
+    }
+    let size = schema.to_string().len();
+    if size > MAX_SIZE {
+        return Some(format!("has {size} bytes, more than the limit of {MAX_SIZE}; make it smaller"));
+    }
+    let patterns = patterns(schema);
+    if patterns > MAX_PATTERNS {
+        return Some(format!("has {patterns} patterns, more than the limit of {MAX_PATTERNS}; leave some out"));
+    }
+    match Graph::of(schema) {
+        Ok(graph) => excess_of(&graph),
+        Err(fault) => Some(format!("cannot be followed: {fault}")),
+    }
+}
+
+fn excess_of(graph: &Graph) -> Option<String> {
+    let Some(height_here) = graph.height_here() else {
+        return Some("has a reference that leads back to itself without a property or an item between".to_owned());
+    };
+    let extent = graph.extent();
+    if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
+        return Some(format!(
+            "has more than {MAX_HEIGHT} schemas inside each other, or more than {MAX_HEIGHT_HERE} for one value, once its \
+             references are replaced; make it flatter"
+        ));
+    }
+    (extent.expanded > MAX_EXPANDED).then(|| {
+        format!(
+            "has more than {MAX_EXPANDED} schemas once its references are replaced; refer less often to schemas that refer \
+             to others"
+        )
+    })
+}
+
+/// Whether no more than `depth` arrays and objects of a value are inside each other.
+pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
+        Value::Object(fields) => depth > 0 && fields.values().all(|field| is_shallow(field, depth - 1)),
+        _ => true,
+    }
+}
+
+/// Drops a value that may be nested deeper than the stack holds.
+pub(crate) fn dismantle(value: Value) {
+    let mut parts = vec![value];
+    while let Some(part) = parts.pop() {
+        match part {
+            Value::Array(items) => parts.extend(items),
+            Value::Object(fields) => parts.extend(fields.into_iter().map(|(_, field)| field)),
+            _ => {}
+        }
+    }
+}
+
+/// Counts patterns, also those in what is no schema.
+fn patterns(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => items.iter().map(patterns).sum(),
+        Value::Object(fields) => {
+            let of = |(key, value): (&String, &Value)| match (key.as_str(), value) {
+                ("pattern", Value::String(_)) => 1,
+                ("patternProperties", Value::Object(by_pattern)) => by_pattern.len() + patterns(value),
+                _ => patterns(value),
+            };
+            fields.iter().map(of).sum()
+        }
+        _ => 0,
+    }
+}
+
+/// How much work it is to hold values to a schema.
+#[derive(Debug)]
+pub(super) struct Work {
+    graph: Graph,
+    expanded: u64,
+    is_cyclic: bool,
+    cost: u64,
+}
+
+impl Work {
+    /// Returns nothing of a schema that cannot be followed.
+    pub(super) fn of(schema: &Value) -> Option<Self> {
+        let graph = Graph::of(schema).ok()?;
+        let extent = graph.extent();
+        let cost = (0..graph.len()).map(|number| graph.node(number).cost).max().unwrap_or(1);
+        Some(Self { graph, expanded: extent.expanded, is_cyclic: extent.is_cyclic, cost })
+    }
+
+    /// Whether a schema is inside itself, so that the work may grow much faster than the value.
+    pub(super) fn is_cyclic(&self) -> bool {
+        self.is_cyclic
+    }
+
+    /// Returns whether to hold `value` to the schema is more work than is done.
+    pub(super) fn is_too_much(&self, value: &Value) -> bool {
+        let most = MAX_WORK / self.expanded.saturating_mul(self.cost).max(1);
+        if !self.is_cyclic && has_at_most(value, most) {
+            return false;
+        }
+        let mut count = Count { graph: &self.graph, done: HashMap::new(), visits: 0 };
+        count.of(0, value, MAX_LEVEL).is_none_or(|(work, height)| work > MAX_WORK || height > MAX_LEVEL)
+    }
+}
+
+/// Whether a value has no more than `most` parts.
+fn has_at_most(value: &Value, most: u64) -> bool {
+    let (mut parts, mut count) = (vec![value], 0);
+    while let Some(part) = parts.pop() {
+        count += 1;
+        match part {
+            _ if count + parts.len() as u64 > most => return false,
+            Value::Array(items) => parts.extend(items),
+            Value::Object(fields) => parts.extend(fields.values()),
+            _ => {}
+        }
+    }
+    true
+}
+
+/// Counts the work of a value without doing it, each schema once for each part.
+struct Count<'a> {
+    graph: &'a Graph,
+    /// The work and the height of a schema for a part, by where that is in memory.
+    done: HashMap<(usize, *const Value), (u64, usize)>,
+    visits: u64,
+}
+
+impl<'a> Count<'a> {
+    /// Returns the work and the height; nothing, if they are beyond the limits.
+    fn of(&mut self, number: usize, value: &'a Value, left: usize) -> Option<(u64, usize)> {
+        let key = (number, std::ptr::from_ref(value));
+        if let Some(done) = self.done.get(&key) {
+            return Some(*done);
+        }
+        self.visits += 1;
+        let left = left.checked_sub(1).filter(|_| self.visits <= MAX_WORK)?;
+        let graph = self.graph;
+        let node = graph.node(number);
+        let mut sum = (node.cost, 1);
+        for here in &node.here {
+            self.add(&mut sum, *here, value, left)?;
+        }
+        self.parts(&mut sum, node, value, left)?;
+        self.done.insert(key, sum);
+        Some(sum)
+    }
+
+    fn parts(&mut self, sum: &mut (u64, usize), node: &'a Node, value: &'a Value, left: usize) -> Option<()> {
+        for (part, below) in &node.below {
+            match (part, value) {
+                (Part::Property(name), Value::Object(fields)) => {
+                    fields.get(name).map_or(Some(()), |field| self.add(sum, *below, field, left))?;
+                }
+                (Part::Properties, Value::Object(fields)) => {
+                    fields.values().try_for_each(|field| self.add(sum, *below, field, left))?;
+                }
+                (Part::Names, Value::Object(fields)) => {
+                    let (work, height) = self.of(*below, &Value::Null, left)?;
+                    *sum = (sum.0.saturating_add(work.saturating_mul(fields.len() as u64)), sum.1.max(height + 1));
+                }
+                (Part::Item(place), Value::Array(items)) => {
+                    items.get(*place).map_or(Some(()), |item| self.add(sum, *below, item, left))?;
+                }
+                (Part::Items, Value::Array(items)) => {
+                    items.iter().try_for_each(|item| self.add(sum, *below, item, left))?;
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn add(&mut self, sum: &mut (u64, usize), number: usize, value: &'a Value, left: usize) -> Option<()> {
+        let (work, height) = self.of(number, value, left)?;
+        *sum = (sum.0.saturating_add(work), sum.1.max(height + 1));
+        (sum.0 <= MAX_WORK).then_some(())
+    }
+}

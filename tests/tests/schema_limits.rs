@@ -1,0 +1,178 @@
+//! Schemas that are not made of Rust types, and values that are nested deep: neither hangs nor overflows the stack.
+#![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
+
+use llm_do::prelude::*;
+use llm_do::testing::TestModel;
+use llm_do::{MemoryJournal, Value, WorkerSpec, chain, json};
+
+/// Say what comes.
+#[tool(effect = read_only)]
+fn echo(value: Value) -> Value {
+    value
+}
+
+fn worker(schema: Value) -> WorkerSpec {
+    WorkerSpec::new("sum", "Sum up.").input_schema(schema)
+}
+
+/// Builds a runtime with a worker of this input schema.
+fn built(schema: Value) -> Result<Runtime, String> {
+    let builder = Runtime::builder().worker(worker(schema)).force_model(TestModel::new().text("done"));
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// Returns why no worker has this input schema, nor this output schema.
+fn refusal(schema: &Value) -> String {
+    let error = built(schema.clone()).unwrap_err();
+    let spec = WorkerSpec::new("sum", "Sum up.").output_schema(schema.clone());
+    let output = Runtime::builder().worker(spec).build().unwrap_err().to_string();
+    assert!(output.contains("`output_schema` "), "{output}");
+    error
+}
+
+/// A schema of `levels` definitions, each of which refers to the next in `times` places.
+fn levels(levels: usize, times: usize) -> Value {
+    let next = |level| vec![json!({ "$ref": format!("#/$defs/d{}", level + 1) }); times];
+    let mut definitions = json!({});
+    for level in 0..levels {
+        definitions[format!("d{level}")] = json!({ "allOf": next(level) });
+    }
+    definitions[format!("d{levels}")] = json!({ "type": "object" });
+    json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions })
+}
+
+/// A list in a list, `depth` times.
+fn nested(depth: usize) -> Value {
+    (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]))
+}
+
+#[test]
+fn a_schema_whose_references_multiply_is_refused() {
+    for depth in [15, 26, 40, 500] {
+        let error = refusal(&levels(depth, 2));
+        assert!(error.contains("100000 schemas once its references are replaced") || depth > 15, "{error}");
+        assert!(error.contains("`input_schema` has more than"), "{error}");
+    }
+}
+
+#[test]
+fn a_long_chain_of_references_is_refused() {
+    let error = refusal(&levels(10_000, 1));
+    assert!(error.contains("has 524") || error.contains("inside each other"), "{error}");
+    assert!(refusal(&levels(1_000, 1)).contains("inside each other"));
+}
+
+#[test]
+fn a_schema_that_is_nested_too_deep_is_refused() {
+    for depth in [65, 127, 100_000] {
+        let mut schema = json!({ "type": "object" });
+        for _ in 0..depth {
+            let inner = std::mem::take(&mut schema);
+            schema["not"] = inner;
+        }
+        let error = built(schema).unwrap_err();
+        assert!(error.contains("`input_schema` is nested deeper than"), "{error}");
+    }
+}
+
+#[test]
+fn a_schema_that_leads_back_to_itself_is_refused() {
+    for schema in [
+        json!({ "type": "object", "$ref": "#" }),
+        json!({ "type": "object", "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }] } } }),
+    ] {
+        assert!(refusal(&schema).contains("a reference that leads back to itself"));
+    }
+}
+
+#[test]
+fn a_schema_with_references_that_cannot_be_followed_is_refused() {
+    for reference in ["#/$defs/b", "#anchor", "https://example.com/schema"] {
+        let error = refusal(&json!({ "type": "object", "$ref": reference, "$defs": { "a": { "$anchor": "anchor" } } }));
+        assert!(error.contains(&format!("`$ref` of `{reference}` leads to nothing")), "{error}");
+    }
+    assert!(refusal(&json!({ "type": "object", "$dynamicRef": "#a" })).contains("`$dynamicRef` is not supported"));
+}
+
+#[test]
+fn a_schema_that_is_too_large_is_refused() {
+    let schema = json!({ "type": "object", "description": "x".repeat(300_000) });
+    assert!(refusal(&schema).contains("more than the limit of 262144"));
+    let patterns = vec![json!({ "pattern": "a" }); 201];
+    assert!(refusal(&json!({ "type": "object", "anyOf": patterns })).contains("201 patterns"));
+}
+
+#[test]
+fn a_file_with_a_schema_beyond_the_limits_is_refused_at_its_line() {
+    let text = format!("---\nname: sum\ninput_schema: {}\n---\nSum up.\n", levels(26, 2));
+    let error = text.parse::<WorkerSpec>().unwrap_err();
+    assert!(error.faults()[0].starts_with("line 3: `input_schema` has more than"), "{error}");
+}
+
+/// A list, each of whose nodes is described twice, so that its depth multiplies what there is to check.
+fn doubled() -> Value {
+    let next = json!({ "properties": { "next": { "$ref": "#" } } });
+    json!({ "type": "object", "allOf": [next, next] })
+}
+
+/// A list of so many nodes, of which the last does not fit.
+fn list(nodes: usize) -> Value {
+    (0..nodes).fold(json!(1), |next, _| json!({ "next": next }))
+}
+
+#[tokio::test]
+async fn a_schema_inside_itself_is_taken_and_values_are_held_to_it() {
+    let tree = json!({
+        "type": "object",
+        "properties": { "children": { "type": "array", "items": { "$ref": "#" } }, "name": { "type": "string" } },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    let runtime = built(tree).unwrap();
+    let mut value = json!({ "name": "leaf" });
+    for _ in 0..30 {
+        value = json!({ "name": "a", "children": [value, { "name": "b" }] });
+    }
+    assert_eq!(runtime.run_named("sum", value.clone()).await.unwrap(), "done");
+    value["children"][0]["children"][0]["name"] = json!(1);
+    let error = chain(&runtime.run_named("sum", value).await.unwrap_err());
+    assert!(error.contains("/children/0/children/0/name"), "{error}");
+}
+
+#[tokio::test]
+async fn a_value_that_takes_too_much_work_is_invalid() {
+    let runtime = built(doubled()).unwrap();
+    let error = chain(&runtime.run_named("sum", list(4)).await.unwrap_err());
+    assert!(error.contains("/next/next"), "{error}");
+    for nodes in [30, 60, 120] {
+        let error = chain(&runtime.run_named("sum", list(nodes)).await.unwrap_err());
+        assert!(error.contains("takes too much work"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn patterns_that_backtrack_do_not_hang() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "all": { "type": "array", "items": { "type": "string", "pattern": "^(?:(a|aa)+)+\\1!$" } } },
+    });
+    let runtime = built(schema).unwrap();
+    for texts in [10, 10_000] {
+        let all = vec!["a".repeat(200); texts];
+        runtime.run_named("sum", json!({ "all": all })).await.unwrap_err();
+    }
+}
+
+#[tokio::test]
+async fn arguments_that_are_nested_too_deep_are_refused() {
+    let runtime = || Runtime::builder().journal(MemoryJournal::new()).build().unwrap();
+    for depth in [128, 100_000] {
+        let error = runtime().run_named("echo", json!({ "value": nested(5) })).await;
+        assert_eq!(error.unwrap(), nested(5));
+        let mut deep = nested(depth);
+        let mut arguments = json!({ "value": null });
+        std::mem::swap(&mut arguments["value"], &mut deep);
+        let error = chain(&runtime().run_named("echo", arguments).await.unwrap_err());
+        assert!(error.contains("nested deeper than 128 levels"), "{error}");
+    }
+}
