@@ -206,7 +206,7 @@ impl<'ast> Visit<'ast> for Faults {
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         match self.place {
             Place::Argument { .. } | Place::Answer => {
-                self.errors.push(ty, "`impl Trait` has no schema: name a concrete type")
+                self.errors.push(ty, "`impl Trait` has no schema: name a concrete type");
             }
             Place::Output if is_future(ty) => {
                 self.errors
