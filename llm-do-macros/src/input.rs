@@ -8,6 +8,7 @@ mod name;
 mod owned;
 mod param;
 mod signature;
+mod state;
 mod stateful;
 mod summary;
 mod toolset;
@@ -199,6 +200,11 @@ impl Worker {
         let file = worker_file::read(&mut args, errors);
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
             errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
+        }
+        if let Some((model, fault)) =
+            args.model.as_ref().and_then(|model| Some((model, worker::model_fault(&model.value())?)))
+        {
+            errors.push(model, fault);
         }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
             errors.push(&globs.0, worker::ONE_CHOICE);

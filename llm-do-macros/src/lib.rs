@@ -91,6 +91,10 @@ use proc_macro::TokenStream;
 /// | `&[T]` | `Vec<T>` |
 /// | `Cow<'_, T>` | `Cow<'static, T>` |
 ///
+/// The caller writes the arguments, and often a model does. The application's own values are no arguments: take them as
+/// [`State<T>`](#injected-parameters). So a lock, a cell or an atomic, such as `Mutex<T>` or `Arc<AtomicU64>`, is refused as
+/// an argument, as the field of a [`macro@data`] type, and as the output of a worker.
+///
 /// An `Option<T>`, under an alias too, may be absent. Unknown arguments are refused. A parameter has a plain name, and
 /// no `#[cfg]`.
 ///
@@ -197,7 +201,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// | `name = ".."` | The registered name. Default: the function's |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
 /// | `file = ".."` | The worker file that gives other keys, beside the source. Default: none |
-/// | `model = ".."` | The model, as `provider:model`. Default: the run's |
+/// | `model = ".."` | The model, as `provider:model`; any other form does not compile. Default: the run's |
 /// | `compatible_models = ["..", ..]` | Globs of the run's models that may implement it, in any case; not beside `model`. Default: any |
 /// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
@@ -346,7 +350,8 @@ pub fn toolset(tokens: TokenStream) -> TokenStream {
 /// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type that tools take and workers return.
 ///
 /// The same as the three derives, but the user's crate needs neither serde nor schemars of its own. Attributes
-/// `#[serde(..)]` and `#[schemars(..)]` below it work as they do below the derives. It takes no arguments.
+/// `#[serde(..)]` and `#[schemars(..)]` below it work as they do below the derives. It takes no arguments. A field that
+/// holds a lock, a cell or an atomic is refused, since a model cannot write shared state.
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::data(&args.into(), &item.into()).into()

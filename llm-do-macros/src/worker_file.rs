@@ -119,6 +119,15 @@ mod tests {
     }
 
     #[test]
+    fn a_model_without_a_provider_is_told_at_its_line() {
+        for name in ["gpt-5", ":gpt-5", "openai:", "''"] {
+            let told = faults(&format!("---\ndescription: Judge.\nmodel: \"{name}\"\n---\n"));
+            let expected = format!("3: `{name}` is not a model's name: write `provider:model`, such as `openai:gpt-5`");
+            assert_eq!(told, [expected]);
+        }
+    }
+
+    #[test]
     fn tools_are_listed_once_and_only_a_search_has_settings() {
         let told = faults(
             "---\nserver_side_tools:\n- web_fetch\n- web_fetch\n- {tool_type: web_fetch, max_uses: 2}\n- 4\n\

@@ -28,7 +28,8 @@ use crate::schema;
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it",
     note = "the type is `Send` and borrows nothing, since a call moves from thread to thread",
-    note = "mark the parameter `#[ctx]` if no caller gives it"
+    note = "if the application gives it, state is injected: write `State<{Self}>`; an argument would be written by the model",
+    note = "mark the parameter `#[ctx]` if the type makes itself from a context"
 )]
 pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
 

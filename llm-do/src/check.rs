@@ -13,7 +13,8 @@ use crate::runtime::{BuildError, RuntimeBuilder};
 /// Give it the builder that your application uses, so that it knows the state and the model; without one, a tool that takes
 /// a `State<T>` is a fault. Where the model is chosen when the program is started, give the builder one here, such as
 /// `runtime().default_model("openai:gpt-5-mini")`; with [`force_model`](crate::RuntimeBuilder::force_model), no model is
-/// checked.
+/// checked. An unknown model of a known provider, a missing API key and a worker without a model that no entry declares are
+/// warnings: they are printed to standard error, and the test passes.
 ///
 /// # Examples
 ///
@@ -88,12 +89,15 @@ pub fn check(mut builder: RuntimeBuilder) {
     assert!(faults.is_empty(), "{} fault(s) in what is linked:\n  {}", faults.len(), faults.join("\n  "));
 }
 
-/// Says which models cannot be used, and which entries come to call a worker without one.
+/// Says which models cannot be used, and which entries come to call a worker without one; prints what may be wrong.
+#[expect(clippy::print_stderr, reason = "a test shows what it prints; a warning is no reason to fail")]
 fn of_models(builder: &RuntimeBuilder, registry: &Registry) -> Vec<String> {
     let models = builder.models();
-    let mut faults = models.faults(registry);
-    faults.extend(models.missing(registry).faults);
-    faults
+    let findings = models.findings(registry, &builder.price_table());
+    for warning in &findings.warnings {
+        eprintln!("warning: {warning}");
+    }
+    models.faults(registry).into_iter().chain(findings.faults).collect()
 }
 
 fn of_item(item: &Registered) -> Vec<String> {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use llm_do_providers::Model;
 use wildmatch::WildMatch;
 
+#[cfg(feature = "cli")]
 pub(crate) use self::findings::Findings;
 use crate::error::{CallError, chain};
 use crate::registry::WorkerPlan;

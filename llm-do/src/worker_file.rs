@@ -71,7 +71,7 @@ impl WorkerSpec {
         open(path).map_err(|faults| WorkerFileError { faults })
     }
 
-    /// Writes the worker as a worker file, which reads back as the same.
+    /// Writes the worker as a worker file, which reads back as the same if its model, where it has one, is `provider:model`.
     ///
     /// But for white space around its instructions, line ends other than `\n` in them, and a blank description; and a
     /// type that was given to [`output`](Self::output) is then its schema alone.

@@ -13,6 +13,14 @@ use crate::errors::Errors;
 pub(crate) const ONE_CHOICE: &str =
     "`model` and `compatible_models` exclude each other: say which one it is, or which it may be";
 
+/// Says what is wrong with the form of a model's name. Whether there is such a provider is known at run time only.
+pub(crate) fn model_fault(name: &str) -> Option<String> {
+    let parts = name.split_once(':');
+    let is_whole = parts.is_some_and(|(provider, model)| !provider.trim().is_empty() && !model.trim().is_empty());
+    let text = format!("`{name}` is not a model's name: write `provider:model`, such as `openai:gpt-5`");
+    (!is_whole).then_some(text)
+}
+
 /// The arguments of `#[worker]`.
 #[derive(Default)]
 pub(crate) struct Worker {

@@ -3,8 +3,9 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Path, Token, Visibility};
+use syn::{Attribute, DeriveInput, Path, Token, Visibility};
 
+use super::state;
 use crate::errors::Errors;
 
 /// A type under `#[data]`.
@@ -40,8 +41,23 @@ impl Data {
             errors.push(args, "expected `#[data]`: it takes no arguments");
         }
         let attrs = errors.take(attributes.parse2(item.clone()));
+        check_state(item, errors);
         let derived = attrs.map(|attrs| missing(&attrs, errors)).unwrap_or_default();
         Self { derived }
+    }
+}
+
+/// Notes fields of shared state. What is no item is told by others.
+fn check_state(item: &TokenStream, errors: &mut Errors) {
+    let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
+    let fields: Vec<_> = match item.data {
+        syn::Data::Struct(data) => data.fields.into_iter().collect(),
+        syn::Data::Enum(data) => data.variants.into_iter().flat_map(|variant| variant.fields).collect(),
+        syn::Data::Union(_) => return,
+    };
+    for ty in fields.iter().filter_map(|field| state::find(&field.ty)) {
+        let way_out = "take it as a `State<..>` of its own, or give the value that is in it";
+        errors.push(ty, format!("state is injected, and this field would be written by the model: {way_out}"));
     }
 }
 

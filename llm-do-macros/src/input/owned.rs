@@ -9,7 +9,7 @@ use syn::{
     TypeNever, TypeParamBound, TypePtr, TypeReference, TypeTraitObject, parse_quote, parse_quote_spanned,
 };
 
-use super::{Kind, last_segment, ungrouped};
+use super::{Kind, last_segment, state, ungrouped};
 use crate::errors::Errors;
 
 /// Returns the type whose value a parameter of `reference` can borrow from the argument struct.
@@ -62,15 +62,16 @@ pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Op
         ReturnType::Default => parse_quote!(()),
     };
     // A model makes a worker's output from a schema, so it is like an argument.
-    let place = if kind == Kind::Worker { Place::Argument } else { Place::Output };
+    let place = if kind == Kind::Worker { Place::Answer } else { Place::Output };
     let faults = Faults { errors: Errors::default(), rule: format!("{kind} returns what it owns"), place };
     errors.take(faults.in_type(&ty)).map(|()| ty)
 }
 
 /// Returns whether the type can be that of a field; what speaks against it is noted.
 pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
-    let mut faults =
-        Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place: Place::Argument };
+    let writer = if kind == Kind::Entry { "the caller" } else { "the model" };
+    let place = Place::Argument { writer };
+    let mut faults = Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place };
     if let Some(sized) = sized(ty) {
         faults.errors.push(ty, format!("an argument has a size: write {sized}"));
     }
@@ -97,7 +98,10 @@ struct Faults {
 /// Where the type stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    Argument,
+    /// Where a caller writes the value.
+    Argument { writer: &'static str },
+    /// Where a worker's model writes the value.
+    Answer,
     /// Where a borrow for `'static` is as good as a value, and a type need have no name.
     Output,
 }
@@ -107,9 +111,46 @@ impl Faults {
         self.visit_type(ty);
         self.errors.finish(())
     }
+
+    /// Returns what to write in the place of a reference.
+    fn instead(&self, reference: &TypeReference) -> String {
+        let owned = owned(reference);
+        match self.place {
+            Place::Argument { writer } if !is_plain(reference) => {
+                let state = if reference.mutability.is_some() { format!("Mutex<{owned}>") } else { owned.clone() };
+                format!("{}: write `{owned}` here if {writer} writes it\n{}", self.rule, injected(&state, writer))
+            }
+            _ => format!("{}: write `{owned}` here", self.rule),
+        }
+    }
+
+    /// Returns the fault of shared state, where it can be one.
+    fn state_fault(&self, ty: &Type) -> Option<String> {
+        match self.place {
+            _ if !state::is_state(ty) => None,
+            Place::Argument { writer } => Some(injected(&spelled(referent(ty)), writer)),
+            Place::Answer => {
+                let ty = spelled(referent(ty));
+                Some(format!("a worker's result is written by the model: return the value that `{ty}` holds"))
+            }
+            Place::Output => None,
+        }
+    }
+}
+
+/// Says that state is no argument.
+fn injected(ty: &str, writer: &str) -> String {
+    format!("state is injected: write `State<{ty}>`; an argument would be written by {writer}")
 }
 
 impl<'ast> Visit<'ast> for Faults {
+    fn visit_type(&mut self, ty: &'ast Type) {
+        match self.state_fault(ty) {
+            Some(fault) => self.errors.push(ty, fault),
+            None => visit::visit_type(self, ty),
+        }
+    }
+
     fn visit_type_reference(&mut self, reference: &'ast TypeReference) {
         if matches!(ungrouped(&reference.elem), Type::ImplTrait(_) | Type::TraitObject(_)) {
             return visit::visit_type(self, &reference.elem);
@@ -118,7 +159,7 @@ impl<'ast> Visit<'ast> for Faults {
         if is_lasting && self.place == Place::Output {
             return visit::visit_type(self, &reference.elem);
         }
-        self.errors.push(reference, format!("{}: write `{}` here", self.rule, owned(reference)));
+        self.errors.push(reference, self.instead(reference));
     }
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
@@ -137,7 +178,7 @@ impl<'ast> Visit<'ast> for Faults {
 
     fn visit_type_trait_object(&mut self, ty: &'ast TypeTraitObject) {
         // What is behind a result's may well be written.
-        if self.place == Place::Argument {
+        if self.place != Place::Output {
             self.errors.push(ty, "`dyn Trait` has no schema: name a concrete type");
         }
     }
@@ -151,7 +192,7 @@ impl<'ast> Visit<'ast> for Faults {
             self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
         }
         // Told by the compiler otherwise, in many words, of generated code.
-        if self.place == Place::Argument && segment.ident == "Rc" && !segment.arguments.is_none() {
+        if self.place != Place::Output && segment.ident == "Rc" && !segment.arguments.is_none() {
             self.errors.push(&segment.ident, "a call moves its arguments between threads: write `Arc` here");
         }
         visit::visit_path_segment(self, segment);
@@ -164,7 +205,9 @@ impl<'ast> Visit<'ast> for Faults {
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         match self.place {
-            Place::Argument => self.errors.push(ty, "`impl Trait` has no schema: name a concrete type"),
+            Place::Argument { .. } | Place::Answer => {
+                self.errors.push(ty, "`impl Trait` has no schema: name a concrete type");
+            }
             Place::Output if is_future(ty) => {
                 self.errors
                     .push(ty, "the plane awaits an `async fn`, and no future that is returned: write `async fn`");
@@ -180,7 +223,75 @@ fn owned(reference: &TypeReference) -> String {
         Type::Slice(slice) => format!("Vec<{}>", spelled(&slice.elem)),
         elem if is_bare(elem, "str") => "String".to_owned(),
         elem if is_bare(elem, "Path") => "PathBuf".to_owned(),
+        Type::Reference(inner) if !mentions_context(&inner.elem) => owned(inner),
         elem => spelled(elem),
+    }
+}
+
+/// Returns the type that is behind all references.
+fn referent(ty: &Type) -> &Type {
+    match ungrouped(ty) {
+        Type::Reference(reference) => referent(&reference.elem),
+        ty => ty,
+    }
+}
+
+/// Returns whether a type holds one that is injected, so that neither a model nor a `State` gives it.
+fn mentions_context(ty: &Type) -> bool {
+    struct Search(bool);
+    impl<'ast> Visit<'ast> for Search {
+        fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
+            self.0 |= ["CallContext", "State", "ToolContext"].iter().any(|name| segment.ident == name);
+            visit::visit_path_segment(self, segment);
+        }
+    }
+    let mut search = Search(false);
+    search.visit_type(ty);
+    search.0
+}
+
+/// Returns whether what is borrowed is by its name no state of an application.
+fn is_plain(reference: &TypeReference) -> bool {
+    const PLAIN: [&str; 34] = [
+        "BTreeMap",
+        "BTreeSet",
+        "BinaryHeap",
+        "Cow",
+        "Duration",
+        "HashMap",
+        "HashSet",
+        "Option",
+        "OsStr",
+        "OsString",
+        "Path",
+        "PathBuf",
+        "Prompt",
+        "String",
+        "Value",
+        "Vec",
+        "VecDeque",
+        "bool",
+        "char",
+        "f32",
+        "f64",
+        "i128",
+        "i16",
+        "i32",
+        "i64",
+        "i8",
+        "isize",
+        "str",
+        "u128",
+        "u16",
+        "u32",
+        "u64",
+        "u8",
+        "usize",
+    ];
+    match referent(&reference.elem) {
+        ty if mentions_context(ty) => true,
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| PLAIN.iter().any(|plain| last.ident == plain)),
+        _ => true,
     }
 }
 

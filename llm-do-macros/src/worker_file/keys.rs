@@ -9,7 +9,7 @@ use super::yaml::{Content, Name, Node};
 use crate::args::did_you_mean;
 use crate::args::server_side::{EXPECTED, ServerSideKind};
 use crate::args::timeout::ZERO;
-use crate::args::worker::{ONE_CHOICE, Output};
+use crate::args::worker::{ONE_CHOICE, Output, model_fault};
 
 /// A value and its line in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ impl Keys {
         match name.text.as_str() {
             "name" => self.name = reader.text(node),
             "description" => self.description = reader.text(node),
-            "model" => self.model = reader.text(node),
+            "model" => self.model = model(node, &mut reader),
             "compatible_models" => self.compatible_models = reader.some_texts(node),
             "toolsets" => self.toolsets = reader.texts(node),
             "server_side_tools" => self.server_side_tools = server_side_tools(node, &mut reader),
@@ -128,6 +128,14 @@ pub(super) fn unknown(name: &Name, of: &str, known: &'static [&'static str]) -> 
     let hint = did_you_mean(&name.text, known.iter().copied());
     let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();
     Fault::new(name.line, format!("unknown key `{}`{of}{hint}\nthe keys are {}", name.text, known.join(", ")))
+}
+
+fn model(node: Node, reader: &mut Reader<'_>) -> Option<At<String>> {
+    let model = reader.text(node)?;
+    match model_fault(&model.value) {
+        None => Some(model),
+        Some(fault) => reader.fault(model.line, fault),
+    }
 }
 
 fn output(node: Node, reader: &mut Reader<'_>) -> Option<At<Output>> {

@@ -6,6 +6,7 @@ mod store;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use llm_do_providers::is_model_name;
 use serde_json::{Map, Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -46,10 +47,18 @@ impl Plane {
             faults.push(taken(spec.name()));
         }
         // A model that is no model would only be found out by the first call.
-        let described = Registered::written(spec, Origin::Session);
-        let model = described.plan().map(|plan| self.models.choose(spec.name(), plan));
-        faults.extend(model.and_then(Result::err).map(|error| error.to_string()));
+        faults.extend(self.model_fault(spec));
         worker.ok().filter(|_| faults.is_empty()).ok_or(faults)
+    }
+
+    /// Says why no model runs the worker; a malformed name is refused under a forced model too, since no file with it is read.
+    fn model_fault(&self, spec: &WorkerSpec) -> Option<String> {
+        if let Some(name) = spec.model.as_deref().filter(|name| !is_model_name(name)) {
+            return Some(format!("`{name}` is not a model's name; write `provider:model`"));
+        }
+        let described = Registered::written(spec, Origin::Session);
+        let plan = described.plan()?;
+        self.models.choose(spec.name(), plan).err().map(|error| error.to_string())
     }
 
     /// Puts a worker together again that the journal says was made; its own file may have been read since.

@@ -49,7 +49,8 @@ impl ModelChoice {
     /// Returns what `check` reports of models.
     pub(crate) fn findings(&self, registry: &Registry, prices: &PriceTable) -> Findings {
         let mut findings = self.missing(registry);
-        for (owner, name) in self.named_models(registry) {
+        let named = self.named_models(registry).into_iter();
+        for (owner, name) in named.filter(|(_, name)| check_model_name(name).is_ok()) {
             let doubts = unknown_model(name, prices).into_iter().chain(self.build(name).err());
             findings.warnings.extend(doubts.map(|doubt| format!("{owner}: {doubt}")));
         }
@@ -57,7 +58,7 @@ impl ModelChoice {
     }
 
     /// Reports workers without a model: a fault of each entry that may call one, and else a warning.
-    pub(crate) fn missing(&self, registry: &Registry) -> Findings {
+    fn missing(&self, registry: &Registry) -> Findings {
         let (without, mut declared, mut findings) =
             (self.without_model(registry), BTreeSet::new(), Findings::default());
         if without.is_empty() {

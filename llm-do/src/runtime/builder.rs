@@ -115,6 +115,8 @@ impl RuntimeBuilder {
     }
 
     /// Sets the model, `provider:model`, of workers that declare none. Default: `LLM_DO_MODEL`.
+    ///
+    /// A name that no linked provider takes is an error of [`build`](Self::build).
     pub fn model(mut self, name: impl Into<String>) -> Self {
         self.model = Some(name.into());
         self
@@ -428,6 +430,11 @@ impl RuntimeBuilder {
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = given().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
         ModelChoice::new(self.forced_model.clone(), session)
+    }
+
+    /// Returns what models cost.
+    pub(crate) fn price_table(&self) -> PriceTable {
+        self.prices.clone().unwrap_or_default()
     }
 
     /// Begins the session over a registry that was collected before.

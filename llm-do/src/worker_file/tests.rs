@@ -149,8 +149,13 @@ fn schema() -> impl Strategy<Value = Value> {
         .prop_map(|(default, name)| json!({ "type": "object", "properties": { name: { "default": default } } }))
 }
 
+/// The form is checked where a file is read.
+fn model() -> impl Strategy<Value = String> {
+    text().prop_map(|text| format!("provider:m{text}"))
+}
+
 fn spec() -> impl Strategy<Value = WorkerSpec> {
-    let heading = ("[A-Za-z0-9_-]{1,64}", prop_oneof![Just(String::new()), text()], text(), of(text()));
+    let heading = ("[A-Za-z0-9_-]{1,64}", prop_oneof![Just(String::new()), text()], text(), of(model()));
     let lists = (texts(), vec("[a-z_]{1,9}", 0..3), texts(), server_side_tools());
     let rest =
         (settings(), of(limits()), 0..4_usize, 1..40_u32, 0..4_u32, of(any::<u32>()), of(schema()), of(schema()));

@@ -9,7 +9,7 @@ use llm_do::{tool, worker};
 fn ping(#[arg(default = 1, default = 2)] times: u8, #[arg(default = 1)] #[arg(rename = "n")] number: u8) {}
 
 /// Judge.
-#[worker(model = "one", model = "two")]
+#[worker(model = "test:one", model = "test:two")]
 async fn judge() -> u8;
 
 

@@ -1,4 +1,4 @@
-//! A list of models says something, holds texts, and stands beside no model.
+//! A list of models says something, holds texts, and stands beside no model; a model has a provider.
 
 #![allow(unused)]
 
@@ -19,5 +19,13 @@ async fn judge_once_more(input: String) -> u8;
 /// Judge by one, and by many.
 #[worker(model = "test:a", compatible_models = ["test:*"])]
 async fn judge_by_both(input: String) -> u8;
+
+/// Judge by a model without a provider.
+#[worker(model = "gpt-5")]
+async fn judge_without_provider(input: String) -> u8;
+
+/// Judge by a provider without a model.
+#[worker(model = "openai: ")]
+async fn judge_without_model(input: String) -> u8;
 
 fn main() {}

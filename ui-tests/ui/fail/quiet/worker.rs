@@ -9,7 +9,7 @@ struct Review {
     score: u8,
 }
 
-#[worker(modle = "test", max_turns = 0)]
+#[worker(modle = "test:a", max_turns = 0)]
 fn judge(input: String, #[arg(default = 3)] limit: u8) -> Review;
 
 /// With a body.

@@ -80,7 +80,7 @@ pub struct Review {
 
 /// Review a file.
 #[worker(
-    model = "test",
+    model = "test:any",
     instructions = concat!("Read the file,", " then judge it."),
     toolsets = [read_file, "more"],
     max_turns = 8,
