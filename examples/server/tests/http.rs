@@ -183,3 +183,14 @@ async fn a_run_that_is_cancelled_ends_and_is_forgotten() {
     assert_eq!(served.get("ann", &run).await.status(), StatusCode::NOT_FOUND);
     assert!(!served.ann.path().join("notes.txt").exists());
 }
+
+#[test]
+fn the_page_of_the_documentation_shows_the_code_of_this_server() {
+    let page = include_str!("../../../llm-do/docs/server.md");
+    let code = [include_str!("../src/run.rs"), include_str!("../src/routes.rs")].concat();
+    let shown: Vec<_> = page.split("```rust,ignore\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert_eq!(shown.len(), 3);
+    for shown in shown {
+        assert!(code.contains(shown), "the page shows what is not in the example:\n{shown}");
+    }
+}
