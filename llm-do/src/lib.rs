@@ -44,6 +44,7 @@
 //! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
 //! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`] |
 //! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`], [`LimitedModel`], [`model_provider!`] |
+//! | serve many users with one runtime | [in a server](server), [`Start`] |
 //! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`], [`UsageTree`] |
 //! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`] |
 //! | say what needs approval, and decide | [`Policy`], [`RuntimeBuilder::approve_with`], [`Approver`], [`ApprovalInbox`] |
@@ -114,6 +115,10 @@ mod schema;
 mod subtask;
 #[cfg(feature = "testing")]
 pub mod testing;
+// A page of the documentation.
+#[cfg(any(doc, doctest))]
+#[doc = include_str!("../docs/server.md")]
+pub mod server {}
 mod tool;
 mod toolset;
 #[cfg(feature = "workers")]

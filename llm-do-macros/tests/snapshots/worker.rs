@@ -120,6 +120,7 @@ const _: () = {
         __MEMBERS,
         &[],
     );
+    impl __llm_do::TakesHistory for reviewer {}
     const __MAX_TURNS: ::core::primitive::u32 = 8;
     const _: () = __llm_do::assert_turns(__MAX_TURNS);
     __llm_do::inventory::submit! {

@@ -137,6 +137,7 @@ const _: () = {
     );
     const __TIMEOUT: ::core::time::Duration = ::core::time::Duration::new(90, 0);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
+    impl __llm_do::TakesHistory for reviewer {}
     fn __settings() -> __llm_do::Settings {
         __llm_do::SettingsValue::into_settings(
             __llm_do::Settings::new().temperature(0.2).max_tokens(900).seed(7),

@@ -124,6 +124,7 @@ const _: () = {
             >,
         >;
     }
+    impl __llm_do::TakesHistory for reviewer {}
     impl __llm_do::DeclarationOf for reviewer {
         type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;
     }

@@ -106,6 +106,7 @@ const _: () = {
     }
     const __TIMEOUT: ::core::time::Duration = Duration::from_secs(90);
     const _: () = __llm_do::assert_timeout(__TIMEOUT);
+    impl __llm_do::TakesHistory for reviewer {}
     fn __settings() -> __llm_do::Settings {
         __llm_do::SettingsValue::into_settings(Settings::new().temperature(0.2))
     }

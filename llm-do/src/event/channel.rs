@@ -57,7 +57,8 @@ struct Open {
 }
 
 impl EventReceiver {
-    /// Waits for the next event; none once the sink, and so the runtime that has it, is gone and all is received.
+    /// Waits for the next event; none once the sink is gone and all is received: after the run that the sink was given to,
+    /// or with the runtime.
     pub async fn recv(&mut self) -> Option<Arc<Event>> {
         self.next().await
     }

@@ -23,6 +23,7 @@ use serde_json::Value;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a live event has whole parts only")]
 pub enum EventPart {
     /// The part, as the model gave it.
     Whole(ResponsePart),

@@ -1,0 +1,76 @@
+//! One runtime that serves many users over HTTP: each run has its user's approvals, events, folder and limits.
+//!
+//! | request | does |
+//! |---|---|
+//! | `POST /runs` `{"question": ".."}` | starts a run and returns its id |
+//! | `GET /runs/ID` | returns whether it is running, its answer or its error |
+//! | `GET /runs/ID/events` | streams its events, as server-sent events |
+//! | `GET /runs/ID/approvals` | lists the calls that wait for approval |
+//! | `POST /runs/ID/approvals/N` `{"approve": true}` | approves or denies one |
+//! | `DELETE /runs/ID` | cancels the run, and forgets it |
+//!
+//! Each request names its user by `Authorization: Bearer TOKEN`. The run of another user is not found.
+
+mod routes;
+mod run;
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use axum::Router;
+use axum::routing::{get, post};
+use llm_do::prelude::*;
+
+use self::run::UserRun;
+
+/// Add a line to the user's notes.
+#[tool(effect = destructive, summary = "note: {line}")]
+fn take_note(ctx: &CallContext, line: String) -> std::io::Result<()> {
+    // Of the run: the folder of its user.
+    let path = ctx.project_root().join("notes.txt");
+    let mut notes = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
+    writeln!(notes, "{line}")
+}
+
+/// Answer the user. Note what the user wants to be noted.
+#[worker(toolsets = [take_note])]
+async fn assistant(input: String) -> String;
+
+/// Who may start runs.
+#[derive(Clone, Debug)]
+pub struct User {
+    /// The user's name.
+    pub name: String,
+    /// The folder of the user's files.
+    pub folder: PathBuf,
+}
+
+/// What all requests share.
+#[derive(Clone, Debug)]
+struct App {
+    runtime: Runtime,
+    /// By their tokens.
+    users: Arc<HashMap<String, User>>,
+    /// By their ids.
+    runs: Arc<Mutex<HashMap<String, UserRun>>>,
+}
+
+impl App {
+    fn runs(&self) -> MutexGuard<'_, HashMap<String, UserRun>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns the server's routes, for users by their tokens.
+pub fn router(runtime: Runtime, users: HashMap<String, User>) -> Router {
+    let app = App { runtime, users: Arc::new(users), runs: Arc::default() };
+    Router::new()
+        .route("/runs", post(routes::start))
+        .route("/runs/{id}", get(routes::look).delete(routes::cancel))
+        .route("/runs/{id}/events", get(routes::events))
+        .route("/runs/{id}/approvals", get(routes::approvals))
+        .route("/runs/{id}/approvals/{number}", post(routes::decide))
+        .with_state(app)
+}

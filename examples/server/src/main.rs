@@ -1,0 +1,26 @@
+//! Serves the user `ann`, whose token is in `SERVER_TOKEN` and whose files are in the current folder, on port 3000.
+
+use std::collections::HashMap;
+
+use llm_do::CancellationToken;
+use llm_do::prelude::*;
+use server::User;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let stop = CancellationToken::new();
+    let runtime = Runtime::builder().default_model("openai:gpt-5-mini").cancellation(stop.clone()).build()?;
+    let token = std::env::var("SERVER_TOKEN").map_err(|_| "set SERVER_TOKEN, the token of the user")?;
+    let ann = User { name: "ann".to_owned(), folder: ".".into() };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
+    let stopped = async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            // All runs: their events end, and so the requests that stream them.
+            stop.cancel();
+        }
+    };
+    axum::serve(listener, server::router(runtime, HashMap::from([(token, ann)])))
+        .with_graceful_shutdown(stopped)
+        .await?;
+    Ok(())
+}
