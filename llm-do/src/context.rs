@@ -240,7 +240,9 @@ impl<S> CallContext<S> {
         if warnings.is_empty() || !self.scope.host.is_observed() {
             return;
         }
-        warnings.iter().for_each(|warning| self.scope.host.warn(&self.declaring(), model, warning));
+        for warning in warnings {
+            self.scope.host.warn(&self.declaring(), model, warning);
+        }
     }
 
     /// Returns the same context under another declaration.

@@ -113,12 +113,12 @@ fn generation_config<'a>(
 }
 
 /// Returns a seed as the API's signed 32-bit integer.
-fn seed(set: u64, warnings: &mut Warnings) -> u64 {
-    let sent = set & u64::from(u32::MAX >> 1);
-    if sent != set {
-        warnings.changed("seed", format!("{set} sent as {sent}: the API takes 31 bits"));
+fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
+    let cut = seed & u64::from(u32::MAX >> 1);
+    if cut != seed {
+        warnings.changed("seed", format!("{seed} sent as {cut}: the API takes 31 bits"));
     }
-    sent
+    cut
 }
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {

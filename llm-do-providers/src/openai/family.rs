@@ -9,6 +9,7 @@ use crate::settings::ThinkingLevel;
 
 /// How the models of a family want to be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of requests that is taken or refused")]
 pub(crate) struct Family {
     thinks: Thinks,
     /// The words for a level, from `off` to `high`.

@@ -1,5 +1,6 @@
 //! The warnings of one request, collected while it is written.
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 use super::ThinkingLevel;
 use crate::response::SettingWarning;
 
@@ -9,6 +10,7 @@ pub(crate) struct Warnings(Vec<SettingWarning>);
 
 impl Warnings {
     /// Returns `value` if it is `accepted`; otherwise records that `setting` is not sent, and why.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn accept<T>(&mut self, setting: &str, value: Option<T>, accepted: bool, reason: &str) -> Option<T> {
         if value.is_some() && !accepted {
             self.not_sent(setting, reason);
@@ -17,6 +19,7 @@ impl Warnings {
     }
 
     /// Records that `setting` is not sent, and why.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn not_sent(&mut self, setting: &str, reason: &str) {
         self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
     }
@@ -27,6 +30,7 @@ impl Warnings {
     }
 
     /// Records that a level of thinking is sent as the nearest word that the model accepts, unless that is its own word.
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn thinking_as(&mut self, level: ThinkingLevel, word: &str) {
         let own = match level {
             ThinkingLevel::Off | ThinkingLevel::Tokens(0) => "none",
@@ -42,6 +46,7 @@ impl Warnings {
     }
 
     /// Records that a level of thinking is sent as a number of tokens, unless that is the number that was set.
+    #[cfg(any(feature = "anthropic", feature = "gemini"))]
     pub(crate) fn thinking_as_tokens(&mut self, level: ThinkingLevel, tokens: u32, reason: &str) {
         let is_as_set = match level {
             ThinkingLevel::Off => tokens == 0,

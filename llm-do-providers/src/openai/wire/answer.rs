@@ -136,6 +136,7 @@ pub(in crate::openai) struct Tokens {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct PromptDetails {
     #[serde(default)]
     pub(in crate::openai) cached_tokens: Figure,

@@ -78,7 +78,7 @@ async fn a_model_that_can_do_without_thinking_samples_then() {
 #[tokio::test]
 async fn a_model_that_either_thinks_or_calls_does_not_think_beside_tools() {
     let high = || Settings::new().thinking(ThinkingLevel::High);
-    for name in ["gpt-5.4", "gpt-5.6-luna", "openai/gpt-6-sol"] {
+    for name in ["gpt-5.4", "gpt-5.6-luna", "openai/gpt-6-sol", "gpt-6.1-terra"] {
         assert_eq!(asked(name, high(), true).await["reasoning_effort"], "none", "{name}");
         assert_eq!(asked(name, high(), false).await["reasoning_effort"], "high", "{name}");
     }
@@ -90,7 +90,7 @@ async fn a_model_that_either_thinks_or_calls_does_not_think_beside_tools() {
 async fn tools_that_a_model_may_not_call_are_refused_with_the_way_out() {
     let key = llm_do_providers::ApiKey::new("sk-1").unwrap();
     let (messages, settings, tools) = ([Message::user("hi")], Settings::new(), [add()]);
-    for name in ["gpt-6-astra", "gpt-6.1-sol"] {
+    for name in ["gpt-6-astra", "gpt-6.1-sol", "gpt-6.2-sol"] {
         let model = OpenAiModel::builder(name).api_key(key.clone()).build().unwrap();
         let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
         assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None));
