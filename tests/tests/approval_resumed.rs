@@ -151,10 +151,9 @@ async fn each_mode_decides_again_about_what_another_decided_before() {
             let resumed = answering(&journal.replayed(), &world, Decision::approve()).approval_mode(after);
             let result = run(resumed).await;
             let expected: &[&str] = match (before, after) {
-                // The person was asked about `b`, and that answer lasts.
-                (ApprovalMode::Prompt, _) => &["wrote b"],
                 (ApprovalMode::ApproveAll, ApprovalMode::Prompt) => &["asked about b", "wrote b"],
-                (ApprovalMode::ApproveAll, ApprovalMode::ApproveAll) => &["wrote b"],
+                // After `Prompt`, the person was asked about `b` already, and that answer lasts.
+                (ApprovalMode::Prompt, _) | (ApprovalMode::ApproveAll, ApprovalMode::ApproveAll) => &["wrote b"],
                 (_, ApprovalMode::RejectAll) => &[],
                 (_, ApprovalMode::Prompt) => &["asked about a", "wrote a", "asked about b", "wrote b"],
                 _ => &["wrote a", "wrote b"],

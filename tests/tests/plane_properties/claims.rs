@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use llm_do::{Caller, Event, EventKind, Kind, RunUsage};
 use proptest::prelude::*;
 
+use super::cases;
 use super::plan::plans;
 use super::tools::fault;
 use super::trial::{Seen, Setting, Stop, run, settings};
@@ -128,7 +129,7 @@ pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), Test
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn every_claim_holds_of_a_run_that_comes_to_its_end(plan in plans(), setting in settings()) {

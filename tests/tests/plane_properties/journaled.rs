@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llm_do::{MemoryJournal, Record, StepKind, UsageTree};
+use llm_do::{Record, StepKind, UsageTree};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::cases;
 use super::claims::hold;
 use super::plan::plans;
-use super::trial::{Seen, Setting, Stop, run, settings};
+use super::trial::{Kept, Seen, Setting, Stop, run, run_all, settings};
 
 /// Without a limit on calls: which of several at once is the one too many is for chance to say.
-fn unlimited() -> impl Strategy<Value = Setting> {
+pub(crate) fn unlimited() -> impl Strategy<Value = Setting> {
     settings().prop_map(|setting| Setting { tool_calls: None, ..setting })
 }
 
@@ -22,8 +23,16 @@ fn sorted(mut tree: UsageTree) -> UsageTree {
     tree
 }
 
+/// The result, without the names of workers that were made: those of a run without a journal are others.
+fn nameless(seen: &Seen) -> String {
+    let text = format!("{:?}", seen.result);
+    let (first, rest) = text.split_once("`w").unwrap_or((&text, ""));
+    let after_name = |part: &str| part.split_once('`').map_or_else(String::new, |(_, rest)| rest.to_owned());
+    rest.split("`w").fold(first.to_owned(), |text, part| text + "``" + &after_name(part))
+}
+
 /// How many effects of each call are recorded.
-fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
+pub(crate) fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
     let mut recorded = BTreeMap::new();
     for record in records {
         let id = match (record.kind, &*record.name) {
@@ -73,25 +82,26 @@ fn resumes(first: &Seen, before: &[Record], resumed: &Seen, after: &[Record]) ->
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(cases(48))]
 
     #[test]
     fn a_replay_gives_the_same_and_does_nothing(plan in plans(), setting in unlimited()) {
-        let journal = MemoryJournal::new();
-        let first = run(&plan, &setting, Stop::Never, Some(journal.clone()));
+        let kept = Kept::new();
+        let first = run(&plan, &setting, Stop::Never, Some(&kept));
         hold(&first, &setting, plan.id)?;
-        prop_assert_eq!(&first.result, &run(&plan, &setting, Stop::Never, None).result, "as without a journal");
+        let without = run(&plan, &setting, Stop::Never, None);
+        prop_assert_eq!(nameless(&first), nameless(&without), "as without a journal");
 
-        let again = journal.replayed();
-        let replay = run(&plan, &setting, Stop::Never, Some(again.clone()));
-        resumes(&first, &journal.records(), &replay, &again.records())?;
+        let again = kept.replayed();
+        let replay = run(&plan, &setting, Stop::Never, Some(&again));
+        resumes(&first, &kept.journal.records(), &replay, &again.journal.records())?;
         prop_assert_eq!(replay.effects(), Vec::<u32>::new());
         prop_assert_eq!(replay.requests(), 0);
         // A denial that no model is told of may be decided anew.
         let asked = replay.world.asked.lock().unwrap().clone();
         prop_assert!(asked.is_empty() || !setting.return_denials, "{asked:?}");
         prop_assert!(replay.approved().is_empty());
-        prop_assert_eq!(again.records().len(), journal.records().len());
+        prop_assert_eq!(again.journal.records().len(), kept.journal.records().len());
     }
 
     #[test]
@@ -100,15 +110,15 @@ proptest! {
         setting in unlimited(),
         cut in any::<prop::sample::Index>(),
     ) {
-        let journal = MemoryJournal::new();
-        let first = run(&plan, &setting, Stop::Never, Some(journal.clone()));
-        let mut before = journal.records();
+        let kept = Kept::new();
+        let first = run(&plan, &setting, Stop::Never, Some(&kept));
+        let mut before = kept.journal.records();
         before.truncate(cut.index(before.len() + 1));
 
-        let rest = MemoryJournal::from_records(before.clone());
-        let resumed = run(&plan, &setting, Stop::Never, Some(rest.clone()));
-        resumes(&first, &before, &resumed, &rest.records())?;
-        prop_assert_eq!(lasting(&rest.records()), lasting(&journal.records()));
+        let rest = kept.cut(before.len());
+        let resumed = run(&plan, &setting, Stop::Never, Some(&rest));
+        resumes(&first, &before, &resumed, &rest.journal.records())?;
+        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&kept.journal.records()));
     }
 
     #[test]
@@ -117,15 +127,39 @@ proptest! {
         setting in unlimited(),
         polls in 0..60_usize,
     ) {
-        let whole = MemoryJournal::new();
-        let first = run(&plan, &setting, Stop::Never, Some(whole.clone()));
-        let journal = MemoryJournal::new();
-        let dropped = run(&plan, &setting, Stop::Dropped(polls), Some(journal.clone()));
+        let whole = Kept::new();
+        let first = run(&plan, &setting, Stop::Never, Some(&whole));
+        let kept = Kept::new();
+        let dropped = run(&plan, &setting, Stop::Dropped(polls), Some(&kept));
         hold(&dropped, &setting, plan.id)?;
 
-        let rest = journal.replayed();
-        let resumed = run(&plan, &setting, Stop::Never, Some(rest.clone()));
-        resumes(&first, &journal.records(), &resumed, &rest.records())?;
-        prop_assert_eq!(lasting(&rest.records()), lasting(&whole.records()));
+        let rest = kept.replayed();
+        let resumed = run(&plan, &setting, Stop::Never, Some(&rest));
+        resumes(&first, &kept.journal.records(), &resumed, &rest.journal.records())?;
+        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&whole.journal.records()));
+    }
+
+    #[test]
+    fn runs_of_one_runtime_resume_each_to_what_it_came_to(
+        plan in plans(),
+        other in plans(),
+        setting in unlimited(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        // Equal ones are different runs.
+        let all = [plan.clone(), other, plan];
+        let kept = Kept::new();
+        let (first, world) = run_all(&all, &setting, Some(&kept));
+        let mut before = kept.journal.records();
+        before.truncate(cut.index(before.len() + 1));
+        let rest = kept.cut(before.len());
+        let (resumed, again) = run_all(&all, &setting, Some(&rest));
+        prop_assert_eq!(&resumed, &first);
+        prop_assert_eq!(lasting(&rest.journal.records()), lasting(&kept.journal.records()));
+        let count = |effects: &[u32], id: u32| effects.iter().filter(|effect| **effect == id).count();
+        let (all, again) = (world.effects.lock().unwrap().clone(), again.effects.lock().unwrap().clone());
+        for (id, recorded) in recorded(&before) {
+            prop_assert!(count(&again, id) + recorded <= count(&all, id), "{id}");
+        }
     }
 }

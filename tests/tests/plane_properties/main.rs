@@ -3,7 +3,16 @@
 
 mod claims;
 mod journaled;
+mod modes;
 mod plan;
 mod stopped;
 mod tools;
 mod trial;
+
+use proptest::prelude::ProptestConfig;
+
+/// Draws so many cases, or as many as the variable `PROPTEST_CASES` says.
+fn cases(cases: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases, ..config } }
+}

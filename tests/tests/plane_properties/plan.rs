@@ -1,5 +1,7 @@
 //! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
 
+use std::collections::BTreeMap;
+
 use llm_do::data;
 use proptest::prelude::*;
 
@@ -36,6 +38,8 @@ pub(crate) enum What {
     Composite,
     /// A worker.
     Agent,
+    /// A tool that makes a worker, and calls it.
+    Hire,
 }
 
 /// What the approver says, if it is asked.
@@ -62,6 +66,11 @@ pub(crate) enum End {
 /// What an edited call's id has more.
 const EDITED: u32 = 1_000;
 
+/// Returns the id of a call as it was before any edit.
+pub(crate) fn unedited(id: u32) -> u32 {
+    id % EDITED
+}
+
 impl What {
     /// The name of the tool.
     pub(crate) fn name(self) -> &'static str {
@@ -71,6 +80,7 @@ impl What {
             Self::Look => "look",
             Self::Composite => "composite",
             Self::Agent => "agent",
+            Self::Hire => "hire",
         }
     }
 }
@@ -92,6 +102,15 @@ impl Plan {
         Self { id: self.id + EDITED, ..self.clone() }
     }
 
+    /// How often each call is made at most, by its id as it was before any edit.
+    pub(crate) fn counts(&self) -> BTreeMap<u32, usize> {
+        let mut counts = BTreeMap::from([(self.id, 1)]);
+        for plan in self.made() {
+            plan.counts().into_iter().for_each(|(id, times)| *counts.entry(id).or_default() += times);
+        }
+        counts
+    }
+
     fn number(&mut self, next: &mut u32) {
         self.id = *next;
         *next += 1;
@@ -111,7 +130,7 @@ pub(crate) fn plans() -> impl Strategy<Value = Plan> {
 }
 
 fn calling(inner: impl Strategy<Value = Plan> + 'static) -> impl Strategy<Value = Plan> {
-    let what = prop_oneof![Just(What::Composite), Just(What::Agent)];
+    let what = prop_oneof![4 => Just(What::Composite), 4 => Just(What::Agent), 1 => Just(What::Hire)];
     let calls = prop::collection::vec(inner, 1..4);
     (node(), what, calls).prop_map(|(node, what, calls)| Plan { what, calls, ..node })
 }

@@ -2,12 +2,13 @@
 
 use proptest::prelude::*;
 
+use super::cases;
 use super::claims::hold;
 use super::plan::plans;
 use super::trial::{Stop, run, settings};
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn every_claim_holds_of_a_run_that_is_dropped(plan in plans(), setting in settings(), polls in 0..60_usize) {

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use llm_do::testing::Recorder;
 use llm_do::{
-    CancellationToken, Delivery, Event, EventSink, FromReturn, Limits, MemoryJournal, Policy, RunUsage, Runtime, Tool,
-    UsageTree, WorkerRule,
+    ApprovalMode, CancellationToken, Delivery, Event, EventSink, FromReturn, Limits, MemoryJournal, Policy, Record,
+    RunHandle, RunUsage, Runtime, RuntimeBuilder, StepKind, Tool, UsageTree, WorkerRule, WorkerSpec,
 };
 use proptest::prelude::*;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::plan::{Plan, What};
 use super::tools::{Reviewer, World, agent, composite, model};
@@ -27,6 +28,7 @@ pub(crate) struct Setting {
     pub(crate) return_denials: bool,
     pub(crate) asks_about_workers: bool,
     pub(crate) streams: bool,
+    pub(crate) mode: ApprovalMode,
 }
 
 pub(crate) fn settings() -> impl Strategy<Value = Setting> {
@@ -38,6 +40,7 @@ pub(crate) fn settings() -> impl Strategy<Value = Setting> {
             return_denials,
             asks_about_workers,
             streams,
+            mode: ApprovalMode::Prompt,
         },
     )
 }
@@ -100,45 +103,95 @@ impl EventSink for Canceller {
     }
 }
 
-/// Runs a plan in a process of its own, so to say: a runtime and a world that know of no other run.
-pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, journal: Option<MemoryJournal>) -> Seen {
-    let (world, recorder, token) = (World::default(), Recorder::new(), CancellationToken::new());
-    let limits = setting.tool_calls.map_or_else(Limits::new, |calls| Limits::new().tool_calls(calls));
-    let mut policy = Policy::new();
-    if setting.asks_about_workers {
-        policy = policy.workers(WorkerRule::new().calls(true));
+/// What lasts from one process to the next: a journal, and a folder of the workers that were made.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    pub(crate) journal: MemoryJournal,
+    folder: Arc<TempDir>,
+}
+
+impl Kept {
+    pub(crate) fn new() -> Self {
+        Self { journal: MemoryJournal::new(), folder: Arc::new(tempfile::tempdir().unwrap()) }
     }
-    let mut builder = Runtime::builder()
-        .state(world.clone())
-        .approver(Reviewer(world.clone()))
-        .policy(policy)
-        .force_model(model(world.clone()))
-        .max_depth(setting.max_depth)
-        .limits(limits)
-        .return_permission_errors(setting.return_denials)
-        .streaming(setting.streams)
-        .cancellation(token.clone())
-        .sink(recorder.clone());
+
+    /// As the next process finds it, if this one died after so many records: perhaps between a worker's file and its record.
+    pub(crate) fn cut(&self, at: usize) -> Self {
+        let (mut records, folder) = (self.journal.records(), tempfile::tempdir().unwrap());
+        let is_made = |record: &&Record| record.kind == StepKind::Effect && &*record.name == "made";
+        for made in records.iter().take(at + 1).filter(is_made) {
+            let text = made.input.as_str().unwrap();
+            let name = text.parse::<WorkerSpec>().unwrap().name().to_owned();
+            std::fs::write(folder.path().join(format!("{name}.worker")), text).unwrap();
+        }
+        records.truncate(at);
+        Self { journal: MemoryJournal::from_records(records), folder: Arc::new(folder) }
+    }
+
+    /// As the next process finds it.
+    pub(crate) fn replayed(&self) -> Self {
+        Self { journal: self.journal.replayed(), folder: Arc::clone(&self.folder) }
+    }
+}
+
+/// Runs a plan in a process of its own, so to say: a runtime and a world that know of no other run.
+pub(crate) fn run(plan: &Plan, setting: &Setting, stop: Stop, kept: Option<&Kept>) -> Seen {
+    let (world, recorder, token) = (World::default(), Recorder::new(), CancellationToken::new());
+    let mut builder = builder(setting, &world).cancellation(token.clone()).sink(recorder.clone());
     if let Stop::Cancelled(after) = stop {
         builder = builder.sink(Canceller { left: AtomicUsize::new(after), token });
     }
-    if let Some(journal) = journal {
-        builder = builder.journal(journal);
-    }
-    let runtime = builder.build().unwrap();
+    let runtime = keeping(builder, kept).build().unwrap();
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let plan = plan.clone();
-    let (result, handle) = match plan.what {
-        What::Agent => tokio.block_on(root(&runtime, agent { plan }, stop)),
-        _ => tokio.block_on(root(&runtime, composite { plan }, stop)),
-    };
+    let (result, handle) = tokio.block_on(root(&runtime, plan.clone(), stop));
     // Waits for what still runs off the async threads.
     drop(tokio);
     let history = handle.history().messages().to_vec();
     Seen { result, events: recorder.events(), usage: handle.usage(), tree: handle.usage_tree(), history, world }
 }
 
-async fn root<T>(runtime: &Runtime, call: T, stop: Stop) -> (Option<Result<Value, String>>, llm_do::RunHandle)
+/// Runs plans one after the other on one runtime, and returns what each came to.
+pub(crate) fn run_all(plans: &[Plan], setting: &Setting, kept: Option<&Kept>) -> (Vec<Result<Value, String>>, World) {
+    let world = World::default();
+    let runtime = keeping(builder(setting, &world), kept).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let run = |plan: &Plan| tokio.block_on(root(&runtime, plan.clone(), Stop::Never)).0.unwrap();
+    let results = plans.iter().map(run).collect();
+    drop(tokio);
+    (results, world)
+}
+
+fn keeping(builder: RuntimeBuilder, kept: Option<&Kept>) -> RuntimeBuilder {
+    let Some(Kept { journal, folder }) = kept else { return builder };
+    builder.journal(journal.clone()).worker_store(folder.path()).worker_dir(folder.path())
+}
+
+fn builder(setting: &Setting, world: &World) -> RuntimeBuilder {
+    let limits = setting.tool_calls.map_or_else(Limits::new, |calls| Limits::new().tool_calls(calls));
+    let mut policy = Policy::new();
+    if setting.asks_about_workers {
+        policy = policy.workers(WorkerRule::new().calls(true));
+    }
+    Runtime::builder()
+        .state(world.clone())
+        .approver(Reviewer(world.clone()))
+        .approval_mode(setting.mode)
+        .policy(policy)
+        .force_model(model(world.clone()))
+        .max_depth(setting.max_depth)
+        .limits(limits)
+        .return_permission_errors(setting.return_denials)
+        .streaming(setting.streams)
+}
+
+async fn root(runtime: &Runtime, plan: Plan, stop: Stop) -> (Option<Result<Value, String>>, RunHandle) {
+    match plan.what {
+        What::Agent => started(runtime, agent { plan }, stop).await,
+        _ => started(runtime, composite { plan }, stop).await,
+    }
+}
+
+async fn started<T>(runtime: &Runtime, call: T, stop: Stop) -> (Option<Result<Value, String>>, RunHandle)
 where
     T: Tool<Output: FromReturn + Into<Value>>,
 {
