@@ -103,6 +103,8 @@ mod usage;
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
+#[doc(hidden)]
+pub use self::attachment::{FoundFile, find_files, found_path};
 pub use self::catalog::{ModelProvider, model};
 pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;

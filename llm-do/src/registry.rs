@@ -13,7 +13,7 @@ use foldhash::fast::RandomState;
 
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
-pub(crate) use self::prepared::{Briefing, Prepared};
+pub(crate) use self::prepared::{Briefing, Prepared, Shown};
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;

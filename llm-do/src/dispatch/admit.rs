@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Run;
 use super::perform::decode;
 use super::record::place;
+use super::{Plane, Run};
 use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
@@ -38,8 +38,8 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
-        let prepared = decode(&tool, arguments)?;
+    pub(super) fn new(plane: &Plane, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+        let prepared = decode(&tool, arguments, plane.reads_arguments(&tool))?;
         Ok(Self { tool, prepared })
     }
 }
@@ -111,6 +111,9 @@ impl Run {
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
+        // Before anybody is asked; given back if the call is refused, which then has used nothing.
+        let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
+        let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
         if let Some(asked) = self.ruled(ctx, &tool, &prepared)? {
             Box::pin(self.approve(ctx, &tool, &mut prepared, *asked)).await?;
         }
@@ -118,9 +121,8 @@ impl Run {
             // As they were approved, since calls below are held to what runs.
             drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
         }
-        // Last, since it counts: a call that is refused uses nothing.
-        if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
-            caller.add_tool_call()?;
+        if let Some(reserved) = reserved {
+            reserved.make();
         }
         Ok(Admitted { tool, prepared, visit })
     }
