@@ -1,7 +1,7 @@
 //! Nobody is asked about a call that a limit then refuses, and of two that race for the last unit one runs.
 
 use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::testing::FunctionModel;
 use llm_do::{
     ApprovalInbox, Decision, Limits, Money, PendingApproval, Policy, Response, ResponsePart, RuntimeBuilder, Usage,
     WorkerRule,
@@ -99,6 +99,14 @@ async fn of_two_calls_that_race_for_the_last_unit_exactly_one_runs() {
     assert!(inbox.next().await.map(PendingApproval::approve).is_none(), "there was one question");
 }
 
+/// A model of unknown price, whose answers take two tokens.
+fn answering() -> FunctionModel {
+    FunctionModel::new(|_| {
+        let parts = vec![ResponsePart::Text { text: "x".into() }];
+        Ok(Response::new("test", parts, Usage::of_request(1, 1)))
+    })
+}
+
 fn asking(approver: &Scripted) -> RuntimeBuilder {
     let policy = Policy::new().workers(WorkerRule::new().calls(true));
     Runtime::builder().policy(policy).approver(approver.clone())
@@ -112,7 +120,7 @@ async fn nobody_is_asked_about_a_worker_whose_first_request_would_be_refused() {
         (Limits::new().cost(Money::from_dollars(1)), 0),
     ] {
         let approver = Scripted::approving();
-        let builder = asking(&approver).force_model(TestModel::new().text("x")).limits(limits.clone());
+        let builder = asking(&approver).force_model(answering()).limits(limits.clone());
         let error = llm_do::chain(&builder.build().unwrap().run(thinks {}).await.unwrap_err());
         assert!(error.contains("is limited to"), "{error}");
         assert_eq!(approver.asked().len(), asked, "{limits:?}");
@@ -130,11 +138,7 @@ async fn nobody_is_asked_about_a_worker_that_has_no_model() {
 #[tokio::test]
 async fn of_two_requests_that_race_for_the_last_unit_exactly_one_is_made() {
     for _ in 0..50 {
-        let model = FunctionModel::new(|_| {
-            let parts = vec![ResponsePart::Text { text: "x".into() }];
-            Ok(Response::new("test", parts, Usage::of_request(1, 1)))
-        });
-        let builder = Runtime::builder().force_model(model).limits(Limits::new().requests(1));
+        let builder = Runtime::builder().force_model(answering()).limits(Limits::new().requests(1));
         assert_eq!(builder.build().unwrap().run(thinks_at_once {}).await.unwrap(), 1);
     }
 }
