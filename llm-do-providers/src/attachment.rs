@@ -1,5 +1,7 @@
 //! Files as parts of messages.
 
+mod found;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +10,8 @@ use base64::display::Base64Display;
 use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use self::found::{FoundFile, find_files, found_path};
 
 /// A file that goes with a message: an image, a PDF, audio, text.
 ///
@@ -25,13 +29,49 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// let message = Message::User { parts: vec![question, UserPart::Attachment(note)] };
 /// # _ = message;
 /// ```
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Read")]
 pub struct Attachment {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     media_type: String,
-    #[serde(serialize_with = "serialize_bytes", deserialize_with = "deserialize_bytes")]
     data: Arc<[u8]>,
+}
+
+/// A file as it is read from JSON.
+#[derive(Deserialize)]
+struct Read {
+    #[serde(default)]
+    name: Option<String>,
+    media_type: String,
+    #[serde(deserialize_with = "deserialize_bytes")]
+    data: Arc<[u8]>,
+}
+
+impl From<Read> for Attachment {
+    fn from(Read { name, media_type, data }: Read) -> Self {
+        let file = Self { name, media_type, data };
+        found::found(|| FoundFile::Data(file.clone()));
+        file
+    }
+}
+
+/// A file as it is written to JSON.
+#[derive(Serialize)]
+#[serde(rename = "Attachment")]
+struct Written<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    media_type: &'a str,
+    #[serde(serialize_with = "serialize_bytes")]
+    data: &'a [u8],
+}
+
+impl Serialize for Attachment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        found::found(|| FoundFile::Data(self.clone()));
+        let Self { name, media_type, data } = self;
+        Written { name: name.as_deref(), media_type, data }.serialize(serializer)
+    }
 }
 
 impl Attachment {

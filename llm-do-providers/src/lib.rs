@@ -104,6 +104,8 @@ mod usage;
 #[cfg(feature = "anthropic")]
 pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
+#[doc(hidden)]
+pub use self::attachment::{FoundFile, find_files, found_path};
 pub use self::catalog::{ModelProvider, check_model_name, is_model_name, model, provider_collisions, unknown_model};
 pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde_json::{Value, json};
+
 /// A tool that the provider runs on its servers while it answers.
 ///
-/// No call of it reaches us, so no approval is asked for, whatever the policy says: to name it for a worker is to approve of
-/// all that its model does with it.
+/// No single use of it reaches us, so an approval is about the tool for a whole call of a worker: by default, to name it for
+/// a worker approves of all that its model does with it, and `Policy::server_side_tools` of `llm-do` sets another rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerSideTool {
@@ -23,9 +25,9 @@ impl ServerSideTool {
     /// A search of the web, with nothing set.
     pub const WEB_SEARCH: Self = Self::WebSearch(WebSearch::NEW);
 
-    /// Every tool there is.
-    #[cfg(feature = "testing")]
-    pub(crate) const ALL: &[Self] = &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
+    /// Every tool, with nothing set. Not public API: for checks of names.
+    #[doc(hidden)]
+    pub const ALL: &[Self] = &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
 
     /// Returns the name in `server_side_tools` of a worker, such as `web_search`.
     #[must_use]
@@ -36,6 +38,22 @@ impl ServerSideTool {
             Self::CodeExecution => "code_execution",
             Self::ImageGeneration => "image_generation",
         }
+    }
+
+    /// Returns its options as JSON: an object of those that are set.
+    #[must_use]
+    pub fn options(&self) -> Value {
+        let Self::WebSearch(search) = self else { return json!({}) };
+        let options = [
+            ("max_uses", json!(search.max_uses)),
+            ("allowed_domains", json!(search.allowed_domains)),
+            ("blocked_domains", json!(search.blocked_domains)),
+        ];
+        options
+            .into_iter()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
     }
 
     /// Returns whether `other` is the same tool, whatever is set of either.

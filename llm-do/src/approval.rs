@@ -14,6 +14,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use llm_do_providers::ServerSideTool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +26,7 @@ pub(crate) use self::memory::{RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
-use self::rules::{Lazy, Make, Rules};
+use self::rules::{Lazy, Make, Rules, SourcedRule};
 use crate::error::Fault;
 use crate::event::{ApprovalScope, Caller, Judge, RuleSource};
 use crate::registry::{Prepared, Registered, Registry};
@@ -211,6 +212,28 @@ impl Approvals {
         Ok(Proposal { source: found.source.clone(), state })
     }
 
+    /// Returns whether the policy blocks a server-side tool, whoever wants to use it.
+    pub(crate) fn blocks_server_side(&self, tool: &ServerSideTool) -> bool {
+        self.rules.server_side(tool.name()).rule.is_blocked()
+    }
+
+    /// Finds the rule for a server-side tool that a worker names.
+    pub(crate) fn propose_server_side(&self, request: ApprovalRequest) -> Proposal {
+        let SourcedRule { rule, source } = self.rules.server_side_call(&request);
+        let state = ruled(&rule).map_or_else(|| State::Asked(Box::new(request)), State::Ruled);
+        Proposal { source, state }
+    }
+
+    /// Puts the question about a server-side tool, as [`question`](Self::question) does about a call.
+    pub(crate) fn question_server_side(&self, request: ApprovalRequest, run: &RunScope) -> Question {
+        let check = |request: &ApprovalRequest| -> Check {
+            let arguments = request.arguments.clone();
+            let fixed = "the options of a server-side tool cannot be edited: approve or deny it";
+            Box::new(move |edited| if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) })
+        };
+        self.put(request, run, check)
+    }
+
     /// Finds the rule for a call about which nobody can be asked, whatever the mode, and nothing is remembered.
     pub(crate) fn propose_unasked(
         &self,
@@ -252,8 +275,17 @@ impl Approvals {
         &self,
         tool: &Arc<Registered>,
         by: Caller,
+        request: ApprovalRequest,
+        run: &RunScope,
+    ) -> Question {
+        self.put(request, run, |request| self.check(tool, by, request))
+    }
+
+    fn put(
+        &self,
         mut request: ApprovalRequest,
         run: &RunScope,
+        check: impl FnOnce(&ApprovalRequest) -> Check,
     ) -> Question {
         // Of the row only where the desk puts it there.
         request.position = 0;
@@ -268,7 +300,7 @@ impl Approvals {
                 known(request, Answer::denied(reason, Judge::Policy))
             }
             (ApprovalMode::Prompt, Some(desk)) => {
-                let check = self.check(tool, by, &request);
+                let check = check(&request);
                 match desk.file(request, run, check) {
                     Filed::Remembered(request) => known(request, Answer::approved(Judge::Memory)),
                     Filed::Asked(request, coming) => Question { request, answer: Waiting::Coming(coming) },
@@ -283,9 +315,13 @@ impl Approvals {
         Box::new(move |edited| {
             // Whoever gave them reads what is wrong with them.
             let told = |fault: Fault| fault.told().to_owned();
-            let decoded = Prepared::decode(&tool, edited).map_err(told)?;
-            let arguments = decoded.arguments().map_err(told)?.into_owned();
-            let edited = || Ok(ApprovalRequest { arguments: arguments.clone(), ..request.clone() });
+            let decoded = Prepared::decode(&tool, edited, true).map_err(told)?;
+            let edited = || {
+                let mut request = request.clone();
+                request.show(decoded.shown()?);
+                Ok(request)
+            };
+            let arguments = edited().map_err(told)?.arguments;
             let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(told)?;
             match &found.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),

@@ -4,15 +4,18 @@
 //! that they cannot disagree.
 
 mod fields;
+mod given;
 mod parameter;
 mod properties;
 
+use llm_do_providers::find_files;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
 pub use self::fields::Fields;
+pub(crate) use self::given::{complete, is_told};
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
@@ -78,8 +81,21 @@ pub(crate) fn samples<T: Arguments>() -> Vec<Sample> {
     T::PARAMETERS.iter().flat_map(|parameter| parameter.samples()).collect()
 }
 
-/// Reads arguments, and the files of prompts among them; an argument that no parameter takes is a fault.
+/// Reads arguments, and the files among them, at any depth; an argument that no parameter takes is a fault.
 pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
+    let (result, found) = find_files(|| read_all::<T>(arguments));
+    let (arguments, of_prompts) = result?;
+    if found.is_empty() && of_prompts.is_empty() {
+        return Ok((arguments, Vec::new()));
+    }
+    // As they are written: what was read may belong to a variant that did not fit in the end.
+    let (_, written) = find_files(|| write(&arguments));
+    let files = if written.is_empty() { found } else { written };
+    Ok((arguments, files.into_iter().map(Attached::from).collect()))
+}
+
+/// Reads arguments, and the files of those that are prompts.
+fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
     let mut fields = Fields::of(arguments)?;
     let arguments = T::read(&mut fields)?;
     let attached = fields.finish(|| Properties::of::<T>(&mut SchemaGenerator::default()).names())?;

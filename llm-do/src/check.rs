@@ -9,7 +9,7 @@ use crate::runtime::{BuildError, RuntimeBuilder};
 ///
 /// It panics with every fault: names that collide or stand for nothing, state that tools take and the builder was not
 /// given, schemas that are none or refer to nothing, defaults and examples that cannot be read or do not follow their
-/// schema, models that are malformed or of a provider that is not linked, entries that declare a worker without a model.
+/// schema, fields of arguments that are skipped when they are written (`#[serde(skip_serializing)]`), models that are malformed or of a provider that is not linked, entries that declare a worker without a model.
 /// Give it the builder that your application uses, so that it knows the state and the model; without one, a tool that takes
 /// a `State<T>` is a fault. Where the model is chosen when the program is started, give the builder one here, such as
 /// `runtime().default_model("openai:gpt-5-mini")`; with [`force_model`](crate::RuntimeBuilder::force_model), no model is
@@ -105,7 +105,9 @@ fn of_item(item: &Registered) -> Vec<String> {
     let schemas = [("arguments", Some(item.parameters())), ("output", output.as_ref())];
     let faults = schemas.into_iter().filter_map(|(what, schema)| of_schema(what, schema?));
     let place = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
-    faults.chain(of_samples(item)).map(place).collect()
+    let unwritten =
+        item.unwritten().map(|field| format!("`{field}` is skipped when it is written: typed calls lose it"));
+    faults.chain(of_samples(item)).chain(unwritten).map(place).collect()
 }
 
 /// Says why the validator does not take a schema: it is none, or refers to nothing.

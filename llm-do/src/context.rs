@@ -26,6 +26,7 @@ pub(crate) use self::frame::{CallFrame, Variant};
 pub(crate) use self::host::{Given, Host};
 pub use self::inject::{FromContext, State, StateKey};
 pub(crate) use self::journaled::{Came, Way};
+pub(crate) use self::metered::RequestUnderWay;
 pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::declared::{Callee, Declared};
@@ -84,6 +85,7 @@ impl<S> CallContext<S> {
     {
         Box::pin(async move {
             let arguments = to_arguments(&call)?;
+            self.scope.host.refuse_unwritten(T::NAME)?;
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })
     }
@@ -143,7 +145,8 @@ impl<S> CallContext<S> {
         State::from_any(self.scope.host.state(TypeId::of::<T>())?)
     }
 
-    /// Returns the files that came with the call's prompt: those of each argument that is a [`Prompt`](crate::Prompt).
+    /// Returns the files among the call's arguments: those of each [`Prompt`](crate::Prompt), and each
+    /// [`Attached`] and [`Attachment`](crate::Attachment), at any depth.
     ///
     /// They are those of this call alone, not of one that it is below of. A path among them is not read yet:
     /// [`attachment`](Self::attachment) reads it.
@@ -152,7 +155,7 @@ impl<S> CallContext<S> {
         self.frame().attached.get().map_or(&[], Vec::as_slice)
     }
 
-    /// Keeps the files that came with the call's prompt.
+    /// Keeps the files that were among the call's arguments.
     pub(crate) fn attach(&self, files: Vec<Attached>) {
         if !files.is_empty() {
             // A call is decoded once, so that there are none yet.

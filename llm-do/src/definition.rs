@@ -81,11 +81,14 @@ pub(crate) trait Start: Send {
     /// Writes the arguments out again, defaults filled in: only where somebody reads them.
     fn written(&self) -> Result<Value, Fault>;
 
+    /// Returns whether files were among them.
+    fn has_files(&self) -> bool;
+
     /// Begins to run.
     fn start(self: Box<Self>, ctx: &CallContext) -> Running;
 }
 
-/// Decoded arguments, and the files of prompts among them.
+/// Decoded arguments, and the files among them.
 struct Decoded<T> {
     arguments: T,
     attached: Vec<Attached>,
@@ -94,6 +97,10 @@ struct Decoded<T> {
 impl<T: Function> Start for Decoded<T> {
     fn written(&self) -> Result<Value, Fault> {
         argument::write(&self.arguments)
+    }
+
+    fn has_files(&self) -> bool {
+        !self.attached.is_empty()
     }
 
     fn start(self: Box<Self>, ctx: &CallContext) -> Running {

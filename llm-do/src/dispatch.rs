@@ -10,6 +10,7 @@ mod perform;
 mod record;
 mod root;
 mod run_settings;
+mod server_side;
 mod shadow;
 mod subtask;
 
@@ -88,6 +89,12 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
+    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
+    fn reads_arguments(&self, tool: &Registered) -> bool {
+        let is_recorded = self.journal.is_some() || !self.sinks.is_empty();
+        is_recorded || self.guards.is_some() || self.shadows.watch(tool) || self.approvals.pre_approved(tool).is_none()
+    }
+
     /// Returns the guards that see what is done by `ctx`, if there are any.
     fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())

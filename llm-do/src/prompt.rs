@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use llm_do_providers::{Attachment, Message, UserPart};
+use llm_do_providers::{Attachment, FoundFile, Message, UserPart, found_path};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub(crate) use self::file::read;
 #[cfg(feature = "cli")]
@@ -53,9 +53,28 @@ pub struct Prompt {
 #[non_exhaustive]
 pub enum Attached {
     /// One below the project's root, read when a model is asked.
+    #[serde(serialize_with = "write_path", deserialize_with = "read_path")]
     Path(PathBuf),
     /// One that is here.
     Data(#[schemars(with = "Data")] Attachment),
+}
+
+fn read_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    PathBuf::deserialize(deserializer).inspect(|path| found_path(path))
+}
+
+fn write_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    found_path(path);
+    path.serialize(serializer)
+}
+
+impl From<FoundFile> for Attached {
+    fn from(found: FoundFile) -> Self {
+        match found {
+            FoundFile::Path(path) => Self::Path(path),
+            FoundFile::Data(file) => Self::Data(file),
+        }
+    }
 }
 
 /// A file with its bytes, as JSON.

@@ -14,7 +14,7 @@ use llm_do_providers::provider_collisions;
 
 use self::names::{Names, Written, collisions};
 pub(crate) use self::plan::WorkerPlan;
-pub(crate) use self::prepared::{Briefing, Prepared};
+pub(crate) use self::prepared::{Briefing, Prepared, Shown};
 pub use self::registered::Registered;
 pub(crate) use self::registered::{Code, Origin};
 use crate::context::StateKey;

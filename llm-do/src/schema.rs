@@ -35,6 +35,22 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
     schema
 }
 
+/// Returns the first property that a schema says is read and never written, at any depth.
+pub(crate) fn unwritten(schema: &Value) -> Option<String> {
+    match schema {
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| match value {
+            Value::Object(properties) if key == "properties" => {
+                let is_unwritten = |property: &Value| property.get("writeOnly") == Some(&Value::Bool(true));
+                let own = properties.iter().find(|(_, property)| is_unwritten(property)).map(|(name, _)| name.clone());
+                own.or_else(|| properties.values().find_map(unwritten))
+            }
+            value => unwritten(value),
+        }),
+        Value::Array(items) => items.iter().find_map(unwritten),
+        _ => None,
+    }
+}
+
 /// The property that holds an output whose schema is no object: providers only take objects.
 pub(crate) const WRAPPER: &str = "result";
 

@@ -75,53 +75,144 @@ impl Sum for RunUsage {
 }
 
 /// The meter of one call; its callers' are told as well.
+///
+/// A unit of a limit is reserved before it is used, in one step with the check, so that of two that race for the last one
+/// exactly one gets it.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     tool_calls: AtomicU64,
-    requests_under_way: AtomicU64,
+    /// Tool calls that are made or reserved.
+    claimed_calls: AtomicU64,
     /// Of models, which most calls do not use.
-    models: Rare<ModelUsage>,
+    models: Rare<Requests>,
+}
+
+#[derive(Debug, Default)]
+struct Requests {
+    used: ModelUsage,
+    under_way: u64,
 }
 
 impl Meter {
-    /// Counts a request as under way.
-    pub(crate) fn begin_request(&self) {
-        self.requests_under_way.fetch_add(1, Ordering::Relaxed);
+    /// Reserves a request to a model, unless that would exceed `limits`.
+    pub(crate) fn reserve_request(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+        let mut models = self.models.get_or_default();
+        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.under_way));
+        exceeded.map_or(Ok(()), Err)?;
+        models.under_way += 1;
+        Ok(())
     }
 
-    /// Counts it no more: it is answered, or given up.
-    pub(crate) fn end_request(&self) {
-        self.requests_under_way.fetch_sub(1, Ordering::Relaxed);
+    /// Returns what a request would exceed.
+    pub(crate) fn request_exceeds(&self, limits: &Limits) -> Option<Exceeded> {
+        let models = self.models.get().map(|models| (models.used(), models.under_way));
+        let (used, under_way) = models.unwrap_or_default();
+        limits.request_exceeds(&used, under_way)
     }
 
-    pub(crate) fn requests_under_way(&self) -> u64 {
-        self.requests_under_way.load(Ordering::Relaxed)
+    /// Gives a reserved request back.
+    pub(crate) fn release_request(&self) {
+        let mut models = self.models.get_or_default();
+        models.under_way = models.under_way.saturating_sub(1);
     }
 
-    /// Adds one request to a model, and what it cost, if that is known.
-    pub(crate) fn add_request(&self, usage: Usage, cost: Option<Money>) {
-        *self.models.get_or_default() += ModelUsage { usage, cost: Cost::of_request(cost) };
+    /// Puts what a request used in the place of its reservation.
+    pub(crate) fn finish_request(&self, usage: Usage, cost: Option<Money>) {
+        let mut models = self.models.get_or_default();
+        models.under_way = models.under_way.saturating_sub(1);
+        models.used += ModelUsage { usage, cost: Cost::of_request(cost) };
     }
 
-    /// Adds one call of a tool.
-    pub(crate) fn add_tool_call(&self) {
+    /// Reserves a call of a tool, unless that would exceed `limits`.
+    pub(crate) fn reserve_tool_call(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+        let Some(limits) = limits else {
+            self.claimed_calls.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        };
+        let mut claimed = self.claimed_calls.load(Ordering::Relaxed);
+        loop {
+            let made = self.tool_calls.load(Ordering::Relaxed).min(claimed);
+            let used = RunUsage { tool_calls: made, ..RunUsage::default() };
+            if let Some(exceeded) = limits.tool_call_exceeds(&used, claimed - made) {
+                return Err(exceeded);
+            }
+            let order = Ordering::Relaxed;
+            match self.claimed_calls.compare_exchange_weak(claimed, claimed + 1, order, order) {
+                Ok(_) => return Ok(()),
+                Err(now) => claimed = now,
+            }
+        }
+    }
+
+    /// Gives a reserved call of a tool back.
+    pub(crate) fn release_tool_call(&self) {
+        self.claimed_calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a reserved call of a tool as made.
+    pub(crate) fn make_tool_call(&self) {
         self.tool_calls.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Takes back one call of a tool, which a limit did not allow.
-    pub(crate) fn take_tool_call(&self) {
-        self.tool_calls.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Adds what was used elsewhere.
     pub(crate) fn add(&self, used: RunUsage) {
+        self.claimed_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
         self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
-        *self.models.get_or_default() += ModelUsage { usage: used.model, cost: used.cost };
+        self.models.get_or_default().used += ModelUsage { usage: used.model, cost: used.cost };
     }
 
-    /// Returns what was used so far.
+    /// Returns what was used so far; what is only reserved is not.
     pub(crate) fn used(&self) -> RunUsage {
-        let ModelUsage { usage, cost } = self.models.get().map(|models| *models).unwrap_or_default();
-        RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), model: usage, cost }
+        let models = self.models.get().map(|models| models.used()).unwrap_or_default();
+        RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }
+    }
+}
+
+impl Requests {
+    fn used(&self) -> RunUsage {
+        let ModelUsage { usage, cost } = self.used;
+        RunUsage { tool_calls: 0, model: usage, cost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::{Limits, Meter};
+
+    /// Returns how many of eight threads get a unit of what has three.
+    fn winners(take: impl Fn(&Meter) -> bool + Sync) -> usize {
+        let (meter, start) = (Meter::default(), Barrier::new(8));
+        let race = || {
+            start.wait();
+            take(&meter)
+        };
+        std::thread::scope(|scope| {
+            let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
+            racers.into_iter().map(|racer| racer.join().unwrap()).filter(|won| *won).count()
+        })
+    }
+
+    #[test]
+    fn of_those_that_race_for_the_last_units_as_many_get_one_as_there_are() {
+        let limits = Limits::new().tool_calls(3).requests(3);
+        for _ in 0..100 {
+            assert_eq!(winners(|meter| meter.reserve_tool_call(Some(&limits)).is_ok()), 3);
+            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits)).is_ok()), 3);
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_had_again_and_was_never_used() {
+        let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
+        for _ in 0..2 {
+            meter.reserve_tool_call(Some(&limits)).unwrap();
+            meter.reserve_request(Some(&limits)).unwrap();
+            assert!(meter.reserve_tool_call(Some(&limits)).is_err() && meter.reserve_request(Some(&limits)).is_err());
+            assert_eq!(meter.used(), super::RunUsage::default());
+            meter.release_tool_call();
+            meter.release_request();
+        }
     }
 }

@@ -60,6 +60,8 @@ struct Asked {
     instructions: Option<Arc<str>>,
     /// What a guard put in the place of the worker's own.
     settings: Option<Arc<Settings>>,
+    /// What a guard left of the worker's own.
+    server_side_tools: Option<Arc<[ServerSideTool]>>,
 }
 
 /// The turns of a call under way: whatever becomes of it, what was said is kept.
@@ -79,7 +81,7 @@ impl Drop for Talk {
 impl Asked {
     /// Returns what the worker asks of itself.
     fn of(turns: &Turns) -> Self {
-        Self { messages: Arc::clone(turns.messages()), instructions: None, settings: None }
+        Self { messages: Arc::clone(turns.messages()), instructions: None, settings: None, server_side_tools: None }
     }
 }
 
@@ -156,21 +158,22 @@ impl WorkerRun {
 
     /// Asks the model once, until it has answered or the run is cancelled.
     async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Response, CallError> {
-        let _counted = self.ctx.begin_request(&self.model_name, self.prices.price(&self.model_name).is_some())?;
+        let is_priced = self.prices.price(&self.model_name).is_some();
+        let under_way = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
         self.ctx.emit(|| EventKind::ModelRequest {
             model: Arc::clone(&self.model_name),
             turn: turns.turn() + 1,
             messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let local = Arc::clone(self).send(asked.clone(), turns.turn());
+        let local = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
         let input = || self.input(turns, &asked);
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
             answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer,
         };
-        self.count_ended(&answer);
+        self.count_ended(&under_way, &answer);
         if let Ok(response) = &answer {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
@@ -193,8 +196,8 @@ impl WorkerRun {
     /// A model that gives its output through a tool must call one in each answer: that one, if there is no other.
     ///
     /// Where the provider runs tools of its own, that would keep the model from them.
-    fn tool_choice(&self) -> ToolChoice<'_> {
-        if !self.server_side_tools.is_empty() {
+    fn tool_choice(&self, server_side_tools: &[ServerSideTool]) -> ToolChoice<'_> {
+        if !server_side_tools.is_empty() {
             return ToolChoice::Auto;
         }
         match (self.output.tool(), self.tools.len()) {
@@ -206,11 +209,12 @@ impl WorkerRun {
 
     async fn answer(&self, asked: &Asked, answers: u32) -> Result<Response, CallError> {
         let instructions = asked.instructions.as_ref().unwrap_or(&self.instructions);
+        let server_side_tools = asked.server_side_tools.as_deref().unwrap_or(&self.server_side_tools);
         let request = Request::new(&asked.messages, asked.settings.as_deref().unwrap_or(&self.settings))
             .instructions(Some(&**instructions).filter(|text| !text.is_empty()))
             .tools(&self.tools)
-            .tool_choice(self.tool_choice())
-            .server_side_tools(&self.server_side_tools)
+            .tool_choice(self.tool_choice(server_side_tools))
+            .server_side_tools(server_side_tools)
             .output(self.output.schema())
             .hint(RequestHint::new().answers(answers).prompted_output(self.output.prompted()));
         let failed = |source| self.failed(source);

@@ -16,6 +16,8 @@ pub(super) struct EqualCall {
     tool: Arc<str>,
     /// As canonical JSON.
     arguments: String,
+    /// The same of what they do not tell.
+    given: Option<String>,
     /// What tells the tool from others of its name.
     variant: Option<Variant>,
 }
@@ -45,7 +47,8 @@ pub(crate) struct RunScope {
 impl EqualCall {
     pub(super) fn of(request: &ApprovalRequest) -> Self {
         let arguments = canonical(&request.arguments).to_string();
-        Self { tool: Arc::clone(&request.tool), arguments, variant: request.variant.clone() }
+        let given = request.given.as_ref().map(|given| canonical(given).to_string());
+        Self { tool: Arc::clone(&request.tool), arguments, given, variant: request.variant.clone() }
     }
 }
 

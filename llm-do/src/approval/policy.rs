@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use llm_do_providers::ServerSideTool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,6 +26,10 @@ pub struct Policy {
     pub(super) workers: WorkerRule,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) worker_overrides: BTreeMap<Arc<str>, WorkerRule>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) server_side_tools: Option<Rule>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) server_side_overrides: BTreeMap<Arc<str>, Rule>,
     #[serde(skip)]
     pub(super) decide: Option<Arc<Decide>>,
 }
@@ -67,9 +72,39 @@ impl Policy {
         self
     }
 
+    /// Sets the rule for all server-side tools. Default: pre-approved, since the author of a worker names them for it.
+    ///
+    /// A server-side tool that is blocked or denied is left out of the worker's requests, and a
+    /// [`CallRefused`](crate::EventKind::CallRefused) of its name says so; the worker runs without it. With
+    /// [`Rule::Ask`], the approver is asked once for each call of a worker, before its first request.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::{Policy, Rule};
+    ///
+    /// let policy = Policy::new()
+    ///     .server_side_tools(Rule::blocked("nothing of ours leaves for a search"))
+    ///     .server_side_tool("code_execution", Rule::Ask);
+    /// # _ = policy;
+    /// ```
+    #[must_use]
+    pub fn server_side_tools(mut self, rule: Rule) -> Self {
+        self.server_side_tools = Some(rule);
+        self
+    }
+
+    /// Sets the rule for one server-side tool, such as `web_search`, in the place of the rule for all. Default: none.
+    #[must_use]
+    pub fn server_side_tool(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
+        self.server_side_overrides.insert(name.into(), rule);
+        self
+    }
+
     /// Asks `decide` first about each call that is not the user's own. Default: nobody.
     ///
-    /// `None` leaves the call to the other rules. It cannot free what another rule blocks, and is not asked about that.
+    /// It is asked about a worker's server-side tools too, once for each call of the worker: then
+    /// [`is_server_side`](ProposedCall::is_server_side) is set. `None` leaves the call to the other rules. It cannot free what another rule blocks, and is not asked about that.
     /// It is called for every call, so it must be quick; if it panics, the call is blocked.
     #[must_use]
     pub fn decide_with(mut self, decide: impl Fn(&ProposedCall<'_>) -> Option<Rule> + Send + Sync + 'static) -> Self {
@@ -84,9 +119,12 @@ impl Policy {
         let workers = registry.iter().filter(|item| item.kind() == Kind::Worker);
         let workers: Vec<_> = workers.map(|item| item.name()).collect();
         let (tool, toolset) = (("tool", &*items), ("toolset", &*toolsets));
+        let server_side: Vec<_> = ServerSideTool::ALL.iter().map(ServerSideTool::name).collect();
+        let server_side = ("server-side tool", &*server_side);
         let rules = unknown(self.tools.keys(), tool, toolset)
             .chain(unknown(self.toolsets.keys(), toolset, tool))
-            .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool));
+            .chain(unknown(self.worker_overrides.keys(), ("worker", &workers), tool))
+            .chain(unknown(self.server_side_overrides.keys(), server_side, tool));
         rules.collect()
     }
 }
@@ -112,6 +150,8 @@ impl fmt::Debug for Policy {
             .field("toolsets", &self.toolsets)
             .field("workers", &self.workers)
             .field("worker_overrides", &self.worker_overrides)
+            .field("server_side_tools", &self.server_side_tools)
+            .field("server_side_overrides", &self.server_side_overrides)
             .field("decide", &self.decide.as_ref().map(|_| ".."))
             .finish()
     }
@@ -140,8 +180,11 @@ impl WorkerRule {
         self
     }
 
-    /// Sets whether a call is asked about that is given files: by an argument `attachments`, or one in a
-    /// [`Prompt`](crate::Prompt). Default: unsaid.
+    /// Sets whether a call is asked about that is given files. Default: unsaid.
+    ///
+    /// Files are those of each [`Prompt`](crate::Prompt), each [`Attached`](crate::Attached) and each
+    /// [`Attachment`](crate::Attachment) that is decoded, at any depth of the arguments and under any name. A worker whose
+    /// input is a JSON schema is given none: it has no argument of these types.
     ///
     /// What the body of a worker attaches by itself is code, and not asked about.
     pub fn attachments(mut self, ask: bool) -> Self {
@@ -181,6 +224,9 @@ pub struct ProposedCall<'a> {
     pub caller: &'a str,
     /// Whether code or a model calls.
     pub by: Caller,
+    /// Whether it is a server-side tool, which the model's provider runs: then `arguments` are its options, and `caller`
+    /// is the worker that names it.
+    pub is_server_side: bool,
 }
 
 impl<'a> ProposedCall<'a> {
@@ -188,6 +234,6 @@ impl<'a> ProposedCall<'a> {
     #[must_use]
     pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
         let effect = Effect::Undeclared;
-        Self { tool, kind: Kind::Tool, effect, arguments, caller: "", by: Caller::Model }
+        Self { tool, kind: Kind::Tool, effect, arguments, caller: "", by: Caller::Model, is_server_side: false }
     }
 }

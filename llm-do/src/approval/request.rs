@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::context::Variant;
 use crate::printable::printable;
+use crate::registry::Shown;
 use crate::tool::Effect;
 
 /// A call that needs approval.
@@ -24,6 +25,9 @@ pub struct ApprovalRequest {
     pub effect: Effect,
     /// The arguments, decoded already: they follow the schema, and defaults are filled in.
     pub arguments: Value,
+    /// The arguments as they were given, if `arguments` does not tell all of them: where a type drops or changes what it
+    /// reads when it is written. Calls are equal only if this is, too.
+    pub given: Option<Value>,
     /// Who asks: the name of the calling tool, worker or entry.
     pub caller: Arc<str>,
     /// The names of the calls that led to it, from the root to the caller.
@@ -47,6 +51,8 @@ pub struct ApprovalRequest {
     pub(crate) variant: Option<Variant>,
     /// The same of each caller in `path`.
     pub(crate) path_variants: Vec<Option<Variant>>,
+    /// Whether files are among the arguments.
+    pub(super) has_files: bool,
 }
 
 impl ApprovalRequest {
@@ -58,6 +64,7 @@ impl ApprovalRequest {
             description: Arc::default(),
             effect: Effect::default(),
             arguments,
+            given: None,
             caller: Arc::default(),
             path: Vec::new(),
             path_ids: Vec::new(),
@@ -70,7 +77,14 @@ impl ApprovalRequest {
             total: Total::of(1),
             variant: None,
             path_variants: Vec::new(),
+            has_files: false,
         }
+    }
+
+    /// Puts in what is shown of the arguments.
+    pub(crate) fn show(&mut self, shown: Shown) {
+        let Shown { arguments, given, has_files } = shown;
+        (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
     }
 
     /// Returns how many questions there are in its row by now; the number grows while it is open.
@@ -124,6 +138,9 @@ impl ApprovalRequest {
                 arguments.iter().for_each(|(name, value)| text.push_str(&argument(name, value)));
             }
             other => text.push_str(&argument("arguments", other)),
+        }
+        if let Some(given) = &self.given {
+            text.push_str(&argument("given as", given));
         }
         printable(text.trim_end())
     }

@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::{ApprovalRequest, Policy, ProposedCall, Rule};
 use crate::definition::DeclaredRule;
 use crate::error::Fault;
@@ -117,7 +115,6 @@ impl Rules {
 
     /// Returns what the policy's function says, if there is one.
     fn decided(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<SourcedRule> {
-        let decide = self.policy.decide.as_deref()?;
         let call = ProposedCall {
             tool: tool.name(),
             kind: tool.kind(),
@@ -125,8 +122,38 @@ impl Rules {
             arguments: &request.arguments,
             caller: &request.caller,
             by,
+            is_server_side: false,
         };
-        let rule = catch_unwind(AssertUnwindSafe(|| decide(&call)))
+        self.judged(&call)
+    }
+
+    /// Returns what the policy says of a server-side tool, whoever wants to use it: by its name, or else of all.
+    pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
+        let of_tool = self.policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
+        let of_all = || Some((self.policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
+        let said = of_tool.or_else(of_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source });
+        said.unwrap_or(SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker })
+    }
+
+    /// Returns the rule for a server-side tool that a worker names.
+    pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> SourcedRule {
+        let said = self.server_side(&request.tool);
+        if said.rule.is_blocked() {
+            return said;
+        }
+        let call = ProposedCall {
+            effect: request.effect,
+            caller: &request.caller,
+            is_server_side: true,
+            ..ProposedCall::new(&request.tool, &request.arguments)
+        };
+        self.judged(&call).unwrap_or(said)
+    }
+
+    /// Returns what the policy's function says of a call, if there is one.
+    fn judged(&self, call: &ProposedCall<'_>) -> Option<SourcedRule> {
+        let decide = self.policy.decide.as_deref()?;
+        let rule = catch_unwind(AssertUnwindSafe(|| decide(call)))
             .unwrap_or_else(|_| Some(Rule::blocked("the function of the approval policy panicked")));
         rule.map(|rule| SourcedRule { rule, source: RuleSource::Function })
     }
@@ -180,14 +207,8 @@ impl Rules {
 impl Resolved {
     fn for_call(&self, request: &mut Lazy<'_>) -> Result<&SourcedRule, Fault> {
         match &self.with_files {
-            Some(with_files) if has_files(&request.get()?.arguments) => Ok(with_files),
+            Some(with_files) if request.get()?.has_files => Ok(with_files),
             _ => Ok(&self.plain),
         }
     }
-}
-
-/// Returns whether files are among the arguments: those of a prompt, or of an argument of that name.
-fn has_files(arguments: &Value) -> bool {
-    let lists = |value: &Value| value.get("attachments").and_then(Value::as_array).is_some_and(|list| !list.is_empty());
-    lists(arguments) || arguments.as_object().is_some_and(|fields| fields.values().any(lists))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::SettingWarning;
+use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
 use super::CallContext;
@@ -35,6 +35,9 @@ pub(crate) trait Host: Send + Sync {
         arguments: Given,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Refuses a typed call of a tool whose arguments are not written whole.
+    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError>;
 
     /// Returns whether anybody listens to events.
     fn is_observed(&self) -> bool;
@@ -65,6 +68,13 @@ pub(crate) trait Host: Send + Sync {
         input: Value,
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
+
+    /// Returns those of a worker's server-side tools that it may use: asks about those that need approval.
+    fn permit_server_side<'a>(
+        &'a self,
+        worker: &'a CallContext,
+        tools: &'a [ServerSideTool],
+    ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>>;
 
     /// Returns the id of the run.
     fn run(&self) -> &str;

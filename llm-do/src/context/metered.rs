@@ -1,13 +1,14 @@
 //! What a call uses, counted for it and for all that it is below of.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use llm_do_providers::{Money, Usage};
 
 use super::{CallContext, CallFrame};
 use crate::error::CallError;
 use crate::event::Caller;
-use crate::usage::{Exceeded, RunUsage, UsageRecorder, UsageTree};
+use crate::usage::{Exceeded, Meter, RunUsage, UsageRecorder, UsageTree};
 
 impl<S> CallContext<S> {
     /// Returns what the call and all calls below it used so far.
@@ -21,43 +22,48 @@ impl<S> CallContext<S> {
         self.frames().last().map(|user| user.meter.used()).unwrap_or_default()
     }
 
-    /// Counts a request as under way, unless it would exceed a limit of this call or of one that it is below of.
-    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<UnderWay<'_, S>, CallError> {
+    /// Reserves a request of this call and of all that it is below of: everywhere, or nowhere if it would exceed a limit.
+    pub(crate) fn begin_request(&self, model: &str, is_priced: bool) -> Result<RequestUnderWay, CallError> {
         self.in_time()?;
-        let counted = UnderWay(self);
-        self.frames().for_each(|frame| frame.meter.begin_request());
-        self.within(|frame| {
-            let limits = frame.limits.as_deref()?;
-            // Under way are the others: this one is what is asked about.
-            let under_way = frame.meter.requests_under_way().saturating_sub(1);
-            let exceeded = limits.request_exceeds(&frame.meter.used(), under_way);
-            exceeded.or_else(|| limits.unpriced_exceeds(model).filter(|_| !is_priced))
-        })?;
-        Ok(counted)
+        self.priced(model, is_priced)?;
+        self.reserve(|frame| frame.meter.reserve_request(frame.limits.as_deref()), Meter::release_request)?;
+        Ok(RequestUnderWay { ctx: self.declaring(), is_counted: AtomicBool::new(false) })
     }
 
-    /// Adds a request that was answered, or failed, and what it cost, if that is known.
-    pub(crate) fn add_request(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
-        // A model that reports nothing, or fails, was asked all the same.
-        usage.requests = usage.requests.max(1);
-        self.frames().for_each(|frame| frame.meter.add_request(usage, cost));
-        self.recorder().add_request(model, usage, cost);
+    /// Refuses what `begin_request` would refuse now, and reserves nothing.
+    pub(crate) fn may_request(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
+        self.in_time()?;
+        self.priced(model, is_priced)?;
+        self.within(|frame| frame.meter.request_exceeds(frame.limits.as_deref()?))
     }
 
-    /// Counts a call made by this one, unless it would exceed a limit.
-    pub(crate) fn add_tool_call(&self) -> Result<(), CallError> {
-        self.frames().for_each(|frame| frame.meter.add_tool_call());
-        let exceeded = self.within(|frame| {
-            let limits = frame.limits.as_deref()?;
-            let mut used = frame.meter.used();
-            used.tool_calls -= 1;
-            limits.tool_call_exceeds(&used, 0)
-        });
-        match exceeded {
-            Ok(()) => self.recorder().add_tool_call(),
-            Err(_) => self.frames().for_each(|frame| frame.meter.take_tool_call()),
+    /// Refuses a model of unknown price where money is limited.
+    fn priced(&self, model: &str, is_priced: bool) -> Result<(), CallError> {
+        self.within(|frame| frame.limits.as_deref()?.unpriced_exceeds(model).filter(|_| !is_priced))
+    }
+
+    /// Reserves a call made by this one, unless it would exceed a limit.
+    pub(crate) fn reserve_tool_call(&self) -> Result<ReservedCall<'_, S>, CallError> {
+        self.reserve(|frame| frame.meter.reserve_tool_call(frame.limits.as_deref()), Meter::release_tool_call)?;
+        Ok(ReservedCall(Some(self)))
+    }
+
+    /// Reserves a unit in this call and in all that it is below of, or in none of them.
+    ///
+    /// From the inside out, as every call does: what one that fails holds for a moment could only be missed by one that
+    /// fails at the same place.
+    fn reserve(
+        &self,
+        take: impl Fn(&CallFrame) -> Result<(), Exceeded>,
+        give_back: fn(&Meter),
+    ) -> Result<(), CallError> {
+        for (taken, frame) in self.frames().enumerate() {
+            if let Err(exceeded) = take(frame) {
+                self.frames().take(taken).for_each(|frame| give_back(&frame.meter));
+                return Err(CallError::Limit { tool: frame.name.to_string(), exceeded });
+            }
         }
-        exceeded
+        Ok(())
     }
 
     /// Adds what a call used in the process that recorded it.
@@ -92,11 +98,50 @@ impl<S> CallContext<S> {
     }
 }
 
-/// A request under way; dropped once it is answered or given up.
-pub(crate) struct UnderWay<'a, S>(&'a CallContext<S>);
+/// A request under way; it is given back if it is dropped before it is counted.
+pub(crate) struct RequestUnderWay {
+    ctx: CallContext,
+    is_counted: AtomicBool,
+}
 
-impl<S> Drop for UnderWay<'_, S> {
+impl RequestUnderWay {
+    /// Counts the request, which was answered, or failed, and what it cost, if that is known.
+    pub(crate) fn count(&self, model: &Arc<str>, mut usage: Usage, cost: Option<Money>) {
+        if self.is_counted.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // A model that reports nothing, or fails, was asked all the same.
+        usage.requests = usage.requests.max(1);
+        self.ctx.frames().for_each(|frame| frame.meter.finish_request(usage, cost));
+        self.ctx.recorder().add_request(model, usage, cost);
+    }
+}
+
+impl Drop for RequestUnderWay {
     fn drop(&mut self) {
-        self.0.frames().for_each(|frame| frame.meter.end_request());
+        if !*self.is_counted.get_mut() {
+            self.ctx.frames().for_each(|frame| frame.meter.release_request());
+        }
+    }
+}
+
+/// A call of a tool that may be made; dropped before it is, it is given back.
+pub(crate) struct ReservedCall<'a, S>(Option<&'a CallContext<S>>);
+
+impl<S> ReservedCall<'_, S> {
+    /// Counts the call as made.
+    pub(crate) fn make(mut self) {
+        if let Some(caller) = self.0.take() {
+            caller.frames().for_each(|frame| frame.meter.make_tool_call());
+            caller.recorder().add_tool_call();
+        }
+    }
+}
+
+impl<S> Drop for ReservedCall<'_, S> {
+    fn drop(&mut self) {
+        if let Some(caller) = self.0 {
+            caller.frames().for_each(|frame| frame.meter.release_tool_call());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use llm_do_providers::Attachment;
+use llm_do_providers::{Attachment, ServerSideTool};
 use serde_json::{Value, json};
 
 use super::{Ask, CallContext, Way};
@@ -15,6 +15,19 @@ use crate::subtask::SubtaskRequest;
 use crate::tool::ToolReturn;
 use crate::user_input::InputRequest;
 use crate::worker_spec::WorkerSpec;
+
+impl CallContext {
+    /// Returns those of the worker's server-side tools that it may use.
+    pub(crate) async fn permitted_server_side(
+        &self,
+        tools: &[ServerSideTool],
+    ) -> Result<Vec<ServerSideTool>, CallError> {
+        if tools.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.scope.host.permit_server_side(self, tools).await
+    }
+}
 
 #[cfg(feature = "workers")]
 impl CallContext {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Run;
 use super::approve::RecordedCall;
 use super::perform::decode;
 use super::record::place;
 use super::root::result_step;
+use super::{Plane, Run};
 use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
@@ -40,8 +40,8 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
-        let prepared = decode(&tool, arguments)?;
+    pub(super) fn new(plane: &Plane, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+        let prepared = decode(&tool, arguments, plane.reads_arguments(&tool))?;
         Ok(Self { tool, prepared })
     }
 }
@@ -116,6 +116,9 @@ impl Run {
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
+        // Before anybody is asked; given back if the call is refused, which then has used nothing.
+        let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
+        let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
         let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx)) {
             Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
             None => false,
@@ -127,9 +130,8 @@ impl Run {
             // As they were approved, since calls below are held to what runs.
             drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
         }
-        // Last, since it counts: a call that is refused uses nothing.
-        if let Some(caller) = ctx.caller().filter(|_| ctx.frame().by != Caller::User) {
-            caller.add_tool_call()?;
+        if let Some(reserved) = reserved {
+            reserved.make();
         }
         Ok(Admitted { tool, prepared, visit })
     }

@@ -56,6 +56,7 @@ impl Run {
         asked: Asked,
     ) -> Result<(), CallError> {
         let Asked { source, request } = asked;
+        self.could_begin(ctx, tool)?;
         let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
         let Came { value: answer, is_replayed } = self.ask(ctx, question).await?;
         if is_replayed {
@@ -63,10 +64,17 @@ impl Run {
         }
         decided(ctx, &source, &answer);
         if let Some(edited) = permitted(tool, answer)? {
-            *prepared = decode(tool, Ok(edited))?;
+            *prepared = decode(tool, Ok(edited), true)?;
             refuse_cycle(ctx, tool, prepared)?;
         }
         Ok(())
+    }
+
+    /// Refuses a worker's call whose first request would be refused, so that nobody is asked about it in vain.
+    fn could_begin(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
+        let Some(plan) = tool.plan() else { return Ok(()) };
+        let model = self.plane.fitted(plan, ctx)?.model;
+        ctx.may_request(model.name(), self.plane.prices.price(model.name()).is_some())
     }
 
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
@@ -83,7 +91,7 @@ impl Run {
     ///
     /// Only the approver's answers are recorded, and denials of which a model is told, since it goes on from them. A mode or
     /// rule decides again when the run is resumed.
-    async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Came<Answer>, CallError> {
+    pub(super) async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Came<Answer>, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
             summary: request.summary(),
@@ -139,7 +147,8 @@ fn permitted(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallErr
     }
 }
 
-fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
+/// Reports what was decided about a call.
+pub(super) fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
     ctx.emit(|| {
         let rule = rule.clone();
         let (approved, reason, edited) = match &answer.verdict {
@@ -152,10 +161,18 @@ fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
 }
 
 fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
-    let arguments = prepared.arguments()?.into_owned();
-    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), arguments);
+    let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), Value::Null);
+    request.show(prepared.shown()?);
     request.description = Arc::clone(&tool.spec.description);
     request.effect = tool.effect();
+    request.template = tool.summary().map(Arc::from);
+    request.variant = tool.variant().cloned();
+    by(ctx, &mut request);
+    Ok(request)
+}
+
+/// Says who makes the call of `ctx`, and in which run.
+pub(super) fn by(ctx: &CallContext, request: &mut ApprovalRequest) {
     request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
     // All callers but the user, whose frame is the last.
     let mut callers: Vec<_> = ctx.frames().skip(1).collect();
@@ -167,7 +184,4 @@ fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<
     request.run = ctx.run_id().into();
     request.call = ctx.frame().call;
     request.parent = request.path_ids.last().copied();
-    request.template = tool.summary().map(Arc::from);
-    request.variant = tool.variant().cloned();
-    Ok(request)
 }

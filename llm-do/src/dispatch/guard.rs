@@ -32,7 +32,7 @@ impl Run {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
-            prepared = decode(tool, Ok(changed)).map_err(|error| {
+            prepared = decode(tool, Ok(changed), true).map_err(|error| {
                 let reason = match error {
                     CallError::InvalidArguments { message, .. } => message.to_string(),
                     other => other.to_string(),

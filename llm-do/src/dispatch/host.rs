@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use llm_do_providers::SettingWarning;
+use llm_do_providers::{ServerSideTool, SettingWarning};
 use serde_json::Value;
 
 use super::Run;
@@ -44,10 +44,14 @@ impl Host for Run {
         let found = self.callee(&caller, whom, by);
         let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);
-        match found.and_then(|tool| Proposed::new(tool, arguments)) {
+        match found.and_then(|tool| Proposed::new(&self.plane, tool, arguments)) {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
+    }
+
+    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError> {
+        self.plane.registry.get(tool).map_or(Ok(()), |tool| tool.refuse_unwritten())
     }
 
     fn is_observed(&self) -> bool {
@@ -101,6 +105,14 @@ impl Host for Run {
         attachments: Vec<PathBuf>,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         Box::pin(self.call_worker(caller, worker, input, attachments))
+    }
+
+    fn permit_server_side<'a>(
+        &'a self,
+        worker: &'a CallContext,
+        tools: &'a [ServerSideTool],
+    ) -> BoxFuture<'a, Result<Vec<ServerSideTool>, CallError>> {
+        Box::pin(self.permitted(worker, tools))
     }
 
     fn run(&self) -> &str {

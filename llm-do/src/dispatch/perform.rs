@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use futures_util::future::BoxFuture;
+use llm_do_providers::{Model, ToolSpec};
 use serde_json::{Map, Value};
 use tokio_util::task::AbortOnDropHandle;
 
@@ -20,13 +21,22 @@ use crate::tool::{Failure, ToolReturn, Way};
 use crate::worker::{Limits, Output, WorkerRun};
 
 /// Checks and decodes the arguments of a call; none at all stands for an empty object.
-pub(super) fn decode(tool: &Registered, arguments: Given) -> Result<Prepared, CallError> {
+///
+/// `is_read` says whether anybody may read them before or beside the call.
+pub(super) fn decode(tool: &Registered, arguments: Given, is_read: bool) -> Result<Prepared, CallError> {
     let decoded = match arguments {
-        Ok(Value::Null) => Prepared::decode(tool, Value::Object(Map::new())),
-        Ok(given) => Prepared::decode(tool, given),
+        Ok(Value::Null) => Prepared::decode(tool, Value::Object(Map::new()), is_read),
+        Ok(given) => Prepared::decode(tool, given, is_read),
         Err(fault) => Err(Fault::new(fault)),
     };
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
+}
+
+/// What a worker's model is asked with.
+pub(super) struct Fitted {
+    pub(super) model: Arc<dyn Model>,
+    tools: Arc<[ToolSpec]>,
+    output: Output,
 }
 
 /// A call that is performed.
@@ -75,7 +85,7 @@ fn equipped<'a>(
     conversation: Option<&'a Arc<Conversation>>,
 ) -> Performing<'a> {
     match prepared {
-        Prepared::Function(start) => match start.start(ctx).0 {
+        Prepared::Function { start, .. } => match start.start(ctx).0 {
             Way::Failed(error) => Performing::Ended(Err(error)),
             Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
             Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
@@ -184,13 +194,14 @@ impl Plane {
     ) -> Result<ToolReturn, CallError> {
         let Briefing { plan, ask, .. } = briefing;
         let prompt = ask(ctx).prompt().await?;
-        let mut run = self.worker_run(&plan, ctx)?;
+        let mut run = self.worker_run(&plan, ctx).await?;
         run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };
         run.run(prompt, limits).await
     }
 
-    fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+    /// Chooses the model of a worker, or says why it has none, or one that does not do for it.
+    pub(super) fn fitted(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<Fitted, CallError> {
         let model = self.models.choose(ctx.name(), plan)?;
         let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
         let unfit = |message| {
@@ -206,12 +217,19 @@ impl Plane {
                 tool.name
             )));
         }
-        if let Some(lacking) = plan.server_side_tools.iter().find(|tool| !profile.runs(tool)) {
+        let mut wanted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
+        if let Some(lacking) = wanted.find(|tool| !profile.runs(tool)) {
             return Err(unfit(format!(
                 "its provider has no `{lacking}` for it; choose another model, or leave it out"
             )));
         }
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;
+        Ok(Fitted { model, tools, output })
+    }
+
+    async fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
+        let Fitted { model, tools, output } = self.fitted(plan, ctx)?;
+        let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         Ok(WorkerRun {
             ctx: ctx.clone(),
             model_name: model.name().into(),
@@ -219,7 +237,7 @@ impl Plane {
             model,
             instructions: output.instructed(&plan.instructions),
             tools,
-            server_side_tools: plan.server_side_tools.clone(),
+            server_side_tools,
             output,
             settings: plan.settings.clone().over(&self.settings),
             streaming: self.streaming,

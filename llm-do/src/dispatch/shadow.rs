@@ -105,6 +105,11 @@ impl Shadows {
         Ok(Self(by_tool))
     }
 
+    /// Returns whether calls of the tool may be shadowed.
+    pub(super) fn watch(&self, tool: &Registered) -> bool {
+        self.0.contains_key(tool.name())
+    }
+
     /// Returns what is needed to shadow a call after it has run; none if nothing shadows it.
     pub(super) fn of(&self, tool: &Registered, ctx: &CallContext, prepared: &Prepared) -> Option<Shadowing<'_>> {
         if self.0.is_empty() || ctx.frame().is_shadow {

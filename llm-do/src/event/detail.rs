@@ -102,6 +102,12 @@ pub enum RuleSource {
     DeclaredTool,
     /// `approval = ..` of this toolset, which holds the tool.
     DeclaredToolset(Arc<str>),
+    /// The policy's rule for the server-side tool.
+    PolicyServerSideTool,
+    /// The policy's rule for all server-side tools.
+    PolicyServerSideTools,
+    /// `server_side_tools` of the worker.
+    DeclaredWorker,
     /// The tool's effect, or, of a worker, that it has none of its own.
     Effect,
     /// No rule was applied: the journal has the call's result, or a denial that lasts.

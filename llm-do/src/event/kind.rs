@@ -49,7 +49,8 @@ pub enum EventKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replayed: bool,
     },
-    /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied.
+    /// The call was refused before it ran: unknown, undeclared, malformed, too deep or denied; or it is a server-side tool,
+    /// which is left out of the worker's requests.
     CallRefused {
         /// Who decided to call.
         by: Caller,
@@ -160,7 +161,8 @@ pub enum EventKind {
         #[serde(flatten)]
         delta: Delta,
     },
-    /// The model's provider runs one of its own tools: nothing of the run is asked or approved for it.
+    /// The model's provider runs one of its own tools. Whether it may was decided before the worker's first request, and
+    /// not for each use.
     ///
     /// Told while an answer arrives, so not where a journal has the answer; each is followed by a
     /// [`ServerSideToolFinished`](Self::ServerSideToolFinished), unless the run is cancelled meanwhile.

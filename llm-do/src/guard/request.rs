@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use llm_do_providers::{Message, Settings, ToolSpec};
+use llm_do_providers::{Message, ServerSideTool, Settings, ToolSpec};
 
 use crate::context::CallContext;
 use crate::history::History;
@@ -27,6 +27,7 @@ pub(crate) struct Wording<'a> {
     /// The worker's own, until a guard changes them.
     pub(crate) messages: Arc<Vec<Message>>,
     pub(crate) settings: Cow<'a, Settings>,
+    pub(crate) server_side_tools: Cow<'a, [ServerSideTool]>,
 }
 
 impl<'a> GuardedRequest<'a> {
@@ -62,6 +63,33 @@ impl<'a> GuardedRequest<'a> {
     #[must_use]
     pub fn tools(&self) -> &[ToolSpec] {
         self.tools
+    }
+
+    /// Returns the tools that the provider may run.
+    #[must_use]
+    pub fn server_side_tools(&self) -> &[ServerSideTool] {
+        &self.wording.server_side_tools
+    }
+
+    /// Leaves a server-side tool, such as `web_search`, out of this request; returns whether it was in it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use llm_do::FunctionGuard;
+    ///
+    /// let guard = FunctionGuard::new("offline").before_request(|request| {
+    ///     request.remove_server_side_tool("web_search");
+    ///     Ok(())
+    /// });
+    /// # _ = guard;
+    /// ```
+    pub fn remove_server_side_tool(&mut self, name: &str) -> bool {
+        let is_in = self.server_side_tools().iter().any(|tool| tool.name() == name);
+        if is_in {
+            self.wording.server_side_tools.to_mut().retain(|tool| tool.name() != name);
+        }
+        is_in
     }
 
     /// Returns the instructions (the system prompt); empty if there are none.
@@ -134,8 +162,11 @@ impl<'a> GuardedRequest<'a> {
 
 impl PartialEq for Wording<'_> {
     fn eq(&self, other: &Self) -> bool {
-        let Self { instructions, messages, settings } = self;
+        let Self { instructions, messages, settings, server_side_tools } = self;
         let is_same = || Arc::ptr_eq(messages, &other.messages) || *messages == other.messages;
-        *instructions == other.instructions && *settings == other.settings && is_same()
+        *instructions == other.instructions
+            && *settings == other.settings
+            && *server_side_tools == other.server_side_tools
+            && is_same()
     }
 }

@@ -3,15 +3,21 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use llm_do_providers::find_files;
 use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
+use crate::argument::{complete, is_told};
 use crate::definition::{Ask, Start};
 use crate::error::Fault;
 
 /// A call with its arguments decoded.
 pub(crate) enum Prepared {
-    Function(Box<dyn Start>),
+    Function {
+        start: Box<dyn Start>,
+        /// The arguments before they were decoded, if anybody may read them.
+        given: Option<Box<Value>>,
+    },
     Worker(Box<Briefing>),
 }
 
@@ -21,26 +27,64 @@ pub(crate) struct Briefing {
     pub(crate) ask: Ask,
     /// The arguments as they are approved and reported: decoded, defaults filled in.
     arguments: Value,
+    /// The arguments before they were decoded.
+    given: Value,
+    has_files: bool,
+}
+
+/// Arguments as somebody is asked about them.
+pub(crate) struct Shown {
+    /// Decoded, defaults filled in.
+    pub(crate) arguments: Value,
+    /// As they were given, if they say more.
+    pub(crate) given: Option<Value>,
+    pub(crate) has_files: bool,
 }
 
 impl Prepared {
     /// Checks arguments by the schema, which names every fault, and decodes them.
-    pub(crate) fn decode(tool: &Registered, given: Value) -> Result<Self, Fault> {
+    ///
+    /// `is_read` says whether anybody may read them before or beside the call; if not, none are kept.
+    pub(crate) fn decode(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         tool.validate(&given).map_err(Fault::new)?;
         match &tool.code {
-            Code::Function(decode) => Ok(Self::Function(decode(given)?)),
+            Code::Function(decode) => {
+                let kept = is_read.then(|| Box::new(given.clone()));
+                Ok(Self::Function { start: decode(given)?, given: kept })
+            }
             Code::Worker(plan) => {
-                let (ask, arguments) = (plan.ask)(given)?;
-                Ok(Self::Worker(Box::new(Briefing { plan: Arc::clone(plan), ask, arguments })))
+                let kept = given.clone();
+                let (asked, found) = find_files(|| (plan.ask)(given));
+                let (ask, mut arguments) = asked?;
+                complete(&mut arguments, &kept);
+                let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
+                Ok(Self::Worker(Box::new(Briefing { plan, ask, arguments, given: kept, has_files })))
             }
         }
     }
 
-    /// Returns the arguments as they are approved and reported: decoded, defaults filled in.
+    /// Returns the arguments as they are approved and reported: decoded, defaults filled in, with what their types read
+    /// and do not write.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
-            Self::Function(start) => start.written().map(Cow::Owned),
+            Self::Function { start, given } => {
+                let mut arguments = start.written()?;
+                given.iter().for_each(|given| complete(&mut arguments, given));
+                Ok(Cow::Owned(arguments))
+            }
             Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
         }
+    }
+
+    /// Returns what is shown to whoever decides about the call.
+    pub(crate) fn shown(&self) -> Result<Shown, Fault> {
+        let (arguments, found) = find_files(|| self.arguments());
+        let arguments = arguments?.into_owned();
+        let (given, has_files) = match self {
+            Self::Function { start, given } => (given.as_deref(), start.has_files() || !found.is_empty()),
+            Self::Worker(briefing) => (Some(&briefing.given), briefing.has_files),
+        };
+        let given = given.filter(|given| !is_told(given, &arguments)).cloned();
+        Ok(Shown { arguments, given, has_files })
     }
 }

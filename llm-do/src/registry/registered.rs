@@ -13,6 +13,7 @@ use crate::argument::Sample;
 use crate::context::{StateKey, Variant};
 use crate::declared::Declared;
 use crate::definition::{DeclaredRule, Decode, Implementation, InstanceDef, Location, ToolDef};
+use crate::error::{CallError, Fault};
 use crate::event::Kind;
 use crate::prompt::Prompt;
 use crate::schema::{self, CheckedSchema};
@@ -47,6 +48,7 @@ pub struct Registered {
     variant: OnceLock<Variant>,
     /// The worker file that it was read from, as it would be written.
     file: Option<String>,
+    unwritten: OnceLock<Option<String>>,
 }
 
 /// What runs when the item is called.
@@ -104,6 +106,7 @@ impl Registered {
             linked: Some(*def),
             variant: OnceLock::new(),
             file: None,
+            unwritten: OnceLock::new(),
         }
     }
 
@@ -132,6 +135,7 @@ impl Registered {
             linked: None,
             variant: OnceLock::new(),
             file,
+            unwritten: OnceLock::new(),
         }
     }
 
@@ -249,6 +253,24 @@ impl Registered {
     /// Lists the defaults and examples of its arguments.
     pub(crate) fn samples(&self) -> Vec<Sample> {
         self.linked.map(|def| (def.samples)()).unwrap_or_default()
+    }
+
+    /// Returns the field of an argument that its type reads and never writes, if there is one.
+    pub(crate) fn unwritten(&self) -> Option<&str> {
+        self.linked.as_ref()?;
+        self.unwritten.get_or_init(|| schema::unwritten(&self.spec.parameters)).as_deref()
+    }
+
+    /// Refuses a call by a value of the arguments' type, if that does not write all of itself.
+    pub(crate) fn refuse_unwritten(&self) -> Result<(), CallError> {
+        let refused = |field| {
+            let fault = format!(
+                "`{field}` is skipped when it is written, so that a typed call would lose it; remove \
+                 `skip_serializing` from it, or call by name with JSON"
+            );
+            Err(CallError::invalid(self.name(), Fault::new(fault)))
+        };
+        self.unwritten().map_or(Ok(()), refused)
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.

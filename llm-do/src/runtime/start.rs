@@ -61,7 +61,8 @@ impl Runtime {
     where
         T: Tool<Output: FromReturn>,
     {
-        self.begin(T::NAME, to_arguments(&call), from_result::<T>)
+        let written = self.plane.registry.get(T::NAME).map_or(Ok(()), |tool| tool.refuse_unwritten());
+        self.begin(T::NAME, written.and_then(|()| to_arguments(&call)), from_result::<T>)
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at

@@ -23,6 +23,7 @@ impl WorkerRun {
             instructions: Cow::Borrowed(&*self.instructions),
             messages: Arc::clone(turns.messages()),
             settings: Cow::Borrowed(&self.settings),
+            server_side_tools: Cow::Borrowed(&self.server_side_tools),
         };
         let turn = turns.turn() + 1;
         let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, wording);
@@ -46,7 +47,12 @@ fn asked(wording: &Wording<'_>) -> Asked {
         Cow::Owned(settings) => Some(Arc::new(settings.clone())),
         Cow::Borrowed(_) => None,
     };
+    let changed_server_side = match &wording.server_side_tools {
+        Cow::Owned(tools) => Some(Arc::from(tools.as_slice())),
+        Cow::Borrowed(_) => None,
+    };
     Asked {
+        server_side_tools: changed_server_side,
         messages: Arc::clone(&wording.messages),
         instructions: changed_text(&wording.instructions),
         settings: changed_settings(&wording.settings),

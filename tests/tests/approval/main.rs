@@ -3,12 +3,16 @@
 
 mod asked;
 mod edit;
+mod files;
+mod hidden;
 mod inbox;
+mod limits;
 mod memory;
 mod queue;
 mod request;
 mod rules;
 mod scope;
+mod server_side;
 mod workers;
 
 use std::sync::{Arc, Mutex};

@@ -81,7 +81,7 @@ impl Run {
             self.approvals().remember(&request, answer.scope, &self.approved);
         }
         if let Some(edited) = answer.edited_arguments() {
-            *prepared = decode(tool, Ok(edited.clone()))?;
+            *prepared = decode(tool, Ok(edited.clone()), true)?;
         }
         let (rule, answer) = if has_result || !answer.is_approved() {
             (RuleSource::Journal, answer)

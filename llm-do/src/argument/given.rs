@@ -1,0 +1,100 @@
+//! Arguments as they were given beside the same once they are decoded and written again: what a type does not write must
+//! not be hidden from who decides about a call.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+/// Adds what of `given` is missing in `written`, at any depth: fields that a type reads and does not write.
+pub(crate) fn complete(written: &mut Value, given: &Value) {
+    match (written, given) {
+        (Value::Object(written), Value::Object(given)) => {
+            for (name, given) in given {
+                match written.get_mut(name) {
+                    Some(written) => complete(written, given),
+                    // An absent `Option` may be left out.
+                    None if given.is_null() => {}
+                    None => drop(written.insert(name.clone(), given.clone())),
+                }
+            }
+        }
+        // Of a set that changes the order, nothing can be said by place: `is_told` sees what is missing.
+        (Value::Array(written), Value::Array(given)) if written.len() == given.len() => {
+            written.iter_mut().zip(given).for_each(|(written, given)| complete(written, given));
+        }
+        _ => {}
+    }
+}
+
+/// Returns whether `written` tells all of `given`: numbers by value, items of arrays in any order.
+pub(crate) fn is_told(given: &Value, written: &Value) -> bool {
+    match (given, written) {
+        (Value::Null, _) => true,
+        (Value::Object(given), Value::Object(written)) => given
+            .iter()
+            .all(|(name, given)| given.is_null() || written.get(name).is_some_and(|written| is_told(given, written))),
+        (Value::Array(given), Value::Array(written)) => are_told(given, written),
+        (Value::Number(given), Value::Number(written)) => given == written || given.as_f64() == written.as_f64(),
+        _ => given == written,
+    }
+}
+
+fn are_told(given: &[Value], written: &[Value]) -> bool {
+    let in_order = || given.iter().zip(written).all(|(given, written)| is_told(given, written));
+    if given.len() == written.len() && in_order() {
+        return true;
+    }
+    let written: HashSet<String> = written.iter().map(Value::to_string).collect();
+    given.iter().all(|given| written.contains(&given.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{complete, is_told};
+
+    fn completed(mut written: Value, given: &Value) -> Value {
+        complete(&mut written, given);
+        written
+    }
+
+    #[test]
+    fn what_is_not_written_is_added_at_any_depth() {
+        let given = json!({ "a": [{ "hidden": 1 }, {}], "b": { "c": { "hidden": true } }, "none": null });
+        let written = json!({ "a": [{ "x": 2 }, {}], "b": { "c": {} }, "default": 3 });
+        let complete = json!({
+            "a": [{ "x": 2, "hidden": 1 }, {}], "b": { "c": { "hidden": true } }, "default": 3
+        });
+        assert_eq!(completed(written, &given), complete);
+    }
+
+    #[test]
+    fn what_is_written_stays_as_it_is() {
+        let (given, written) = (json!({ "path": "a/../b", "n": 1.0 }), json!({ "path": "b", "n": 1 }));
+        assert_eq!(completed(written.clone(), &given), written);
+    }
+
+    #[test]
+    fn what_is_changed_or_dropped_is_not_told() {
+        for (given, written) in [
+            (json!({ "a": "secret" }), json!({ "a": "***" })),
+            (json!([1, 2, 3]), json!([1, 2])),
+            (json!({ "a": { "b": 1 } }), json!({ "a": "b" })),
+            (json!([[1], [2]]), json!([[1], [3]])),
+        ] {
+            assert!(!is_told(&given, &written), "{given} {written}");
+        }
+    }
+
+    #[test]
+    fn numbers_count_by_value_and_the_order_of_a_set_does_not() {
+        for (given, written) in [
+            (json!({ "a": 1.0, "none": null }), json!({ "a": 1, "default": 2 })),
+            (json!(["b", "a", "b"]), json!(["a", "b"])),
+            (json!([{ "a": 1.0 }]), json!([{ "a": 1, "b": 2 }])),
+        ] {
+            assert!(is_told(&given, &written), "{given} {written}");
+        }
+    }
+}

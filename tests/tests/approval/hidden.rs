@@ -1,0 +1,94 @@
+//! What a type reads and does not write is shown to the approver, and tells calls apart.
+
+use llm_do::prelude::*;
+use llm_do::{Decision, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::Scripted;
+
+/// A transfer of money.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+struct Transfer {
+    amount: u32,
+    #[serde(default, skip_serializing)]
+    to: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(default, serialize_with = "mask")]
+    pin: String,
+}
+
+fn mask<S: Serializer>(_: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("***")
+}
+
+/// Transfer money.
+#[tool(effect = destructive)]
+fn transfer(transfers: Vec<Transfer>) -> String {
+    transfers.into_iter().map(|transfer| transfer.to + &transfer.pin).collect()
+}
+
+/// Makes these calls, one after the other.
+#[entry]
+async fn transfers(ctx: &CallContext, calls: Vec<Value>) -> Result<Vec<Value>> {
+    let mut results = Vec::new();
+    for call in calls {
+        results.push(ctx.call_tool("transfer", json!({ "transfers": [call] })).await?);
+    }
+    Ok(results)
+}
+
+/// Makes a typed call.
+#[entry(toolsets = [transfer])]
+async fn typed(ctx: &CallContext<typed>) -> Result<String> {
+    let one = Transfer { amount: 1, to: "ann".into(), note: None, pin: String::new() };
+    Ok(ctx.call(transfer { transfers: vec![one] }).await?)
+}
+
+async fn asked(calls: Vec<Value>) -> Vec<llm_do::ApprovalRequest> {
+    let approver = Scripted::new([Decision::approve_for_session()]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    runtime.run(transfers { calls }).await.unwrap();
+    approver.asked()
+}
+
+#[tokio::test]
+async fn a_field_that_is_skipped_when_it_is_written_is_shown_and_tells_calls_apart() {
+    let to = |name: &str| json!({ "amount": 1, "to": name, "pin": "***" });
+    let asked = asked(vec![to("ann"), to("bob"), to("ann")]).await;
+    let shown: Vec<_> = asked.iter().map(|request| &request.arguments["transfers"][0]["to"]).collect();
+    assert_eq!(shown, ["ann", "bob"]);
+    assert!(asked[0].summary().contains("ann") && asked[0].details().contains("ann"));
+    assert!(asked[0].given.is_none(), "the arguments tell all of it");
+}
+
+#[tokio::test]
+async fn a_value_that_is_changed_when_it_is_written_tells_calls_apart_and_is_in_the_details() {
+    let pin = |pin: &str| json!({ "amount": 1, "to": "ann", "pin": pin });
+    let asked = asked(vec![pin("1234"), pin("9999"), pin("1234")]).await;
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0].arguments["transfers"][0]["pin"], "***");
+    assert_eq!(asked[0].given, Some(json!({ "transfers": [pin("1234")] })));
+    assert!(asked[0].details().contains("1234"));
+}
+
+#[tokio::test]
+async fn an_absent_option_and_a_number_in_another_spelling_make_no_other_call() {
+    let calls = vec![
+        json!({ "amount": 1, "to": "ann", "pin": "***" }),
+        json!({ "amount": 1.0, "to": "ann", "note": null, "pin": "***" }),
+    ];
+    assert_eq!(asked(calls).await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_typed_call_that_would_lose_a_field_is_refused() {
+    let approver = Scripted::approving();
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    let error = llm_do::chain(&runtime.run(typed {}).await.unwrap_err());
+    assert!(error.contains("`to` is skipped when it is written"), "{error}");
+    assert!(approver.asked().is_empty());
+    let root = transfer { transfers: Vec::new() };
+    assert!(llm_do::chain(&runtime.run(root).await.unwrap_err()).contains("`to` is skipped"));
+}
