@@ -1,6 +1,7 @@
 //! Runs in a journal: what is replayed of them, and what they come to when they are resumed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -787,6 +788,52 @@ async fn concurrent_calls_that_are_not_the_recorded_ones_end_the_run_before_any_
     assert!(llm_do::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::chain(&error));
     assert_eq!(log.take(), [""; 0], "an effect started before the divergence was named");
     assert_eq!(unfinished.replayed().records().len(), unfinished.records().len());
+}
+
+/// Label something.
+#[tool(effect = read_only)]
+async fn label(labels: HashSet<u32>, log: State<Log>) -> usize {
+    log.add("labelled");
+    tokio::task::yield_now().await;
+    labels.len()
+}
+
+/// Sort labels.
+#[worker]
+async fn sort_labels(labels: HashSet<u32>, counts: HashMap<String, u32>) -> String;
+
+/// Labels twice at the same time, and then has the labels sorted.
+#[entry(toolsets = [label, sort_labels])]
+async fn label_all(ctx: &CallContext<label_all>, labels: HashSet<u32>) -> Result<String> {
+    let more: HashSet<_> = labels.iter().map(|label| label + 1).collect();
+    let (one, two) = (ctx.call(label { labels: labels.clone() }), ctx.call(label { labels: more }));
+    let (one, two) = futures_util::try_join!(one, two)?;
+    let counts = labels.iter().map(|label| (label.to_string(), *label)).collect();
+    let sorted = ctx.call(sort_labels { labels, counts }).await?;
+    Ok(format!("{one} {two} {sorted}"))
+}
+
+#[tokio::test]
+async fn arguments_without_an_order_are_the_same_call_in_each_process() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    // Each `HashSet` has an order of its own.
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let runtime = process(journal, &log).force_model(model).build().unwrap();
+        runtime.run(label_all { labels: (0..50).collect() }).await.map_err(|error| llm_do::chain(&error))
+    };
+    let first = run(&journal, calling([])).await;
+    assert!(first.as_ref().is_ok_and(|said| said.starts_with("50 50 ")), "{first:?}");
+    assert_eq!(log.take().len(), 2);
+    for records in 1..=journal.records().len() {
+        let kept = cut(&journal, records);
+        let labelled = kept.records().iter().filter(|record| &*record.name == "label").count();
+        let is_answered = kept.records().iter().any(|record| record.kind == StepKind::Model);
+        let model = if is_answered { silent() } else { calling([]) };
+        assert_eq!(run(&kept, model).await, first, "{records} records");
+        assert_eq!(log.take().len(), 2 - labelled, "{records} records");
+        let runs = kept.records().iter().filter(|record| record.kind == StepKind::Run).count();
+        assert_eq!(runs, 1, "the run itself is found again");
+    }
 }
 
 /// A journal that can keep so many records, and then no more.

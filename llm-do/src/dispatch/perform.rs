@@ -75,7 +75,7 @@ fn equipped<'a>(
     conversation: Option<&'a Arc<Conversation>>,
 ) -> Performing<'a> {
     match prepared {
-        Prepared::Function(start) => match start.start(ctx).0 {
+        Prepared::Function(start, _) => match start.start(ctx).0 {
             Way::Failed(error) => Performing::Ended(Err(error)),
             Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
             Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),

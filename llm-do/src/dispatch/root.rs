@@ -31,6 +31,8 @@ impl Root {
     pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
         let _cancel_on_drop = self.cancellation.clone().drop_guard();
         let arguments = self.arguments?;
+        let tool = self.plane.registry.get(&self.name);
+        let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
         let placed = self
             .plane
             .journal

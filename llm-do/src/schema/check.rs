@@ -10,6 +10,7 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+use super::canonical;
 use super::simple::Simple;
 
 /// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
@@ -20,12 +21,32 @@ const MAX_FAULTS: usize = 10;
 pub(crate) struct CheckedSchema {
     pub(crate) schema: Arc<Value>,
     simple: OnceLock<Option<Simple>>,
+    /// Whether its values may have parts without an order.
+    is_unordered: OnceLock<bool>,
     validator: OnceLock<Option<Validator>>,
 }
 
 impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
-        Self { schema: Arc::new(schema), simple: OnceLock::new(), validator: OnceLock::new() }
+        Self {
+            schema: Arc::new(schema),
+            simple: OnceLock::new(),
+            is_unordered: OnceLock::new(),
+            validator: OnceLock::new(),
+        }
+    }
+
+    /// Returns whether values may have parts without an order, such as a `HashSet`.
+    pub(crate) fn is_unordered(&self) -> bool {
+        *self.is_unordered.get_or_init(|| canonical::is_needed(&self.schema))
+    }
+
+    /// Sorts sets and maps, so that equal values are the same JSON in each process.
+    pub(crate) fn canonical(&self, mut value: Value) -> Value {
+        if self.is_unordered() {
+            canonical::sort(&self.schema, &mut value);
+        }
+        value
     }
 
     /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
