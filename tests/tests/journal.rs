@@ -14,7 +14,7 @@ use llm_do::{
 };
 use proptest::prelude::*;
 
-const HEADER: &str = "{\"format\":\"llm-do journal\",\"version\":1}\n";
+const HEADER: &str = "{\"format\":\"llm-do journal\",\"version\":2}\n";
 
 fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSpec {
     StepSpec::new(parent, place, StepKind::Tool, name, input)

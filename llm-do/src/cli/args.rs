@@ -90,7 +90,10 @@ pub(super) struct RunOptions {
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
     pub(super) workers: Workers,
-    /// Record every effect in this file; if it has records of this run, resume it: nothing that is recorded is done again.
+    /// Record every effect in this file; if it has records of this run, resume it.
+    ///
+    /// Nothing that is recorded is done again. If the run ended in an error, the failures that led to it are tried again;
+    /// failures that it went on from are not.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
     #[command(flatten)]

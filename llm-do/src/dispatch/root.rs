@@ -5,14 +5,15 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::record::retry;
 use super::{Plane, Run};
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Host};
 use crate::declared::Callee;
 use crate::error::CallError;
-use crate::event::{self, Caller, Kind};
+use crate::event::{self, Caller};
 use crate::history::Conversation;
-use crate::journal::{Journal, StepKind, StepSpec};
+use crate::journal::{Journal, JournalError, StepKind, StepSpec};
 use crate::tool::ToolReturn;
 
 /// A root call before it is made.
@@ -45,24 +46,21 @@ impl Root {
             _ => fresh,
         };
         let run: Arc<dyn Host> = Arc::new(Run::new(Arc::clone(&self.plane), id, self.conversation));
-        let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step.clone()));
+        let user = CallContext::root(Arc::clone(&run), frame(&self.plane, &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
-        let is_worker = self.plane.registry.get(&self.name).is_some_and(|tool| tool.kind() == Kind::Worker);
-        let result = match step {
-            Some(step) if is_worker => user.keep_result(&step, result).await,
-            _ => result,
-        };
         event::settle(&self.plane.sinks).await;
         result
     }
 }
 
-/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed.
+/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed. What it failed by is tried again.
 async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
     let id = Value::String(fresh.to_string());
     let begun = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
-    let begun = begun.map_err(|error| CallError::Journal { tool: name.to_owned(), source: error.into() })?;
+    let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
+    let begun = begun.map_err(failed)?;
+    retry(journal, step).await.map_err(failed)?;
     Ok(begun.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
 }
 

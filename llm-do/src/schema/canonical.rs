@@ -208,6 +208,7 @@ mod tests {
     }
 
     #[derive(JsonSchema, Serialize)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
     #[serde(tag = "kind")]
     enum Tagged {
         Set { items: BTreeSet<String> },
@@ -215,6 +216,7 @@ mod tests {
     }
 
     #[derive(JsonSchema, Serialize)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
     #[serde(untagged)]
     enum Untagged {
         Names(Vec<String>),

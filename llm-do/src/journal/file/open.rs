@@ -1,13 +1,13 @@
 //! Opening a journal's file: locked, read, and cut off where a crash tore it.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use super::super::JournalError;
 use super::super::replay::Replay;
-use super::records::{HEADER, Records};
+use super::records::{HEADER, Line, Records};
 
 /// A file that no other journal has open; freed when dropped.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
     let replay = load(&mut records)?;
     match records.end() {
         0 => begin(&file, path).map_err(io)?,
-        end => cut_off(&file, end).map_err(io)?,
+        end => resume(&file, end).map_err(io)?,
     }
     Ok((file, replay))
 }
@@ -51,7 +51,8 @@ pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
 pub(super) fn read(path: PathBuf) -> Result<Records, JournalError> {
     let file = File::open(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
     refuse_other_than_files(&file, &path)?;
-    Records::new(path, file)
+    let again = File::open(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
+    Records::new(path, file)?.without_forgotten(again)
 }
 
 /// A pipe or a device would be read without an end.
@@ -73,8 +74,15 @@ fn lock(file: File, path: &Path) -> Result<LockedFile, JournalError> {
 
 fn load(records: &mut Records) -> Result<Replay, JournalError> {
     let mut replay = Replay::default();
-    while let Some(record) = records.next().transpose()? {
-        if !replay.load(record) {
+    while let Some(line) = records.next_line().transpose()? {
+        let is_new = match line {
+            Line::Forgotten(forgotten) => {
+                replay.forget(&forgotten.forget);
+                true
+            }
+            Line::Record(record) => replay.load(record),
+        };
+        if !is_new {
             return Err(records.corrupt("its key is recorded on an earlier line".to_owned()));
         }
     }
@@ -87,6 +95,19 @@ fn begin(mut file: &File, path: &Path) -> io::Result<()> {
     file.write_all(HEADER)?;
     file.sync_all()?;
     sync_folder_of(path)
+}
+
+/// Gives the file the header of this version, which is as long as that of version 1, and cuts off its torn end.
+fn resume(mut file: &File, end: u64) -> io::Result<()> {
+    let mut header = vec![0; HEADER.len()];
+    file.seek(SeekFrom::Start(0))?;
+    file.read_exact(&mut header)?;
+    if header != HEADER {
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(HEADER)?;
+        file.sync_all()?;
+    }
+    cut_off(file, end)
 }
 
 fn cut_off(mut file: &File, end: u64) -> io::Result<()> {

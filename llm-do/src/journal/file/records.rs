@@ -1,19 +1,43 @@
 //! Reading a journal's file, line by line.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use serde::Deserialize;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::super::{JournalError, Record};
 
 const FORMAT: &str = "llm-do journal";
-const VERSION: u32 = 1;
+/// Version 1 has no lines that forget records.
+const VERSION: u32 = 2;
 /// The first line of every journal.
-pub(super) const HEADER: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":1}\n";
+pub(super) const HEADER: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":2}\n";
+/// The header of version 1, as long as that of this version, which takes its place before anything is added.
+const HEADER_1: &[u8] = b"{\"format\":\"llm-do journal\",\"version\":1}\n";
 /// How long a header may be, of any version; what is no journal is not read further.
 const MAX_HEADER: u64 = 1024;
+
+/// A line that is no record: the records under these keys, above it, no longer count.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Forgotten {
+    pub(super) forget: Vec<Arc<str>>,
+    /// When: RFC 3339, UTC.
+    pub(super) time: Timestamp,
+}
+
+/// How the line of a [`Forgotten`] begins, as no record's does.
+const FORGET: &[u8] = b"{\"forget\":";
+
+/// A line after the header.
+pub(super) enum Line {
+    Record(Record),
+    Forgotten(Forgotten),
+}
 
 #[derive(Deserialize)]
 struct Header {
@@ -31,6 +55,8 @@ pub struct Records {
     /// Where the last whole record ends; 0 if not even the header is whole.
     end: u64,
     is_done: bool,
+    /// The line before which the records of a key no longer count, if there is one.
+    forgotten: HashMap<Arc<str>, usize>,
 }
 
 impl Records {
@@ -42,12 +68,12 @@ impl Records {
             return Err(JournalError::Io { path, source });
         }
         let is_whole = header.ends_with(b"\n");
-        let is_torn = !is_whole && HEADER.starts_with(&header);
+        let is_torn = !is_whole && [HEADER, HEADER_1].iter().any(|whole| whole.starts_with(&header));
         if !is_torn {
             check(&path, &header)?;
         }
         let end = if is_whole { header.len() as u64 } else { 0 };
-        Ok(Self { path, reader, line: 1, end, is_done: !is_whole })
+        Ok(Self { path, reader, line: 1, end, is_done: !is_whole, forgotten: HashMap::new() })
     }
 
     /// Returns where the last whole record ends, once all are read.
@@ -60,17 +86,47 @@ impl Records {
         JournalError::Corrupt { path: self.path.clone(), line: self.line, message }
     }
 
-    fn read(&mut self) -> Result<Option<Record>, JournalError> {
+    /// Leaves out records that a line further down forgets; `file` is the same file, from its beginning.
+    pub(super) fn without_forgotten(mut self, file: File) -> Result<Self, JournalError> {
+        let mut reader = BufReader::new(file);
+        let (mut line, mut number) = (Vec::new(), 0);
+        while reader.read_until(b'\n', &mut line).map_err(|source| self.io(source))? > 0 {
+            number += 1;
+            let is_whole = line.starts_with(FORGET) && line.ends_with(b"\n");
+            let forgotten = is_whole.then(|| serde_json::from_slice::<Forgotten>(&line).ok()).flatten();
+            let keys = forgotten.into_iter().flat_map(|forgotten| forgotten.forget);
+            self.forgotten.extend(keys.map(|key| (key, number)));
+            line.clear();
+        }
+        Ok(self)
+    }
+
+    /// Reads the next line.
+    pub(super) fn next_line(&mut self) -> Option<Result<Line, JournalError>> {
+        if self.is_done {
+            return None;
+        }
+        let next = self.read().transpose();
+        self.is_done = !matches!(next, Some(Ok(_)));
+        next
+    }
+
+    fn read(&mut self) -> Result<Option<Line>, JournalError> {
         let mut line = Vec::new();
         self.reader.read_until(b'\n', &mut line).map_err(|source| self.io(source))?;
         self.line += 1;
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
-        match serde_json::from_slice(&line) {
-            Ok(record) => {
+        let parsed = if line.starts_with(FORGET) {
+            serde_json::from_slice(&line).map(Line::Forgotten)
+        } else {
+            serde_json::from_slice(&line).map(Line::Record)
+        };
+        match parsed {
+            Ok(parsed) => {
                 self.end += line.len() as u64;
-                Ok(Some(record))
+                Ok(Some(parsed))
             }
             Err(error) if !error.is_data() && self.is_at_end()? => Ok(None),
             Err(error) => Err(self.corrupt(in_words(&error))),
@@ -91,21 +147,23 @@ impl Iterator for Records {
     type Item = Result<Record, JournalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.is_done {
-            return None;
+        loop {
+            match self.next_line()? {
+                Ok(Line::Record(record)) if self.forgotten.get(&record.key).is_some_and(|at| self.line < *at) => {}
+                Ok(Line::Record(record)) => return Some(Ok(record)),
+                Ok(Line::Forgotten(_)) => {}
+                Err(error) => return Some(Err(error)),
+            }
         }
-        let next = self.read().transpose();
-        self.is_done = !matches!(next, Some(Ok(_)));
-        next
     }
 }
 
 fn check(path: &Path, header: &[u8]) -> Result<(), JournalError> {
     let refused = |message| Err(JournalError::Refused { path: path.to_owned(), message });
     match serde_json::from_slice(header) {
-        Ok(Header { format, version: VERSION }) if format == FORMAT => Ok(()),
+        Ok(Header { format, version: 1..=VERSION }) if format == FORMAT => Ok(()),
         Ok(Header { format, version }) if format == FORMAT => refused(format!(
-            "it has version {version} of the format, and this llm-do knows version {VERSION}; resume it with the llm-do \
+            "it has version {version} of the format, and this llm-do knows versions up to {VERSION}; resume it with the llm-do \
              that wrote it, or begin a new one"
         )),
         _ => refused("it is no journal, so nothing is written to it; choose another file".to_owned()),
