@@ -73,7 +73,7 @@ pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) ->
 
 /// The same for a worker whose arguments are no Rust type: what its schema accepts.
 pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
-    let arguments = schema.canonical(arguments);
+    let arguments = schema.sorted(arguments);
     let prompt = default_prompt(&arguments, false)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
