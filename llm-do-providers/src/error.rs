@@ -3,28 +3,60 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::response::Response;
 
 /// Why a request to a model failed: ask for its kind, its status and what to do.
 ///
 /// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply, and
 /// neither does the text by `Debug`.
+///
+/// It can be written as JSON and read again; of its source, only the text is kept.
+#[derive(Serialize, Deserialize)]
 pub struct ProviderError(Box<Repr>);
 
+#[derive(Serialize, Deserialize)]
 struct Repr {
     provider: String,
     kind: ErrorKind,
     message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     should_retry: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     arrived: Option<Box<Response>>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        serialize_with = "write_source",
+        deserialize_with = "read_source"
+    )]
+    source: Option<Source>,
+}
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Writes the texts of a source and of its own sources.
+#[expect(clippy::ref_option, reason = "serde passes the field")]
+fn write_source<S: Serializer>(source: &Option<Source>, serializer: S) -> Result<S::Ok, S::Error> {
+    let first: Option<&(dyn std::error::Error + 'static)> = source.as_deref().map(|source| source as _);
+    let texts: Vec<_> = std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect();
+    serializer.serialize_str(&texts.join(": "))
+}
+
+fn read_source<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Source>, D::Error> {
+    String::deserialize(deserializer).map(|text| Some(text.into()))
 }
 
 /// What kind of failure a [`ProviderError`] is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// Something is missing or wrong before any request: a key, a file, a model's name.

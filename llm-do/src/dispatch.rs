@@ -215,6 +215,11 @@ impl Run {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
+        let is_replayed_root = record::is_replayed_root(ctx, &tool);
+        let result = if is_replayed_root { Box::pin(ctx.keep_result(result)).await } else { result };
+        if let (Some(visit), Err(_)) = (&visit, &result) {
+            visit.fail();
+        }
         let is_replayed = open.is_replayed;
         open.finish(&result);
         if let Some(shadowing) = shadowing.filter(|_| !is_replayed) {

@@ -1,6 +1,7 @@
 //! Why a call failed.
 
 mod cause;
+mod failure;
 mod fault;
 
 use std::error::Error;
@@ -10,7 +11,8 @@ use llm_do_providers::ProviderError;
 
 use self::cause::cause;
 pub use self::cause::chain;
-pub(crate) use self::cause::{Recorded, panic_text};
+pub(crate) use self::cause::panic_text;
+pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
 use crate::usage::Exceeded;
 
@@ -351,14 +353,6 @@ impl CallError {
             _ => {}
         }
         self
-    }
-
-    /// Returns which call took too long, and how long it might have taken, if that is the cause.
-    pub(crate) fn timeout(&self) -> Option<(&str, Duration)> {
-        match self.innermost() {
-            Self::Timeout { tool, after } => Some((tool, *after)),
-            _ => None,
-        }
     }
 
     /// Follows the failures of calls to the one that failed first.

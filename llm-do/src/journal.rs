@@ -11,6 +11,7 @@ mod shared;
 mod step;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -31,7 +32,7 @@ pub use self::step::{StepKind, StepSpec};
 /// What an effect does here and now, if it is not recorded yet.
 ///
 /// `Err(Interrupted)` says that it came to no end worth recording, such as a cancelled call: it runs again on resume.
-/// A tool's error that its caller is told of is an end, and a value.
+/// A failure that its caller may handle, of a tool, a model or an effect, is an end, and a value.
 pub type Local = BoxFuture<'static, Result<Value, Interrupted>>;
 
 /// Where the effects of runs are recorded, so that a finished one is replayed and not repeated.
@@ -40,6 +41,9 @@ pub type Local = BoxFuture<'static, Result<Value, Interrupted>>;
 /// that recorded it and in each one after it; an effect that broke off before it was recorded runs again: at least once,
 /// and once if nothing breaks off. Only [`step`](Self::step) and [`is_replaying`](Self::is_replaying) have to be
 /// written. There are two here, [`MemoryJournal`] and [`FileJournal`]; an engine for durable execution can be a third.
+///
+/// A failure that code or a model may handle is recorded as any result, since what follows depends on it. If the run itself
+/// ends in an error, the failures that led to it are tried again when it is started again: see [`forget`](Self::forget).
 ///
 /// Code between effects must do the same again when it is replayed: what it learns from elsewhere, such as which of two
 /// timers was first, has to be an effect too.
@@ -166,10 +170,31 @@ pub trait Journal: Debug + Send + Sync + 'static {
     ///
     /// Nobody is asked about a call whose result is recorded, and no rule is applied to it.
     ///
-    /// Default: false. Modes and rules then decide again on resume about calls whose effects are recorded.
+    /// Default: as [`recorded`](Self::recorded). If that returns nothing, a mode or rule decides again on resume about calls
+    /// whose effects are recorded.
     fn is_recorded(&self, key: &str) -> bool {
+        self.recorded(key).is_some()
+    }
+
+    /// Returns the value recorded under a step's key, without replaying it.
+    ///
+    /// Default: none. A run that ended in an error then ends in the same error when it is resumed.
+    fn recorded(&self, key: &str) -> Option<Value> {
         let _ = key;
-        false
+        None
+    }
+
+    /// Forgets what is recorded under these keys, so that those steps run again; what is inside them stays.
+    ///
+    /// Asked before anything of a run is made that ended in an error: the keys are those of its result and of the failures
+    /// that led to it. All of them are forgotten durably, or none is. Default: does nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`JournalError`] if that could not be recorded.
+    async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
+        let _ = keys;
+        Ok(())
     }
 
     /// Finds a recorded call below `parent` that this process never made: asked when `parent` has run to its end.

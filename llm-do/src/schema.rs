@@ -1,5 +1,6 @@
 //! JSON schemas of Rust types, in the one shape that models are shown.
 
+mod canonical;
 mod check;
 mod compare;
 mod graph;

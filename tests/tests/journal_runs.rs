@@ -1,16 +1,18 @@
 //! Runs in a journal: what is replayed of them, and what they come to when they are resumed.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalInbox, ApprovalRequest, Approver, BoxError, Caller, Decision, EventKind, FileJournal, InputHandler,
-    InputRequest, Journal, JournalError, Judge, Local, MemoryJournal, Message, Request, Response, ResponsePart,
-    RunUsage, RuntimeBuilder, StepKind, StepSpec, Timestamp, ToolCall, ToolResult, Usage, async_trait,
+    ApprovalInbox, ApprovalRequest, Approver, BoxError, Caller, Decision, ErrorKind, EventKind, FileJournal,
+    FinishReason, InputHandler, InputRequest, Journal, JournalError, Judge, Local, MemoryJournal, Message,
+    ProviderError, Request, Response, ResponsePart, RunUsage, RuntimeBuilder, StepKind, StepSpec, Timestamp, ToolCall,
+    ToolResult, Usage, async_trait,
 };
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -194,7 +196,7 @@ impl InputHandler for Nobody {
 
 fn process(journal: &MemoryJournal, log: &Log) -> RuntimeBuilder {
     let builder = Runtime::builder().journal(journal.clone()).state(log.clone());
-    builder.state(Changed(Vec::new())).state(Changing(Vec::new()))
+    builder.state(Changed(Vec::new())).state(Changing(Vec::new())).state(Up::default())
 }
 
 fn approved(builder: RuntimeBuilder, log: &Log) -> RuntimeBuilder {
@@ -542,7 +544,7 @@ async fn trying(ctx: &CallContext, log: State<Log>) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn an_effect_that_fails_is_not_kept_but_the_end_of_its_run_is() {
+async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let error = process(journal, &log).build().unwrap().run(trying {}).await.unwrap_err();
@@ -551,7 +553,150 @@ async fn an_effect_that_fails_is_not_kept_but_the_end_of_its_run_is() {
     let first = run(&journal).await;
     assert!(first.contains("not yet"), "{first}");
     assert_eq!(run(&journal.replayed()).await, first);
+    assert_eq!(log.take(), ["tried", "tried"]);
+    // Killed before the end of the run was recorded: the failure is replayed, and then tried again.
+    let unfinished = cut(&journal, journal.records().len() - 1);
+    assert_eq!(run(&unfinished).await, first);
+    assert_eq!(log.take(), [""; 0]);
+    assert_eq!(run(&unfinished.replayed()).await, first);
     assert_eq!(log.take(), ["tried"]);
+}
+
+/// Whether servers are up.
+#[derive(Clone, Debug, Default)]
+struct Up(Arc<AtomicBool>);
+
+/// Fetch something.
+#[tool(effect = read_only)]
+async fn fetch(what: String, up: State<Up>, log: State<Log>) -> Result<String> {
+    log.add(format!("fetched {what}"));
+    if up.0.load(Ordering::Relaxed) { Ok(what) } else { Err("the server is down".into()) }
+}
+
+/// Fetches in a call of its own.
+#[tool(effect = read_only, toolsets = [fetch, write])]
+async fn fetch_below(ctx: &CallContext<fetch_below>, what: String) -> Result<String> {
+    ctx.call(write { text: format!("before {what}") }).await?;
+    Ok(ctx.call(fetch { what }).await?)
+}
+
+/// Goes on from one failure, and ends by the next.
+#[entry(toolsets = [fetch, fetch_below, write])]
+async fn go_on_and_fail(ctx: &CallContext<go_on_and_fail>) -> Result<String> {
+    let first = ctx.call(fetch { what: "first".into() }).await;
+    ctx.call(write { text: format!("first: {}", first.is_ok()) }).await?;
+    let second = ctx.call(fetch_below { what: "second".into() }).await?;
+    Ok(format!("{} {second}", first.is_ok()))
+}
+
+#[tokio::test]
+async fn failures_that_a_run_ended_by_are_tried_again_and_those_that_it_went_on_from_are_not() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, up: bool| {
+        let up = Up(Arc::new(AtomicBool::new(up)));
+        let runtime = approved(process(journal, &log), &log).state(up).build().unwrap();
+        let result = runtime.run(go_on_and_fail {}).await;
+        result.map_err(|error| llm_do::chain(&error))
+    };
+    let error = run(&journal, false).await.unwrap_err();
+    assert!(error.contains("the server is down"), "{error}");
+    log.take();
+    let again = journal.replayed();
+    assert_eq!(run(&again, false).await, Err(error));
+    assert_eq!(log.take(), ["fetched second"]);
+    let once_more = again.replayed();
+    assert_eq!(run(&once_more, true).await.as_deref(), Ok("false second"));
+    assert_eq!(log.take(), ["fetched second"], "approvals and effects that are recorded are not repeated");
+    assert_eq!(run(&once_more.replayed(), false).await.as_deref(), Ok("false second"));
+    assert_eq!(log.take(), [""; 0]);
+}
+
+fn down() -> FunctionModel {
+    FunctionModel::new(|_| {
+        let error = ProviderError::new("function", ErrorKind::Unavailable, "the server is down").with_status(503);
+        Err(error.with_source("a cause"))
+    })
+}
+
+/// Asks the assistant, and goes on without if it fails.
+#[entry(toolsets = [assistant, write])]
+async fn with_or_without(ctx: &CallContext<with_or_without>) -> Result<String> {
+    let said = ctx.call(assistant { input: "Go.".into() }).await;
+    let failed = said.err().map(|error| llm_do::chain(&error)).unwrap_or_default();
+    ctx.call(write { text: "went on".into() }).await?;
+    Ok(failed)
+}
+
+#[tokio::test]
+async fn a_failure_of_a_model_that_code_went_on_from_is_the_same_in_each_process() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let runtime = approved(process(journal, &log), &log).force_model(model).build().unwrap();
+        let start = runtime.start(with_or_without {});
+        let handle = start.handle();
+        (start.await.map_err(|error| llm_do::chain(&error)), handle.usage())
+    };
+    let first = run(&journal, down()).await;
+    let said = "the model of `assistant` failed: function: status 503: the server is down: a cause";
+    assert_eq!((first.0.as_deref(), first.1.model.requests), (Ok(said), 1));
+    let records = journal.records();
+    let failed = records.iter().position(|record| record.kind == StepKind::Model).unwrap();
+    for kept in 1..=records.len() {
+        let model = if kept > failed { silent() } else { down() };
+        assert_eq!(run(&cut(&journal, kept), model).await, first, "{kept} records");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_was_down_or_gave_up_is_asked_again_when_the_run_is_started_again() {
+    let gives_up = || {
+        FunctionModel::new(|request: Request<'_>| {
+            let is_last = request.messages.iter().any(|message| !results(message).is_empty());
+            let part = ResponsePart::Text { text: "never".into() };
+            let filtered = Response::new("m", vec![part], Usage::of_request(1, 1));
+            let call = ToolCall::new("0", "look", json!({ "text": "a" }).to_string());
+            let calls = Response::new("m", vec![ResponsePart::ToolCall(call)], Usage::of_request(100, 10));
+            Ok(if is_last { filtered.with_finish(FinishReason::ContentFilter) } else { calls })
+        })
+    };
+    for (model, looked) in [(down(), 0), (gives_up(), 1)] {
+        let (journal, log) = (MemoryJournal::new(), Log::default());
+        let run = async |journal: &MemoryJournal, model: FunctionModel| {
+            let runtime = process(journal, &log).force_model(model).build().unwrap();
+            runtime.run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::chain(&error))
+        };
+        let error = run(&journal, model).await.unwrap_err();
+        assert_eq!(log.take().len(), looked, "{error}");
+        let again = journal.replayed();
+        let said = run(&again, calling([("look", json!({ "text": "a" }))])).await;
+        assert!(said.as_ref().is_ok_and(|said| said.contains("Go.")), "{said:?}");
+        assert_eq!(log.take().len(), 1 - looked, "what the first run did is not repeated");
+        assert_eq!(run(&again.replayed(), silent()).await, said);
+    }
+}
+
+#[tokio::test]
+async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_what_came_after() {
+    let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
+    let path = folder.path().join("run.jsonl");
+    let run = async |up: bool| {
+        let up = Up(Arc::new(AtomicBool::new(up)));
+        let builder = Runtime::builder().journal(FileJournal::open(&path).unwrap()).state(log.clone()).state(up);
+        let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
+        approved(builder, &log).build().unwrap().run(go_on_and_fail {}).await.map_err(|error| llm_do::chain(&error))
+    };
+    let error = run(false).await.unwrap_err();
+    assert_eq!(run(false).await, Err(error));
+    log.take();
+    assert_eq!(run(true).await.as_deref(), Ok("false second"));
+    assert_eq!(log.take(), ["fetched second"]);
+    assert_eq!(run(false).await.as_deref(), Ok("false second"));
+    assert_eq!(log.take(), [""; 0]);
+    let records: Vec<_> = FileJournal::read(&path).unwrap().map(Result::unwrap).collect();
+    let keys: std::collections::BTreeSet<_> = records.iter().map(|record| record.key.clone()).collect();
+    assert_eq!(keys.len(), records.len(), "what is forgotten is not read");
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("{\"forget\":[")).count(), 2);
 }
 
 #[tokio::test]
@@ -595,7 +740,7 @@ async fn what_is_nested_too_deep_for_a_journal_is_told_to_the_model_and_done_onc
         let journal = FileJournal::open(folder.path().join("run.jsonl")).unwrap();
         let model = calling(calls.clone());
         let builder = Runtime::builder().journal(journal).state(log.clone());
-        let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
+        let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new())).state(Up::default());
         builder.force_model(model).build().unwrap().run(assistant { input: "Go.".into() }).await.unwrap()
     };
     assert_eq!(run().await, run().await);
@@ -787,6 +932,52 @@ async fn concurrent_calls_that_are_not_the_recorded_ones_end_the_run_before_any_
     assert!(llm_do::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::chain(&error));
     assert_eq!(log.take(), [""; 0], "an effect started before the divergence was named");
     assert_eq!(unfinished.replayed().records().len(), unfinished.records().len());
+}
+
+/// Label something.
+#[tool(effect = read_only)]
+async fn label(labels: HashSet<u32>, log: State<Log>) -> usize {
+    log.add("labelled");
+    tokio::task::yield_now().await;
+    labels.len()
+}
+
+/// Sort labels.
+#[worker]
+async fn sort_labels(labels: HashSet<u32>, counts: HashMap<String, u32>) -> String;
+
+/// Labels twice at the same time, and then has the labels sorted.
+#[entry(toolsets = [label, sort_labels])]
+async fn label_all(ctx: &CallContext<label_all>, labels: HashSet<u32>) -> Result<String> {
+    let more: HashSet<_> = labels.iter().map(|label| label + 1).collect();
+    let (one, two) = (ctx.call(label { labels: labels.clone() }), ctx.call(label { labels: more }));
+    let (one, two) = futures_util::try_join!(one, two)?;
+    let counts = labels.iter().map(|label| (label.to_string(), *label)).collect();
+    let sorted = ctx.call(sort_labels { labels, counts }).await?;
+    Ok(format!("{one} {two} {sorted}"))
+}
+
+#[tokio::test]
+async fn arguments_without_an_order_are_the_same_call_in_each_process() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    // Each `HashSet` has an order of its own.
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let runtime = process(journal, &log).force_model(model).build().unwrap();
+        runtime.run(label_all { labels: (0..50).collect() }).await.map_err(|error| llm_do::chain(&error))
+    };
+    let first = run(&journal, calling([])).await;
+    assert!(first.as_ref().is_ok_and(|said| said.starts_with("50 50 ")), "{first:?}");
+    assert_eq!(log.take().len(), 2);
+    for records in 1..=journal.records().len() {
+        let kept = cut(&journal, records);
+        let labelled = kept.records().iter().filter(|record| &*record.name == "label").count();
+        let is_answered = kept.records().iter().any(|record| record.kind == StepKind::Model);
+        let model = if is_answered { silent() } else { calling([]) };
+        assert_eq!(run(&kept, model).await, first, "{records} records");
+        assert_eq!(log.take().len(), 2 - labelled, "{records} records");
+        let runs = kept.records().iter().filter(|record| record.kind == StepKind::Run).count();
+        assert_eq!(runs, 1, "the run itself is found again");
+    }
 }
 
 /// A journal that can keep so many records, and then no more.

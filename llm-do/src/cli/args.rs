@@ -105,9 +105,10 @@ pub(super) struct RunOptions {
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
     pub(super) workers: Workers,
-    /// Record every effect in this file; if it has records of this run, resume it: nothing that is recorded is done again.
+    /// Record every effect in this file; if it has records of this run, resume it.
     ///
-    /// `journal FILE` lists what it holds.
+    /// Nothing that is recorded is done again. If the run ended in an error, the failures that led to it are tried again;
+    /// failures that it went on from are not. `journal FILE` lists what it holds.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
     #[command(flatten)]

@@ -143,8 +143,9 @@ fn came(record: &Record) -> String {
     match record.kind {
         StepKind::Call | StepKind::Tool | StepKind::Result => {
             match recorded_outcome(&record.name, record.value.clone()) {
-                Outcome::Result(value) => short(&value),
-                Outcome::Error(error) => format!("error: {}", cut(&error)),
+                Some(Outcome::Result(value)) => short(&value),
+                Some(Outcome::Error(error)) => format!("error: {}", cut(&error)),
+                None => "error: its model failed".to_owned(),
             }
         }
         StepKind::Run => cut(record.value.as_str().unwrap_or_default()),

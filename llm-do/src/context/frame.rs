@@ -74,8 +74,8 @@ pub(crate) struct CallFrame {
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// Where a journal keeps what it does.
     pub(crate) places: Places,
-    /// Where a journal keeps what guards do after a root call, whose inside a replay does not run.
-    pub(crate) places_after: OnceLock<Box<Places>>,
+    /// Where a journal keeps what guards do after a root call, whose inside a replay does not run: the key, and the places.
+    pub(crate) after: OnceLock<Box<(Arc<str>, Places)>>,
 }
 
 impl CallFrame {
@@ -103,7 +103,7 @@ impl CallFrame {
             heard: Heard::default(),
             step: OnceLock::new(),
             places: Places::default(),
-            places_after: OnceLock::new(),
+            after: OnceLock::new(),
         }
     }
 }

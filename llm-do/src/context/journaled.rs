@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, ser};
 use serde_json::{Value, json};
 
 use super::CallContext;
-use crate::error::{CallError, Fault};
-use crate::journal::{Interrupted, Journal, JournalError, Local, StepKind, StepSpec, Visit};
+use crate::error::{CallError, Failure, Fault};
+use crate::journal::{Interrupted, Journal, JournalError, Local, Places, StepKind, StepSpec, Visit};
 
 /// The part of a root call's key below which the effects after its result are recorded.
 const AFTER: &str = "after";
@@ -35,8 +35,10 @@ pub(crate) struct Came<T> {
 impl<S> CallContext<S> {
     /// Does an effect of a tool or entry that makes calls besides, once: the journal replays what it recorded.
     ///
-    /// Without a journal, `effect` just runs. With one, its value is kept once it is there; an error is not, so that the
-    /// effect is tried again when the run is resumed. `name` and `input` are what tells it from the call's other effects.
+    /// Without a journal, `effect` just runs. With one, what it comes to is recorded: its value, or the text of its error,
+    /// which a caller may handle and go on from. If the error ends the run, the effect is tried again when the run is
+    /// started again. `name` and `input` are what tells it from the call's other effects. Give an input that has an order:
+    /// the items of a `HashSet` come in another order in each process, those of a `BTreeSet` do not; maps are no concern.
     ///
     /// # Errors
     ///
@@ -122,8 +124,21 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return local.await;
         }
-        let (step, _visit) = self.next_step(kind, name, input());
-        Ok(self.recorded(way, step, local).await?.value)
+        let (step, visit) = self.next_step(kind, name, input());
+        let local = async move {
+            match local.await {
+                Ok(value) => Ok(Kept::Value(value)),
+                Err(error) => Failure::of(error).map(Kept::Failure),
+            }
+        };
+        let came = self.recorded(way, step, local).await;
+        match came.inspect_err(|_| visit.fail())?.value {
+            Kept::Value(value) => Ok(value),
+            Kept::Failure(failure) => {
+                visit.fail();
+                Err(failure.into_error(self.name()))
+            }
+        }
     }
 
     /// Does the effect of `step`, once. What has no end worth recording is an error of `local`.
@@ -174,15 +189,18 @@ impl<S> CallContext<S> {
     /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        match frame.places_after.get() {
-            Some(after) => after.next(&format!("{}/{AFTER}", self.key()).into(), kind, name, input),
+        match frame.after.get().map(AsRef::as_ref) {
+            Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
         }
     }
 
     /// Keeps the effects that follow apart from those inside the call, which a replay of its result does not run.
-    pub(crate) fn begin_after(&self) {
-        drop(self.frame().places_after.set(Box::default()));
+    ///
+    /// `result` is a digest of it: after another result, other effects may follow.
+    pub(crate) fn begin_after(&self, result: &str) {
+        let parent = format!("{}/{AFTER}:{result}", self.key()).into();
+        drop(self.frame().after.set(Box::new((parent, Places::default()))));
     }
 
     /// Refuses to go on if the journal holds a call of this one that it never made.
@@ -202,6 +220,49 @@ impl<S> CallContext<S> {
 
     pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
+    }
+}
+
+/// What a step came to, as it is recorded: a value as it is, a failure as an object with the one field `failure`.
+///
+/// A value that looks like that, or like this, is recorded as an object with the one field `value`.
+enum Kept<T> {
+    Value(T),
+    Failure(Failure),
+}
+
+fn is_alone(value: &Value, fields: &[&str]) -> bool {
+    value.as_object().is_some_and(|object| object.len() == 1 && fields.iter().any(|field| object.contains_key(*field)))
+}
+
+impl<T: Serialize> Serialize for Kept<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Value(value) => {
+                let value = serde_json::to_value(value).map_err(ser::Error::custom)?;
+                if is_alone(&value, &["failure", "value"]) {
+                    return json!({ "value": value }).serialize(serializer);
+                }
+                value.serialize(serializer)
+            }
+            Self::Failure(failure) => {
+                let failure = serde_json::to_value(failure).map_err(ser::Error::custom)?;
+                json!({ "failure": failure }).serialize(serializer)
+            }
+        }
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Kept<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut value = Value::deserialize(deserializer)?;
+        if is_alone(&value, &["failure"]) {
+            return serde_json::from_value(value["failure"].take()).map(Self::Failure).map_err(de::Error::custom);
+        }
+        if is_alone(&value, &["value"]) {
+            value = value["value"].take();
+        }
+        serde_json::from_value(value).map(Self::Value).map_err(de::Error::custom)
     }
 }
 

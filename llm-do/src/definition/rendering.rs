@@ -11,6 +11,7 @@ use crate::argument;
 use crate::context::CallContext;
 use crate::error::{BoxError, CallError, Fault};
 use crate::prompt::Prompt;
+use crate::schema::CheckedSchema;
 use crate::tool::Tool;
 
 /// A worker with a body, which renders its prompt; implemented by `#[worker]`.
@@ -53,9 +54,9 @@ impl std::fmt::Debug for Rendering {
 pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
 /// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
-pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), Fault> {
+pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
     let Decoded { arguments, attached } = decode::<T>(arguments)?;
-    let written = argument::write(&arguments)?;
+    let written = schema.canonical(argument::write(&arguments)?);
     let render = move |ctx: &CallContext| {
         ctx.attach(attached);
         arguments.render(ctx)
@@ -64,20 +65,21 @@ pub(super) fn by_body<T: Renders>(arguments: Value) -> Result<(Ask, Value), Faul
 }
 
 /// The same for a worker without: its prompt is its arguments.
-pub(super) fn by_arguments<T: Tool>(arguments: Value) -> Result<(Ask, Value), Fault> {
-    let written = argument::write(&decode::<T>(arguments)?.arguments)?;
+pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let written = schema.canonical(argument::write(&decode::<T>(arguments)?.arguments)?);
     let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
 }
 
 /// The same for a worker whose arguments are no Rust type: what its schema accepts.
-pub(crate) fn by_json(arguments: Value) -> Result<(Ask, Value), Fault> {
+pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let arguments = schema.sorted(arguments);
     let prompt = default_prompt(&arguments, false)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }
 
 /// The same for one that takes a prompt.
-pub(crate) fn by_prompt(arguments: Value) -> Result<(Ask, Value), Fault> {
+pub(crate) fn by_prompt(arguments: Value, _: &CheckedSchema) -> Result<(Ask, Value), Fault> {
     let prompt = default_prompt(&arguments, true)?;
     Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
 }

@@ -1,10 +1,8 @@
 //! Calls in a journal: what is recorded of one, and what becomes of it when it is replayed.
 
-use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt;
 use llm_do_providers::Attachment;
@@ -15,9 +13,9 @@ use super::open_call::OpenCall;
 use super::perform::{closed, perform, unless, unpanicked};
 use super::{Plane, Run};
 use crate::context::{CallContext, Way};
-use crate::error::{CallError, Fault, Recorded, chain};
+use crate::error::{CallError, Failure, chain};
 use crate::event::{self, Caller, Kind};
-use crate::journal::{StepKind, StepSpec, Visit, too_deep};
+use crate::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
 use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 use crate::usage::UsageTree;
@@ -27,6 +25,9 @@ use crate::usage::UsageTree;
 struct Ended {
     #[serde(flatten)]
     outcome: Outcome,
+    /// The keys of the failures inside it that led to its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    because: Vec<Arc<str>>,
     /// What it used, so that a replay counts it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     usage: Option<UsageTree>,
@@ -41,94 +42,98 @@ struct Ended {
 /// The part of a run's key under which its result is recorded.
 const RESULT: &str = "result";
 
-impl Ended {
-    /// Returns what is recorded of a call that used nothing by itself.
-    fn with(outcome: Outcome) -> Self {
-        Self { outcome, usage: None, made: Vec::new(), heard: Vec::new() }
-    }
-}
-
 /// How many objects a result is inside of where it is recorded.
 const INSIDE: usize = 2;
 
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
-    Result {
-        value: Value,
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        attachments: Vec<Attachment>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        note: Option<String>,
-    },
-    Failed(String),
-    /// It took longer than `of` may, which is the call itself, or one below it whose error it passed on in words.
-    TimedOut {
-        of: String,
-        after: Duration,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        text: Option<String>,
-    },
-    Panicked(String),
-    InvalidArguments(Fault),
-    GaveUp(String),
+#[serde(untagged)]
+enum Outcome {
+    Result { result: Returned },
+    Failure(Failure),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Returned {
+    value: Value,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Attachment>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 impl Outcome {
     /// Returns what is to be recorded; an error that ends the run comes to no end worth that.
-    pub(super) fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
+    fn of(result: Result<ToolReturn, CallError>) -> Result<Self, CallError> {
         match result {
             Ok(returned) => Ok(Self::returned(returned)),
-            Err(error) if !error.is_mendable() => Err(error),
-            Err(CallError::Timeout { tool, after }) => Ok(Self::TimedOut { of: tool, after, text: None }),
-            Err(error @ CallError::Failed { .. }) => Ok(Self::failed(&error)),
-            Err(CallError::Panicked { message, .. }) => Ok(Self::Panicked(message)),
-            Err(CallError::InvalidArguments { message, .. }) => Ok(Self::InvalidArguments(message)),
-            Err(CallError::GaveUp { message, .. }) => Ok(Self::GaveUp(message)),
-            Err(error) => Err(error),
+            Err(error) => Failure::of(error).map(Self::Failure),
         }
     }
 
     /// A result that no journal takes is recorded as a failure: what was done for it is not to be done again.
     fn returned(ToolReturn { value, attachments, note, .. }: ToolReturn) -> Self {
         match too_deep(&value, INSIDE) {
-            Some(fault) => Self::Failed(fault),
-            None => Self::Result { value, attachments, note },
+            Some(fault) => Self::Failure(Failure::Failed(fault)),
+            None => Self::Result { result: Returned { value, attachments, note } },
         }
     }
 
-    fn failed(error: &CallError) -> Self {
-        let text = error.source().map(chain).unwrap_or_default();
-        match error.timeout() {
-            Some((of, after)) => Self::TimedOut { of: of.to_owned(), after, text: Some(text) },
-            None => Self::Failed(text),
-        }
-    }
-
-    pub(super) fn into_result(self, tool: &str) -> Result<ToolReturn, CallError> {
-        let tool = tool.to_owned();
+    fn into_result(self, tool: &str) -> Result<ToolReturn, CallError> {
         match self {
-            Self::Result { value, attachments, note } => Ok(ToolReturn { value, attachments, note, subtask: None }),
-            Self::Failed(text) => Err(CallError::Failed { tool, source: text.into() }),
-            Self::TimedOut { of, after, text: None } => Err(CallError::Timeout { tool: of, after }),
-            Self::TimedOut { of, after, text: Some(text) } => {
-                let cause = CallError::Timeout { tool: of, after };
-                Err(CallError::Failed { tool, source: Recorded { text, cause }.into() })
+            Self::Result { result: Returned { value, attachments, note } } => {
+                Ok(ToolReturn { value, attachments, note, subtask: None })
             }
-            Self::Panicked(message) => Err(CallError::Panicked { tool, message }),
-            Self::InvalidArguments(message) => Err(CallError::InvalidArguments { tool, message }),
-            Self::GaveUp(message) => Err(CallError::GaveUp { worker: tool, message }),
+            Self::Failure(failure) => Err(failure.into_error(tool)),
         }
     }
 }
 
+impl Ended {
+    /// Records how a call ended, with what led to it if it failed.
+    fn of(outcome: Outcome, ctx: &CallContext) -> Self {
+        let places = &ctx.frame().places;
+        let mut because = Vec::new();
+        if let Outcome::Failure(failure) = &outcome {
+            because = places.failed_last();
+            // The last answer was not good enough: the model is to answer anew.
+            if because.is_empty() && matches!(failure, Failure::GaveUp(_)) {
+                because.extend(places.last_answer());
+            }
+        }
+        Self { outcome, because, usage: None, made: Vec::new(), heard: Vec::new() }
+    }
+}
+
+/// Has the journal forget that a run ended in an error, and the failures that led to it, so that they are tried again.
+pub(super) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), JournalError> {
+    let result = run.within(StepKind::Result, RESULT).key;
+    let ended = journal.recorded(&result).and_then(|value| serde_json::from_value(value).ok());
+    if !matches!(ended, Some(Ended { outcome: Outcome::Failure(_), .. })) {
+        return Ok(());
+    }
+    let mut keys = vec![result];
+    let mut next = 0;
+    while let Some(value) = keys.get(next).and_then(|key| journal.recorded(key)) {
+        next += 1;
+        // What is no call has nothing inside it.
+        let because = serde_json::from_value(value).map(|ended: Ended| ended.because).unwrap_or_default();
+        keys.extend(because.into_iter().filter(|key| journal.is_recorded(key)));
+    }
+    journal.forget(keys).await
+}
+
 /// Returns how a recorded call of `tool` ended: a value of a step [`Call`](StepKind::Call) or [`Result`](StepKind::Result).
-pub(crate) fn recorded_outcome(tool: &str, value: Value) -> event::Outcome {
+///
+/// None if its model failed: then nothing was answered.
+pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcome> {
     let Ok(Ended { outcome, .. }) = serde_json::from_value(value) else {
-        return event::Outcome::Error(format!("what is recorded is no result of `{tool}`"));
+        return Some(event::Outcome::Error(format!("what is recorded is no result of `{tool}`")));
     };
+    if matches!(outcome, Outcome::Failure(Failure::Model { .. })) {
+        return None;
+    }
     let result = outcome.into_result(tool).map(|returned| returned.value);
-    result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result)
+    Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
 }
 
 /// Finds the place of a call in the journal, if there is one.
@@ -149,28 +154,30 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
     Ok(Some(visit))
 }
 
-/// Returns whether the result of a root call is looked up before the call is run.
+/// Returns whether a call is a root call whose result is looked up before it is run.
 ///
 /// That of a worker is not: its recorded answers are replayed, since what was said in it goes into the conversation.
 pub(super) fn is_recorded_root(ctx: &CallContext, tool: &Registered) -> bool {
     ctx.frame().by == Caller::User && tool.kind() != Kind::Worker && ctx.journal().is_some()
 }
 
+/// Returns whether a call is a root worker, whose result is recorded when it has ended.
+pub(super) fn is_replayed_root(ctx: &CallContext, tool: &Registered) -> bool {
+    ctx.frame().by == Caller::User && tool.kind() == Kind::Worker && ctx.journal().is_some()
+}
+
 impl CallContext {
     /// Records the result of a root worker, and returns the recorded one.
-    pub(super) async fn keep_result(
-        &self,
-        run: &StepSpec,
-        result: Result<ToolReturn, CallError>,
-    ) -> Result<ToolReturn, CallError> {
+    pub(super) async fn keep_result(&self, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
+        let Some(run) = self.frame().step.get() else { return result };
         // What there was no time for is to be tried again.
         let outcome = match result {
-            Err(error) if error.is_timeout() => return Err(error),
+            Err(error) if error.is_timeout() && leaves_no_time(self) => return Err(error),
             result => Outcome::of(result)?,
         };
         self.all_used()?;
+        let ended = Ended::of(outcome, self);
         let step = run.within(StepKind::Result, RESULT);
-        let ended = Ended::with(outcome);
         let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
         came.value.outcome.into_result(&run.name)
     }
@@ -195,9 +202,10 @@ impl Run {
         let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
         let came = ctx.recorded(way, step, local).await?;
         if ctx.frame().by == Caller::User {
-            ctx.begin_after();
+            let result = serde_json::to_value(&came.value).unwrap_or_default();
+            ctx.begin_after(&digest(&result));
         }
-        let Ended { outcome, usage, made, heard } = came.value;
+        let Ended { outcome, usage, made, heard, .. } = came.value;
         open.is_replayed = came.is_replayed;
         // What guards of a root call used is counted already: it is part of what the run used.
         let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -231,12 +239,14 @@ async fn end(
     };
     ctx.all_used()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
-    Ok(Ended { outcome, usage, made: plane.made.below(&ctx.key()), heard: ctx.frame().heard.take() })
+    let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().heard.take());
+    Ok(Ended { usage, made, heard, ..Ended::of(outcome, &ctx) })
 }
 
-/// Returns whether a call that took too long leaves its caller no time either, as a root call does.
+/// Returns whether a call that took too long has ended the run, or leaves its caller no time either.
 fn leaves_no_time(ctx: &CallContext) -> bool {
-    ctx.frame().by == Caller::User || ctx.caller().is_some_and(|caller| caller.in_time().is_err())
+    let ended = if ctx.frame().by == Caller::User { Some(ctx) } else { ctx.caller() };
+    ended.is_some_and(|ctx| ctx.in_time().is_err())
 }
 
 /// Performs a call until it returns, panics or has no time of its own left: ends as well, so that what the call did before

@@ -5,15 +5,16 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use super::record::retry;
 use super::{Plane, Run, RunSettings};
 use crate::approval::RunMemory;
 use crate::cancellation::Cancellation;
 use crate::context::{CallContext, CallFrame, Deadline, Host};
 use crate::declared::Callee;
 use crate::error::CallError;
-use crate::event::{Caller, Kind};
+use crate::event::Caller;
 use crate::history::Conversation;
-use crate::journal::{Journal, StepKind, StepSpec};
+use crate::journal::{Journal, JournalError, StepKind, StepSpec};
 use crate::tool::ToolReturn;
 use crate::usage::Limits;
 
@@ -36,6 +37,8 @@ impl Root {
     pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
         let _cancel_on_drop = self.cancellation.clone().drop_guard();
         let arguments = self.arguments?;
+        let tool = self.plane.registry.get(&self.name);
+        let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
         let placed = self
             .plane
             .journal
@@ -56,14 +59,9 @@ impl Root {
         let run = Arc::new(Run::new(plane, id, self.conversation, is_resumed, scope, self.settings));
         let _open_sinks = run.open_sinks();
         let host: Arc<dyn Host> = Arc::clone(&run) as _;
-        let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step.clone()));
+        let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step));
         drop(self.user.set(user.clone()));
         let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
-        let is_worker = self.plane.registry.get(&self.name).is_some_and(|tool| tool.kind() == Kind::Worker);
-        let result = match step {
-            Some(step) if is_worker => user.keep_result(&step, result).await,
-            _ => result,
-        };
         run.settle().await;
         result
     }
@@ -79,11 +77,13 @@ pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 
-/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed.
+/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed. What it failed by is tried again.
 async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
     let id = Value::String(fresh.to_string());
     let begun = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
-    let begun = begun.map_err(|error| CallError::Journal { tool: name.to_owned(), source: error.into() })?;
+    let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
+    let begun = begun.map_err(failed)?;
+    retry(journal, step).await.map_err(failed)?;
     Ok(begun.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
 }
 

@@ -1,5 +1,8 @@
 //! A journal in a file, which a later process resumes.
 
+#[cfg(test)]
+mod crash;
+mod disk;
 mod open;
 mod records;
 mod writer;
@@ -10,8 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, MutexGuard};
 
 use async_trait::async_trait;
+use jiff::Timestamp;
 use serde_json::Value;
 
+use self::records::Forgotten;
 pub use self::records::Records;
 use self::writer::{Writer, Written};
 use super::replay::Replay;
@@ -20,7 +25,8 @@ use super::{Journal, JournalError, Local, Record, StepSpec};
 
 /// A journal in a file, which a later process resumes.
 ///
-/// The file is JSON Lines: a header, then each effect as one line, a [`Record`], in the order in which they ended. A
+/// The file is JSON Lines: a header, then each effect as one line, a [`Record`], in the order in which they ended. When a
+/// run that ended in an error is resumed, a line lists the keys whose records above it no longer count. A
 /// record is on the disk before its effect is seen to end; those that end together are brought there together. It holds
 /// arguments and answers as they are, so on Unix a new file is its owner's alone.
 ///
@@ -125,6 +131,16 @@ impl Open {
         Ok(recorded)
     }
 
+    /// Hands the writer a line that what is recorded under these keys is forgotten.
+    fn forget(&self, keys: Vec<Arc<str>>) -> Result<Written, JournalError> {
+        let forgotten = Forgotten { forget: keys, time: Timestamp::now() };
+        let mut line = serde_json::to_vec(&forgotten).map_err(|error| self.io(error.into()))?;
+        line.push(b'\n');
+        let mut replay = self.replay();
+        replay.forget(&forgotten.forget);
+        Ok(self.writer.write(line))
+    }
+
     /// Hands a record to the writer. Returns its value, or that recorded under its key meanwhile, to be seen once written.
     fn record(&self, record: Record) -> Result<(Value, Written), JournalError> {
         let mut line = serde_json::to_vec(&record).map_err(|error| self.io(error.into()))?;
@@ -157,6 +173,14 @@ impl Journal for FileJournal {
 
     fn is_recorded(&self, key: &str) -> bool {
         self.0.replay().get(key).is_some()
+    }
+
+    fn recorded(&self, key: &str) -> Option<Value> {
+        self.0.replay().get(key).map(|record| record.value.clone())
+    }
+
+    async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
+        self.0.forget(keys)?.wait().await.map_err(|error| self.0.io(error))
     }
 
     fn unused(&self, parent: &str) -> Option<JournalError> {

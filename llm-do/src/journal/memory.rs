@@ -75,6 +75,15 @@ impl Journal for MemoryJournal {
         self.replay().get(key).is_some()
     }
 
+    fn recorded(&self, key: &str) -> Option<Value> {
+        self.replay().get(key).map(|record| record.value.clone())
+    }
+
+    async fn forget(&self, keys: Vec<Arc<str>>) -> Result<(), JournalError> {
+        self.replay().forget(&keys);
+        Ok(())
+    }
+
     fn unused(&self, parent: &str) -> Option<JournalError> {
         self.replay().unused(parent)
     }

@@ -19,6 +19,10 @@ struct Siblings {
     under_way: u32,
     /// The one that began when none was under way: only that may be alone so far.
     alone: Option<StepSpec>,
+    /// The calls that failed, each with how many had begun by then.
+    failed: Vec<(Arc<str>, u32)>,
+    /// The one that began last.
+    last: Option<(StepKind, Arc<str>)>,
     /// How many have begun with a key, equal ones not told apart.
     equal: HashMap<Arc<str>, u32>,
 }
@@ -26,7 +30,10 @@ struct Siblings {
 /// A call that is under way until this is dropped.
 #[derive(Debug)]
 #[must_use = "the call counts as ended once this is dropped"]
-pub(crate) struct Visit(Arc<Mutex<Siblings>>);
+pub(crate) struct Visit {
+    siblings: Arc<Mutex<Siblings>>,
+    key: Arc<str>,
+}
 
 impl Places {
     /// Begins a call in `parent`, whose places these are.
@@ -39,7 +46,22 @@ impl Places {
     ) -> (StepSpec, Visit) {
         let siblings = self.0.get_or_init(Arc::default);
         let step = StepSpec::new(Arc::clone(parent), 0, kind, name, input);
-        (lock(siblings).begin(step), Visit(Arc::clone(siblings)))
+        let step = lock(siblings).begin(step);
+        let visit = Visit { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
+        (step, visit)
+    }
+
+    /// Returns the keys of the calls that failed and after whose end no other began: they led to the end of their parent.
+    pub(crate) fn failed_last(&self) -> Vec<Arc<str>> {
+        let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
+        let last = siblings.failed.iter().filter(|(_, begun)| *begun == siblings.begun);
+        last.map(|(key, _)| Arc::clone(key)).collect()
+    }
+
+    /// Returns the key of a model's answer, if no other call began after it.
+    pub(crate) fn last_answer(&self) -> Option<Arc<str>> {
+        let siblings = lock(self.0.get()?);
+        siblings.last.as_ref().filter(|(kind, _)| *kind == StepKind::Model).map(|(_, key)| Arc::clone(key))
     }
 }
 
@@ -50,6 +72,7 @@ impl Siblings {
         step = step.nth(*equal);
         *equal += 1;
         self.begun += 1;
+        self.last = Some((step.kind, Arc::clone(&step.key)));
         if self.under_way == 0 {
             self.alone = Some(step.clone());
         } else {
@@ -61,9 +84,18 @@ impl Siblings {
     }
 }
 
+impl Visit {
+    /// Notes that the call has failed.
+    pub(crate) fn fail(&self) {
+        let mut siblings = lock(&self.siblings);
+        let begun = siblings.begun;
+        siblings.failed.push((Arc::clone(&self.key), begun));
+    }
+}
+
 impl Drop for Visit {
     fn drop(&mut self) {
-        let mut siblings = lock(&self.0);
+        let mut siblings = lock(&self.siblings);
         siblings.under_way -= 1;
         if siblings.under_way == 0 {
             siblings.alone = None;

@@ -27,6 +27,7 @@ struct Slot {
     record: Record,
     /// Whether this process has come to it, or to the result of a call that it is inside of.
     passed: bool,
+    is_forgotten: bool,
 }
 
 /// What is recorded of the calls of one parent.
@@ -135,6 +136,21 @@ impl Replay {
         self.by_key.get(key).map(|&slot| &self.slots[slot].record)
     }
 
+    /// Forgets what is recorded under these keys.
+    pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
+        for key in keys {
+            let Some(slot) = self.by_key.remove(key) else { continue };
+            self.pass_slot(slot);
+            self.slots[slot].is_forgotten = true;
+            let record = &self.slots[slot].record;
+            let Some(family) = self.families.get_mut(&record.parent) else { continue };
+            family.expected.remove(record.call());
+            if let Some(slots) = family.places.get_mut(&record.place) {
+                slots.retain(|known| *known != slot);
+            }
+        }
+    }
+
     /// Adds what this process recorded; the caller has seen that its key is not recorded.
     pub(super) fn add(&mut self, record: Record) {
         let parent = Arc::clone(&record.parent);
@@ -159,7 +175,7 @@ impl Replay {
 
     /// Returns all records, in the order in which they ended.
     pub(super) fn records(&self) -> impl Iterator<Item = &Record> {
-        self.slots.iter().map(|slot| &slot.record)
+        self.slots.iter().filter(|slot| !slot.is_forgotten).map(|slot| &slot.record)
     }
 
     fn insert(&mut self, record: Record, passed: bool) -> usize {
@@ -168,7 +184,7 @@ impl Replay {
         let family = self.families.entry(Arc::clone(&record.parent)).or_default();
         family.overlapped |= record.overlapped;
         family.places.entry(record.place).or_default().push(slot);
-        self.slots.push(Slot { record, passed });
+        self.slots.push(Slot { record, passed, is_forgotten: false });
         slot
     }
 

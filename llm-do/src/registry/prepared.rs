@@ -10,6 +10,7 @@ use super::{Code, Registered, WorkerPlan};
 use crate::argument::{complete, is_told};
 use crate::definition::{Ask, Start};
 use crate::error::Fault;
+use crate::schema::CheckedSchema;
 
 /// A call with its arguments decoded.
 pub(crate) enum Prepared {
@@ -17,6 +18,8 @@ pub(crate) enum Prepared {
         start: Box<dyn Start>,
         /// The arguments before they were decoded, if anybody may read them.
         given: Option<Box<Value>>,
+        /// The schema of the arguments, if they have parts without an order.
+        unordered: Option<Arc<CheckedSchema>>,
     },
     Worker(Box<Briefing>),
 }
@@ -25,7 +28,7 @@ pub(crate) enum Prepared {
 pub(crate) struct Briefing {
     pub(crate) plan: Arc<WorkerPlan>,
     pub(crate) ask: Ask,
-    /// The arguments as they are approved and reported: decoded, defaults filled in.
+    /// The arguments as they are approved, reported and recorded: decoded, defaults filled in, sets and maps sorted.
     arguments: Value,
     /// The arguments before they were decoded.
     given: Value,
@@ -49,28 +52,34 @@ impl Prepared {
         tool.validate(&given).map_err(Fault::new)?;
         match &tool.code {
             Code::Function(decode) => {
-                let kept = is_read.then(|| Box::new(given.clone()));
-                Ok(Self::Function { start: decode(given)?, given: kept })
+                let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));
+                Ok(Self::Function { start: decode(given)?, given: kept, unordered: tool.unordered() })
             }
             Code::Worker(plan) => {
-                let kept = given.clone();
-                let (asked, found) = find_files(|| (plan.ask)(given));
+                let kept = tool.canonical(given.clone());
+                let (asked, found) = find_files(|| (plan.ask)(given, tool.schema()));
                 let (ask, mut arguments) = asked?;
                 complete(&mut arguments, &kept);
+                let arguments = tool.canonical(arguments);
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 Ok(Self::Worker(Box::new(Briefing { plan, ask, arguments, given: kept, has_files })))
             }
         }
     }
 
-    /// Returns the arguments as they are approved and reported: decoded, defaults filled in, with what their types read
-    /// and do not write.
+    /// Returns the arguments as they are approved, reported and recorded: decoded, defaults filled in, with what their types
+    /// read and do not write, sets and maps sorted.
     pub(crate) fn arguments(&self) -> Result<Cow<'_, Value>, Fault> {
         match self {
-            Self::Function { start, given } => {
-                let mut arguments = start.written()?;
+            Self::Function { start, given, unordered } => {
+                let sorted = |arguments| match unordered {
+                    Some(schema) => schema.canonical(arguments),
+                    None => arguments,
+                };
+                // Sorted before too, so that the items of sets stand at the same places as given.
+                let mut arguments = sorted(start.written()?);
                 given.iter().for_each(|given| complete(&mut arguments, given));
-                Ok(Cow::Owned(arguments))
+                Ok(Cow::Owned(sorted(arguments)))
             }
             Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
         }
@@ -81,7 +90,7 @@ impl Prepared {
         let (arguments, found) = find_files(|| self.arguments());
         let arguments = arguments?.into_owned();
         let (given, has_files) = match self {
-            Self::Function { start, given } => (given.as_deref(), start.has_files() || !found.is_empty()),
+            Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
             Self::Worker(briefing) => (Some(&briefing.given), briefing.has_files),
         };
         let given = given.filter(|given| !is_told(given, &arguments)).cloned();

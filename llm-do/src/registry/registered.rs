@@ -273,6 +273,21 @@ impl Registered {
         self.unwritten().map_or(Ok(()), refused)
     }
 
+    /// Returns the schema of its arguments.
+    pub(super) fn schema(&self) -> &CheckedSchema {
+        &self.arguments
+    }
+
+    /// Returns the schema of its arguments, if they may have parts without an order.
+    pub(super) fn unordered(&self) -> Option<Arc<CheckedSchema>> {
+        self.arguments.is_unordered().then(|| Arc::clone(&self.arguments))
+    }
+
+    /// Returns arguments with their sets and maps sorted.
+    pub(crate) fn canonical(&self, arguments: Value) -> Value {
+        self.arguments.canonical(arguments)
+    }
+
     /// Says everything that is wrong with `arguments`, by the schema.
     pub(crate) fn validate(&self, arguments: &Value) -> Result<(), String> {
         self.arguments.check(arguments)

@@ -286,6 +286,9 @@ impl RuntimeBuilder {
     /// What the approver decided is recorded too, and lasts. Modes, rules and approvals for the session decide again when a
     /// run is resumed, unless the call's result is recorded already.
     ///
+    /// A run that has ended returns its recorded result, and nothing runs again. One that ended in an error is resumed: the
+    /// failures that led to the error are tried again; those that the run went on from stay recorded.
+    ///
     /// It is for this runtime alone: another with a clone of it would take equal runs of this one for its own, and do nothing.
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.journal = Some(Arc::new(journal));

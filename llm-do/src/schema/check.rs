@@ -10,6 +10,7 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+use super::canonical;
 use super::limits::{Work, excess};
 use super::simple::Simple;
 
@@ -29,6 +30,8 @@ pub(crate) struct CheckedSchema {
     is_foreign: bool,
     simple: OnceLock<Option<Simple>>,
     work: OnceLock<Option<Work>>,
+    /// Whether its values may have parts without an order.
+    is_unordered: OnceLock<bool>,
     validator: OnceLock<Option<Validator>>,
 }
 
@@ -38,6 +41,7 @@ impl CheckedSchema {
             schema: Arc::new(schema),
             is_foreign: false,
             simple: OnceLock::new(),
+            is_unordered: OnceLock::new(),
             work: OnceLock::new(),
             validator: OnceLock::new(),
         }
@@ -46,6 +50,25 @@ impl CheckedSchema {
     /// The same, of a schema that is not made of a Rust type.
     pub(crate) fn foreign(self) -> Self {
         Self { is_foreign: true, ..self }
+    }
+
+    /// Returns whether values may have parts without an order, such as a `HashSet`.
+    pub(crate) fn is_unordered(&self) -> bool {
+        *self.is_unordered.get_or_init(|| canonical::is_needed(&self.schema))
+    }
+
+    /// Sorts all that has no order in the schema, also fields that it does not name: for values that are no Rust type's.
+    pub(crate) fn sorted(&self, mut value: Value) -> Value {
+        canonical::sort(&self.schema, &mut value);
+        value
+    }
+
+    /// Sorts sets and maps, so that equal values are the same JSON in each process.
+    pub(crate) fn canonical(&self, mut value: Value) -> Value {
+        if self.is_unordered() {
+            canonical::sort(&self.schema, &mut value);
+        }
+        value
     }
 
     /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].

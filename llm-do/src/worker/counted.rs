@@ -40,7 +40,8 @@ impl WorkerRun {
 
     /// Counts a request that has ended.
     ///
-    /// No journal keeps one that failed: it is made again when the run is resumed, and counts as what it is by then.
+    /// A journal keeps one that failed too, so that it counts again in a replay. If the failure ended the run, it is made
+    /// again when the run is started again, and counts as what it is by then.
     pub(super) fn count_ended(&self, under_way: &RequestUnderWay, answer: &Result<Response, CallError>) {
         match answer {
             Ok(response) => self.count(under_way, response.answered_by.as_deref(), response.usage),

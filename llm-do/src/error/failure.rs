@@ -1,0 +1,86 @@
+//! A failure as a journal records it: enough to return the same error again.
+
+use std::error::Error;
+use std::time::Duration;
+
+use llm_do_providers::{ErrorKind, ProviderError};
+use serde::{Deserialize, Serialize};
+
+use super::cause::Recorded;
+use super::{CallError, Fault, chain};
+
+/// A failure that a caller may handle and go on from, as a journal records it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Failure {
+    Failed(String),
+    /// It took longer than `of` may, which is the call itself, or one below it whose error it passed on in words.
+    TimedOut {
+        of: String,
+        after: Duration,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    /// The model of `worker` failed: the call itself, or one below it whose error it passed on in words.
+    Model {
+        worker: String,
+        error: ProviderError,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    },
+    Panicked(String),
+    InvalidArguments(Fault),
+    GaveUp(String),
+}
+
+impl Failure {
+    /// Returns what is recorded of an error, or the error if it is not recorded: one that ends the run, such as a limit.
+    pub(crate) fn of(error: CallError) -> Result<Self, CallError> {
+        match error {
+            CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
+                Ok(Self::Model { worker, error: source, text: None })
+            }
+            error @ CallError::Failed { .. } => Self::passed_on(error),
+            error if !error.is_mendable() => Err(error),
+            CallError::Timeout { tool, after } => Ok(Self::TimedOut { of: tool, after, text: None }),
+            CallError::Panicked { message, .. } => Ok(Self::Panicked(message)),
+            CallError::InvalidArguments { message, .. } => Ok(Self::InvalidArguments(message)),
+            CallError::GaveUp { message, .. } => Ok(Self::GaveUp(message)),
+            error => Err(error),
+        }
+    }
+
+    /// Records a failure of a call in words, with what caused it if callers ask for that.
+    fn passed_on(error: CallError) -> Result<Self, CallError> {
+        let text = || error.source().map(chain).unwrap_or_default();
+        match error.innermost() {
+            CallError::Timeout { tool, after } => {
+                Ok(Self::TimedOut { of: tool.clone(), after: *after, text: Some(text()) })
+            }
+            CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
+                let copy = serde_json::to_value(source).and_then(serde_json::from_value);
+                let Ok(copy) = copy else { return Err(error) };
+                Ok(Self::Model { worker: worker.clone(), error: copy, text: Some(text()) })
+            }
+            _ if !error.is_mendable() => Err(error),
+            _ => Ok(Self::Failed(text())),
+        }
+    }
+
+    /// Returns the error of a call of `tool`.
+    pub(crate) fn into_error(self, tool: &str) -> CallError {
+        let tool = tool.to_owned();
+        let passed_on = |tool, text, cause| match text {
+            Some(text) => CallError::Failed { tool, source: Recorded { text, cause }.into() },
+            None => cause,
+        };
+        match self {
+            Self::Failed(text) => CallError::Failed { tool, source: text.into() },
+            Self::TimedOut { of, after, text } => passed_on(tool, text, CallError::Timeout { tool: of, after }),
+            Self::Model { worker, error, text } => passed_on(tool, text, CallError::Model { worker, source: error }),
+            Self::Panicked(message) => CallError::Panicked { tool, message },
+            Self::InvalidArguments(message) => CallError::InvalidArguments { tool, message },
+            Self::GaveUp(message) => CallError::GaveUp { worker: tool, message },
+        }
+    }
+}

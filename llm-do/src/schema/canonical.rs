@@ -1,0 +1,281 @@
+//! Writing a value in one order, where its type has none: a `HashSet` gives its items in another order in each process.
+
+use std::cell::Cell;
+use std::ptr;
+
+use serde_json::{Map, Value};
+
+/// How many schemas one value is held to at most, to choose among alternatives: nested ones could multiply.
+const MAX_CHOICES: u32 = 100_000;
+/// How deep a value is looked at to choose among alternatives.
+const MAX_DEPTH: u32 = 8;
+
+/// Returns whether values of a schema may have parts without an order: sets and maps.
+pub(super) fn is_needed(schema: &Value) -> bool {
+    match schema {
+        Value::Object(keywords) => is_set(schema) || is_map(schema) || keywords.values().any(is_needed),
+        Value::Array(schemas) => schemas.iter().any(is_needed),
+        _ => false,
+    }
+}
+
+/// Sorts the items of sets, and the fields of maps, in a value that keeps to `schema`.
+pub(super) fn sort(schema: &Value, value: &mut Value) {
+    let sorter = Sorter { root: schema, choices_left: Cell::new(MAX_CHOICES) };
+    sorter.sort(value, vec![schema]);
+}
+
+fn is_set(schema: &Value) -> bool {
+    schema.get("uniqueItems") == Some(&Value::Bool(true))
+}
+
+fn is_map(schema: &Value) -> bool {
+    let others = schema.get("additionalProperties");
+    schema.get("patternProperties").is_some() || others.is_some_and(|others| *others != Value::Bool(false))
+}
+
+struct Sorter<'s> {
+    root: &'s Value,
+    choices_left: Cell<u32>,
+}
+
+impl<'s> Sorter<'s> {
+    fn sort(&self, value: &mut Value, schemas: Vec<&'s Value>) {
+        let schemas = self.with_subschemas(schemas, value);
+        match value {
+            Value::Array(items) => {
+                for (place, item) in items.iter_mut().enumerate() {
+                    self.sort(item, schemas.iter().filter_map(|schema| of_item(schema, place)).collect());
+                }
+                if schemas.iter().any(|schema| is_set(schema)) {
+                    items.sort_by_cached_key(|item| text(item));
+                }
+            }
+            Value::Object(fields) => {
+                for (name, field) in fields.iter_mut() {
+                    self.sort(field, schemas.iter().flat_map(|schema| of_field(schema, name)).collect());
+                }
+                if schemas.iter().any(|schema| is_open(schema)) {
+                    sort_fields(fields, &schemas);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the schemas that hold for the value itself by reference, in a conjunction, or as the chosen alternative.
+    fn with_subschemas(&self, mut schemas: Vec<&'s Value>, value: &Value) -> Vec<&'s Value> {
+        let mut next = 0;
+        while let Some(&schema) = schemas.get(next) {
+            next += 1;
+            // Serde takes the first variant that fits, too.
+            let chosen = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| {
+                list(schema, keyword).find(|alternative| self.fits(alternative, value, MAX_DEPTH))
+            });
+            let added: Vec<_> = self.referred(schema).into_iter().chain(list(schema, "allOf")).chain(chosen).collect();
+            for schema in added {
+                // Each once, so that neither a circle nor many paths to one schema cost anything.
+                if !schemas.iter().any(|known| ptr::eq(*known, schema)) {
+                    schemas.push(schema);
+                }
+            }
+        }
+        schemas
+    }
+
+    fn referred(&self, schema: &Value) -> Option<&'s Value> {
+        self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+    }
+
+    /// Returns whether a value looks like one of an alternative: by types, constants and fields.
+    fn fits(&self, schema: &Value, value: &Value, depth: u32) -> bool {
+        let left = self.choices_left.get();
+        if depth == 0 || left == 0 {
+            return true;
+        }
+        self.choices_left.set(left - 1);
+        let fits = |schema: &Value| self.fits(schema, value, depth - 1);
+        schema != &Value::Bool(false)
+            && schema.get("type").is_none_or(|kind| is_of(kind, value))
+            && schema.get("const").is_none_or(|constant| constant == value)
+            && schema.get("enum").and_then(Value::as_array).is_none_or(|allowed| allowed.contains(value))
+            && self.parts_fit(schema, value, depth - 1)
+            && self.referred(schema).is_none_or(fits)
+            && list(schema, "allOf").all(fits)
+            && ["anyOf", "oneOf"].into_iter().all(|key| schema.get(key).is_none() || list(schema, key).any(fits))
+    }
+
+    fn parts_fit(&self, schema: &Value, value: &Value, depth: u32) -> bool {
+        match value {
+            Value::Array(items) => items
+                .iter()
+                .enumerate()
+                .all(|(place, item)| of_item(schema, place).is_none_or(|schema| self.fits(schema, item, depth))),
+            Value::Object(fields) => {
+                let is_there = |name: &Value| name.as_str().is_some_and(|name| fields.contains_key(name));
+                list(schema, "required").all(is_there)
+                    && fields.iter().all(|(name, field)| {
+                        of_field(schema, name).into_iter().all(|schema| self.fits(schema, field, depth))
+                    })
+            }
+            _ => true,
+        }
+    }
+}
+
+fn list<'v>(schema: &'v Value, keyword: &str) -> impl Iterator<Item = &'v Value> {
+    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
+
+fn of_item(schema: &Value, place: usize) -> Option<&Value> {
+    let fixed = schema.get("prefixItems").and_then(|items| items.get(place));
+    fixed.or_else(|| schema.get("items"))
+}
+
+/// Returns the schemas of a field: its own, or else those of all fields without one.
+fn of_field<'s>(schema: &'s Value, name: &str) -> Vec<&'s Value> {
+    if let Some(own) = schema.get("properties").and_then(|properties| properties.get(name)) {
+        return vec![own];
+    }
+    // A map with keys that are no texts, such as numbers, has one pattern: it need not be matched.
+    let patterns = schema.get("patternProperties").and_then(Value::as_object);
+    patterns.into_iter().flat_map(Map::values).chain(schema.get("additionalProperties")).collect()
+}
+
+/// Whether an object may have fields that no schema names.
+fn is_open(schema: &Value) -> bool {
+    is_map(schema) || schema.get("type").is_some() && schema.get("additionalProperties").is_none()
+}
+
+/// Sorts fields: those that a schema names in its order, then the others by name.
+fn sort_fields(fields: &mut Map<String, Value>, schemas: &[&Value]) {
+    let named = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object()).flat_map(Map::keys);
+    let named: Vec<_> = named.collect();
+    let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
+    sorted.sort_by_cached_key(|(name, _)| {
+        (named.iter().position(|named| *named == name).unwrap_or(usize::MAX), name.clone())
+    });
+    fields.extend(sorted);
+}
+
+fn is_of(kind: &Value, value: &Value) -> bool {
+    match (kind, value) {
+        (Value::Array(kinds), _) => kinds.iter().any(|kind| is_of(kind, value)),
+        (Value::String(kind), value) => match kind.as_str() {
+            "null" => value.is_null(),
+            "boolean" => value.is_boolean(),
+            "string" => value.is_string(),
+            "array" => value.is_array(),
+            "object" => value.is_object(),
+            "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+            "number" => value.is_number(),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
+/// Returns the text of a value, whatever the order of its fields.
+fn text(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            Value::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().map(|(name, field)| (name.clone(), sorted(field))).collect();
+                fields.sort_by(|(left, _), (right, _)| left.cmp(right));
+                Value::Object(fields.into_iter().collect())
+            }
+            other => other.clone(),
+        }
+    }
+    sorted(value).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use schemars::{JsonSchema, schema_for};
+    use serde::Serialize;
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(JsonSchema, Serialize)]
+    struct Inner {
+        tags: BTreeSet<String>,
+        listed: Vec<String>,
+    }
+
+    #[derive(JsonSchema, Serialize)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[serde(tag = "kind")]
+    enum Tagged {
+        Set { items: BTreeSet<String> },
+        List { items: Vec<String> },
+    }
+
+    #[derive(JsonSchema, Serialize)]
+    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[serde(untagged)]
+    enum Untagged {
+        Names(Vec<String>),
+        Numbers(BTreeSet<u32>),
+    }
+
+    #[derive(JsonSchema, Serialize)]
+    struct Outer {
+        set: Option<BTreeSet<u32>>,
+        inner: BTreeMap<String, Inner>,
+        pair: (BTreeSet<u32>, Vec<u32>),
+        by_number: BTreeMap<u32, u32>,
+        tagged: Vec<Tagged>,
+        untagged: Vec<Untagged>,
+        nested: BTreeSet<BTreeSet<u32>>,
+    }
+
+    #[test]
+    fn sets_and_maps_are_sorted_wherever_they_are_and_lists_are_not() {
+        let schema = schema_for!(Outer).to_value();
+        assert!(is_needed(&schema));
+        let mut value = json!({
+            "set": [3, 1, 2],
+            "inner": { "z": { "tags": ["b", "a"], "listed": ["b", "a"] }, "a": { "tags": [], "listed": [] } },
+            "pair": [[2, 1], [2, 1]],
+            "by_number": { "7": 1, "5": 2 },
+            "tagged": [{ "kind": "List", "items": ["b", "a"] }, { "kind": "Set", "items": ["b", "a"] }],
+            "untagged": [["b", "a"], [2, 1]],
+            "nested": [[4, 3], [2, 1]],
+        });
+        sort(&schema, &mut value);
+        let expected = json!({
+            "set": [1, 2, 3],
+            "inner": { "a": { "tags": [], "listed": [] }, "z": { "tags": ["a", "b"], "listed": ["b", "a"] } },
+            "pair": [[1, 2], [2, 1]],
+            "by_number": { "5": 2, "7": 1 },
+            "tagged": [{ "kind": "List", "items": ["b", "a"] }, { "kind": "Set", "items": ["a", "b"] }],
+            "untagged": [["b", "a"], [1, 2]],
+            "nested": [[1, 2], [3, 4]],
+        });
+        assert_eq!(value.to_string(), expected.to_string());
+    }
+
+    #[test]
+    fn a_schema_without_sets_and_maps_needs_nothing() {
+        let schema = json!({ "type": "object", "properties": { "a": { "type": "array", "items": {} } },
+                             "additionalProperties": false });
+        assert!(!is_needed(&schema));
+    }
+
+    #[test]
+    fn conjunctions_that_nest_and_references_in_a_circle_end() {
+        let mut defs = Map::new();
+        for n in 0..60 {
+            let next = json!({ "$ref": format!("#/$defs/{}", (n + 1) % 60) });
+            defs.insert(n.to_string(), json!({ "allOf": [next, next], "anyOf": [next, next], "uniqueItems": true }));
+        }
+        let mut value = json!([2, 1]);
+        sort(&json!({ "$defs": defs, "$ref": "#/$defs/0" }), &mut value);
+        assert_eq!(value, json!([1, 2]));
+    }
+}
