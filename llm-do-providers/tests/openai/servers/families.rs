@@ -55,7 +55,6 @@ async fn a_level_goes_as_the_nearest_word_that_a_kind_of_models_has() {
         ("gpt-5.4-pro", ["medium", "medium", "medium", "medium", "high", "medium"]),
         ("gpt-5.2-codex", ["low", "low", "low", "medium", "high", "medium"]),
         ("gpt-5.3-codex", ["none", "low", "low", "medium", "high", "medium"]),
-        ("gpt-6.1-terra", ["none", "low", "low", "medium", "high", "medium"]),
         ("gpt-6.2-sol", ["low", "low", "low", "medium", "high", "medium"]),
     ] {
         assert_eq!(efforts(OPENAI, name).await, words, "{name}");
