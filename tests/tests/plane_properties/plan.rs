@@ -1,6 +1,6 @@
 //! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -100,6 +100,12 @@ impl Plan {
     /// The call as its approver would have it.
     pub(crate) fn edited(&self) -> Self {
         Self { id: self.id + EDITED, ..self.clone() }
+    }
+
+    /// The ids of the calls to which the approver says this.
+    pub(crate) fn answered(&self, answer: Answer) -> BTreeSet<u32> {
+        let below = self.calls.iter().flat_map(|plan| plan.answered(answer));
+        (self.answer == answer).then_some(self.id).into_iter().chain(below).collect()
     }
 
     /// How often each call is made at most, by its id as it was before any edit.
