@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn aliases_that_multiply_are_refused() {
-        let nine = |inner: &str| vec![inner; 9].join(", ");
+        let nine = |inner: &str| [inner; 9].join(", ");
         let level = |level: usize| match level {
             0 => format!("a0: &a0 [{}]\n", nine("x")),
             level => format!("a{level}: &a{level} [{}]\n", nine(&format!("*a{}", level - 1))),
