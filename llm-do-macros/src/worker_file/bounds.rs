@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn aliases_that_multiply_are_refused() {
-        let nine = |inner: &str| vec![inner; 9].join(", ");
+        let nine = |inner: &str| [inner; 9].join(", ");
         let level = |level: usize| match level {
             0 => format!("a0: &a0 [{}]\n", nine("x")),
             level => format!("a{level}: &a{level} [{}]\n", nine(&format!("*a{}", level - 1))),
@@ -143,8 +143,8 @@ mod tests {
 
     #[test]
     fn deep_nesting_is_refused() {
-        assert!(fault(&format!("a: {}", "[".repeat(10_000))).contains("nested deeper than 100 levels"));
-        assert!(fault(&format!("a: {}", "{a: ".repeat(10_000))).contains("nested deeper than 100 levels"));
+        assert!(fault(&format!("a: {}", "[".repeat(200))).contains("nested deeper than 100 levels"));
+        assert!(fault(&format!("a: {}", "{a: ".repeat(200))).contains("nested deeper than 100 levels"));
         let block = (0..300).map(|level| format!("{}a:\n", " ".repeat(level))).collect::<Vec<_>>().concat();
         assert!(fault(&block).contains("nested deeper than 100 levels"));
         assert!(check(&format!("a: {}{}", "[".repeat(99), "]".repeat(99))).is_ok());

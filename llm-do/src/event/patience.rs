@@ -27,12 +27,13 @@ pub(crate) async fn settle(sinks: &[Arc<dyn EventSink>]) {
     if poll_immediate(flush(sinks)).await.is_some() {
         return;
     }
+    // Another executor polls whatever needs none of tokio, and then does not wait.
+    let Ok(tokio) = Handle::try_current() else { return };
     // A paused clock of tokio stands still while a thread of it waits. It may get no thread: the limit needs none.
     let (done, waiting) = mpsc::channel::<()>();
-    let wait = move || {
+    let standstill = AbortOnDropHandle::new(tokio.spawn_blocking(move || {
         let _ = waiting.recv_timeout(AT_THE_END_OF_A_RUN);
-    };
-    let standstill = Handle::try_current().ok().map(|tokio| AbortOnDropHandle::new(tokio.spawn_blocking(wait)));
+    }));
     within(AT_THE_END_OF_A_RUN, flush(sinks)).await;
     drop((done, standstill));
 }
