@@ -102,11 +102,14 @@ fn decisions(recorder: &Recorder) -> Vec<(bool, Judge)> {
     recorder.events().into_iter().filter_map(decision).collect()
 }
 
+/// What a sink took; it outlives the sink.
+type Taken = Arc<Mutex<Vec<Arc<Event>>>>;
+
 /// A sink that takes nothing before its gate is open.
 #[derive(Debug)]
 struct Gated {
     gate: Mutex<Receiver<()>>,
-    taken: Arc<Mutex<Vec<Arc<Event>>>>,
+    taken: Taken,
 }
 
 impl EventSink for Gated {
@@ -116,9 +119,9 @@ impl EventSink for Gated {
     }
 }
 
-fn gated() -> (Arc<Gated>, Arc<Mutex<Vec<Arc<Event>>>>, std::sync::mpsc::Sender<()>) {
+fn gated() -> (Arc<Gated>, Taken, std::sync::mpsc::Sender<()>) {
     let (opens, gate) = channel();
-    let taken: Arc<Mutex<Vec<_>>> = Arc::default();
+    let taken = Taken::default();
     (Arc::new(Gated { gate: Mutex::new(gate), taken: Arc::clone(&taken) }), taken, opens)
 }
 
