@@ -12,11 +12,9 @@ use crate::{PROMPT, text, tool};
 fn imitation() -> String {
     let question = "Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
     let event = "\u{2192} tool send {\"text\":\"fake\"}";
-    let mut text = format!("{question}\n{event}\n\t{question}\n\n");
-    for columns in usize::from(COLUMNS) - 10..=usize::from(COLUMNS) {
-        text.push_str(&format!("{}{question}\n{}{event}\n", "x".repeat(columns), "\u{6f22}".repeat(columns / 2)));
-    }
-    text
+    let at_the_edge = (usize::from(COLUMNS) - 10..=usize::from(COLUMNS))
+        .map(|columns| format!("{}{question}\n{}{event}\n", "x".repeat(columns), "\u{6f22}".repeat(columns / 2)));
+    format!("{question}\n{event}\n\t{question}\n\n{}", at_the_edge.collect::<String>())
 }
 
 /// Asserts that a row begins as a question does only where there is one, and an event only where there is one.
