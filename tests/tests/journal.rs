@@ -522,13 +522,66 @@ fn another_version_of_the_format_is_refused_by_its_number() {
 }
 
 #[tokio::test]
+async fn a_file_of_version_1_is_read_and_continued_as_one_of_this_version() {
+    let (_folder, path) = folder();
+    record_three(&FileJournal::open(&path).unwrap()).await;
+    let text = fs::read_to_string(&path).unwrap().replacen("\"version\":2", "\"version\":1", 1);
+    fs::write(&path, &text).unwrap();
+    assert_eq!(names(&path), ["a", "b", "c"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text, "reading changes nothing");
+    let journal = FileJournal::open(&path).unwrap();
+    record_three(&journal).await;
+    journal.forget(vec![tool("main", 2, "c", json!("c")).key]).await.unwrap();
+    drop(journal);
+    assert_eq!(names(&path), ["a", "b"]);
+    assert!(fs::read_to_string(&path).unwrap().starts_with(HEADER));
+}
+
+#[tokio::test]
+async fn what_is_forgotten_runs_again_and_is_recorded_anew() {
+    let (_folder, path) = folder();
+    let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
+    for journal in [&memory as &dyn Journal, &file] {
+        let step = tool("main", 0, "a", json!(1));
+        journal.step(step.clone(), gives(json!("first"))).await.unwrap();
+        assert_eq!(journal.recorded(&step.key), Some(json!("first")));
+        journal.forget(vec![step.key.clone(), "unknown".into()]).await.unwrap();
+        assert!(!journal.is_recorded(&step.key) && !journal.is_replaying());
+        assert_eq!(journal.step(step, gives(json!("second"))).await.unwrap(), "second");
+    }
+    assert_eq!(memory.records().len(), 1);
+    drop(file);
+    let values: Vec<_> = FileJournal::read(&path).unwrap().map(|record| record.unwrap().value).collect();
+    assert_eq!(values, ["second"]);
+    let step = tool("main", 0, "a", json!(1));
+    assert_eq!(FileJournal::open(&path).unwrap().step(step, never()).await.unwrap(), "second");
+}
+
+#[tokio::test]
+async fn lines_written_together_are_cut_off_from_the_first_torn_one_on() {
+    let (_folder, path) = folder();
+    record_three(&FileJournal::open(&path).unwrap()).await;
+    let text = fs::read_to_string(&path).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    // The second line was not written, the third was: they were brought to the disk together.
+    let zeros = "\0".repeat(lines[2].len());
+    fs::write(&path, [lines[0], lines[1], &zeros, &format!(" {}", lines[3]), ""].join("\n")).unwrap();
+    assert_eq!(names(&path), ["a"]);
+    drop(FileJournal::open(&path).unwrap());
+    assert_eq!(fs::read_to_string(&path).unwrap(), lines[..2].join("\n") + "\n");
+}
+
+#[tokio::test]
 async fn a_file_whose_header_was_torn_begins_anew() {
     let (_folder, path) = folder();
     for length in 0..HEADER.len() {
-        fs::write(&path, &HEADER[..length]).unwrap();
-        assert_eq!(FileJournal::read(&path).unwrap().count(), 0);
-        record_three(&FileJournal::open(&path).unwrap()).await;
-        assert_eq!(names(&path), ["a", "b", "c"]);
+        let zeros = vec![0; HEADER.len() - length];
+        for rest in [&[], &zeros[..]] {
+            fs::write(&path, [&HEADER.as_bytes()[..length], rest].concat()).unwrap();
+            assert_eq!(FileJournal::read(&path).unwrap().count(), 0);
+            record_three(&FileJournal::open(&path).unwrap()).await;
+            assert_eq!(names(&path), ["a", "b", "c"]);
+        }
     }
 }
 

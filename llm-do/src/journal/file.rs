@@ -1,5 +1,8 @@
 //! A journal in a file, which a later process resumes.
 
+#[cfg(test)]
+mod crash;
+mod disk;
 mod open;
 mod records;
 mod writer;

@@ -41,6 +41,12 @@ impl CheckedSchema {
         *self.is_unordered.get_or_init(|| canonical::is_needed(&self.schema))
     }
 
+    /// Sorts all that has no order in the schema, also fields that it does not name: for values that are no Rust type's.
+    pub(crate) fn sorted(&self, mut value: Value) -> Value {
+        canonical::sort(&self.schema, &mut value);
+        value
+    }
+
     /// Sorts sets and maps, so that equal values are the same JSON in each process.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {

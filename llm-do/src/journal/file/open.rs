@@ -1,32 +1,13 @@
 //! Opening a journal's file: locked, read, and cut off where a crash tore it.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::ops::Deref;
+use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::super::JournalError;
 use super::super::replay::Replay;
-use super::records::{HEADER, Line, Records};
-
-/// A file that no other journal has open; freed when dropped.
-#[derive(Debug)]
-pub(super) struct LockedFile(File);
-
-impl Deref for LockedFile {
-    type Target = File;
-
-    fn deref(&self) -> &File {
-        &self.0
-    }
-}
-
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // Closing would free it too, but not while a child that is being started has a copy of the file.
-        drop(self.0.unlock());
-    }
-}
+use super::disk::{Disk, LockedFile};
+use super::records::{HEADER, Line, Records, forgotten};
 
 /// Opens the file at `path` to resume it, or creates it; returns it at its end, with what it holds.
 pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
@@ -37,22 +18,34 @@ pub(super) fn open(path: &Path) -> Result<(LockedFile, Replay), JournalError> {
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let file = options.open(path).map_err(io)?;
     refuse_other_than_files(&file, path)?;
-    let file = lock(file, path)?;
-    let mut records = Records::new(path.to_owned(), file.try_clone().map_err(io)?)?;
+    let mut file = lock(file, path)?;
+    let replay = prepare(&mut file, path)?;
+    Ok((file, replay))
+}
+
+/// Reads what a journal's file holds, and makes it one that can be appended to.
+pub(super) fn prepare(disk: &mut impl Disk, path: &Path) -> Result<Replay, JournalError> {
+    let io = |source| JournalError::Io { path: path.to_owned(), source };
+    let length = disk.length().map_err(io)?;
+    let mut records = Records::new(path.to_owned(), disk.reader().map_err(io)?, length)?;
     let replay = load(&mut records)?;
     match records.end() {
-        0 => begin(&file, path).map_err(io)?,
-        end => resume(&file, end).map_err(io)?,
+        0 => begin(disk),
+        end => resume(disk, end, records.is_of_this_version()),
     }
-    Ok((file, replay))
+    .map_err(io)?;
+    Ok(replay)
 }
 
 /// Opens the file at `path` to read its records.
 pub(super) fn read(path: PathBuf) -> Result<Records, JournalError> {
     let file = File::open(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
     refuse_other_than_files(&file, &path)?;
-    let again = File::open(&path).map_err(|source| JournalError::Io { path: path.clone(), source })?;
-    Records::new(path, file)?.without_forgotten(again)
+    let io = |source| JournalError::Io { path: path.clone(), source };
+    let length = file.metadata().map_err(io)?.len();
+    let forgotten = forgotten(&file).map_err(io)?;
+    (&file).seek(SeekFrom::Start(0)).map_err(io)?;
+    Ok(Records::new(path, Box::new(file), length)?.without(forgotten))
 }
 
 /// A pipe or a device would be read without an end.
@@ -66,7 +59,7 @@ fn refuse_other_than_files(file: &File, path: &Path) -> Result<(), JournalError>
 
 fn lock(file: File, path: &Path) -> Result<LockedFile, JournalError> {
     match file.try_lock() {
-        Ok(()) => Ok(LockedFile(file)),
+        Ok(()) => Ok(LockedFile::new(file, path.to_owned())),
         Err(TryLockError::WouldBlock) => Err(JournalError::Locked { path: path.to_owned() }),
         Err(TryLockError::Error(source)) => Err(JournalError::Io { path: path.to_owned(), source }),
     }
@@ -89,45 +82,27 @@ fn load(records: &mut Records) -> Result<Replay, JournalError> {
     Ok(replay)
 }
 
-fn begin(mut file: &File, path: &Path) -> io::Result<()> {
-    file.set_len(0)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(HEADER)?;
-    file.sync_all()?;
-    sync_folder_of(path)
-}
-
-/// Gives the file the header of this version, which is as long as that of version 1, and cuts off its torn end.
-fn resume(mut file: &File, end: u64) -> io::Result<()> {
-    let mut header = vec![0; HEADER.len()];
-    file.seek(SeekFrom::Start(0))?;
-    file.read_exact(&mut header)?;
-    if header != HEADER {
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(HEADER)?;
-        file.sync_all()?;
+/// Begins a new journal. Its header is on the disk before a line is: else it could be missing where a line is not.
+fn begin(disk: &mut impl Disk) -> io::Result<()> {
+    if disk.length()? > 0 {
+        disk.cut_off(0)?;
     }
-    cut_off(file, end)
+    disk.write_at(0, HEADER)?;
+    disk.sync()?;
+    disk.sync_name()
 }
 
-fn cut_off(mut file: &File, end: u64) -> io::Result<()> {
-    if file.metadata()?.len() > end {
-        file.set_len(end)?;
-        file.sync_all()?;
+/// Cuts off the torn end, and gives the file the header of this version, which is as long as that of version 1.
+///
+/// The end is gone for sure before a line is written over it: else a part of it could be taken for a line after that.
+fn resume(disk: &mut impl Disk, end: u64, is_of_this_version: bool) -> io::Result<()> {
+    if disk.length()? > end {
+        disk.cut_off(end)?;
+        disk.sync()?;
     }
-    file.seek(SeekFrom::Start(end)).map(drop)
-}
-
-/// Sees that the file is found after a crash: its name is in its folder.
-#[cfg(unix)]
-fn sync_folder_of(path: &Path) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder)?.sync_all()
-}
-
-/// Elsewhere, folders cannot be synced.
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
-fn sync_folder_of(_: &Path) -> io::Result<()> {
-    Ok(())
+    if !is_of_this_version {
+        disk.write_at(0, HEADER)?;
+    }
+    // A process that died while it began the file may not have come to this.
+    disk.sync_name()
 }

@@ -1,7 +1,7 @@
 //! Reading a journal's file, line by line.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,34 +46,46 @@ struct Header {
 }
 
 /// The records of a journal's file, read one line at a time: [`FileJournal::read`](super::FileJournal::read).
-#[derive(Debug)]
 pub struct Records {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<Box<dyn Read + Send>>,
     /// The number of the line that was read last.
     line: usize,
     /// Where the last whole record ends; 0 if not even the header is whole.
     end: u64,
     is_done: bool,
+    is_of_this_version: bool,
     /// The line before which the records of a key no longer count, if there is one.
     forgotten: HashMap<Arc<str>, usize>,
 }
 
 impl Records {
-    /// Reads the header. A file that is empty, or holds the beginning of a header, is a journal without records.
-    pub(super) fn new(path: PathBuf, file: File) -> Result<Self, JournalError> {
+    /// Reads the header of a file of so many bytes. A file that is empty, or holds the beginning of a header, is a journal
+    /// without records: a crash may leave one, and zeros for what was not written.
+    pub(super) fn new(path: PathBuf, file: Box<dyn Read + Send>, length: u64) -> Result<Self, JournalError> {
         let mut reader = BufReader::new(file);
         let mut header = Vec::new();
         if let Err(source) = (&mut reader).take(MAX_HEADER).read_until(b'\n', &mut header) {
             return Err(JournalError::Io { path, source });
         }
         let is_whole = header.ends_with(b"\n");
-        let is_torn = !is_whole && [HEADER, HEADER_1].iter().any(|whole| whole.starts_with(&header));
+        let zeros = header.iter().rev().take_while(|byte| **byte == 0).count();
+        let rest = &header[..header.len() - zeros];
+        let is_short = length <= HEADER.len() as u64;
+        let is_torn = !is_whole && is_short && [HEADER, HEADER_1].iter().any(|whole| whole.starts_with(rest));
         if !is_torn {
             check(&path, &header)?;
         }
         let end = if is_whole { header.len() as u64 } else { 0 };
-        Ok(Self { path, reader, line: 1, end, is_done: !is_whole, forgotten: HashMap::new() })
+        Ok(Self {
+            path,
+            reader,
+            line: 1,
+            end,
+            is_done: !is_whole,
+            is_of_this_version: header == HEADER,
+            forgotten: HashMap::new(),
+        })
     }
 
     /// Returns where the last whole record ends, once all are read.
@@ -81,24 +93,19 @@ impl Records {
         self.end
     }
 
+    /// Returns whether the header is that of this version.
+    pub(super) fn is_of_this_version(&self) -> bool {
+        self.is_of_this_version
+    }
+
     /// Returns the error that the line that was read last is no record.
     pub(super) fn corrupt(&self, message: String) -> JournalError {
         JournalError::Corrupt { path: self.path.clone(), line: self.line, message }
     }
 
-    /// Leaves out records that a line further down forgets; `file` is the same file, from its beginning.
-    pub(super) fn without_forgotten(mut self, file: File) -> Result<Self, JournalError> {
-        let mut reader = BufReader::new(file);
-        let (mut line, mut number) = (Vec::new(), 0);
-        while reader.read_until(b'\n', &mut line).map_err(|source| self.io(source))? > 0 {
-            number += 1;
-            let is_whole = line.starts_with(FORGET) && line.ends_with(b"\n");
-            let forgotten = is_whole.then(|| serde_json::from_slice::<Forgotten>(&line).ok()).flatten();
-            let keys = forgotten.into_iter().flat_map(|forgotten| forgotten.forget);
-            self.forgotten.extend(keys.map(|key| (key, number)));
-            line.clear();
-        }
-        Ok(self)
+    /// Leaves out records that a line further down forgets, as [`forgotten`] found them.
+    pub(super) fn without(self, forgotten: HashMap<Arc<str>, usize>) -> Self {
+        Self { forgotten, ..self }
     }
 
     /// Reads the next line.
@@ -118,24 +125,32 @@ impl Records {
         if !line.ends_with(b"\n") {
             return Ok(None);
         }
-        let parsed = if line.starts_with(FORGET) {
-            serde_json::from_slice(&line).map(Line::Forgotten)
-        } else {
-            serde_json::from_slice(&line).map(Line::Record)
-        };
-        match parsed {
+        match parse(&line) {
             Ok(parsed) => {
                 self.end += line.len() as u64;
                 Ok(Some(parsed))
             }
-            Err(error) if !error.is_data() && self.is_at_end()? => Ok(None),
+            Err(error) if !error.is_data() && self.is_torn()? => Ok(None),
             Err(error) => Err(self.corrupt(in_words(&error))),
         }
     }
 
-    fn is_at_end(&mut self) -> Result<bool, JournalError> {
-        let rest = self.reader.fill_buf().map(<[u8]>::is_empty);
-        rest.map_err(|source| self.io(source))
+    /// Returns whether a crash may have torn the line that was read last: no line after it was written once it was synced.
+    ///
+    /// Lines that were written with those before them begin with a space. So a line without one, if it is whole, was written
+    /// when all before it was on the disk.
+    fn is_torn(&mut self) -> Result<bool, JournalError> {
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            self.reader.read_until(b'\n', &mut line).map_err(|source| self.io(source))?;
+            if !line.ends_with(b"\n") {
+                return Ok(true);
+            }
+            if !line.starts_with(b" ") && parse(&line).is_ok() {
+                return Ok(false);
+            }
+        }
     }
 
     fn io(&self, source: io::Error) -> JournalError {
@@ -156,6 +171,40 @@ impl Iterator for Records {
             }
         }
     }
+}
+
+impl fmt::Debug for Records {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Records").field("path", &self.path).field("line", &self.line).finish_non_exhaustive()
+    }
+}
+
+/// Finds the keys whose records a line forgets, each with the number of the last such line.
+pub(super) fn forgotten(file: impl Read) -> io::Result<HashMap<Arc<str>, usize>> {
+    let mut reader = BufReader::new(file);
+    let (mut found, mut line, mut number) = (HashMap::new(), Vec::new(), 0);
+    while reader.read_until(b'\n', &mut line)? > 0 {
+        number += 1;
+        if unmarked(&line).starts_with(FORGET) && line.ends_with(b"\n") {
+            // A line that is none is an error where the records are read.
+            let keys = serde_json::from_slice(&line).map(|Forgotten { forget, .. }| forget).unwrap_or_default();
+            found.extend(keys.into_iter().map(|key| (key, number)));
+        }
+        line.clear();
+    }
+    Ok(found)
+}
+
+/// Returns a line without the space that says that it was written with the line before it.
+fn unmarked(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b" ").unwrap_or(line)
+}
+
+fn parse(line: &[u8]) -> serde_json::Result<Line> {
+    if unmarked(line).starts_with(FORGET) {
+        return serde_json::from_slice(line).map(Line::Forgotten);
+    }
+    serde_json::from_slice(line).map(Line::Record)
 }
 
 fn check(path: &Path, header: &[u8]) -> Result<(), JournalError> {

@@ -1,26 +1,13 @@
 //! Writing a journal's lines, on a thread of its own: those that wait are brought to the disk together.
 
-use std::io::{self, Write};
+use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use super::open::LockedFile;
-
-/// Where lines go.
-pub(super) trait Disk: Send + 'static {
-    /// Writes `lines`, and returns when they would survive a loss of power.
-    fn append(&mut self, lines: &[u8]) -> io::Result<()>;
-}
-
-impl Disk for LockedFile {
-    fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-        (&**self).write_all(lines)?;
-        self.sync_data()
-    }
-}
+use super::disk::Disk;
 
 /// The thread that writes. Dropping it waits until all is written.
 #[derive(Debug)]
@@ -98,7 +85,7 @@ fn write(mut disk: impl Disk, queue: &Receiver<Line>, broken: &Broken) {
     while let Ok(first) = queue.recv() {
         let (mut text, mut waiting) = (first.text, vec![first.written]);
         for line in queue.try_iter() {
-            text.extend(line.text);
+            text = join(text, &line.text);
             waiting.push(line.written);
         }
         let result = append(&mut disk, &text, broken);
@@ -109,9 +96,21 @@ fn write(mut disk: impl Disk, queue: &Receiver<Line>, broken: &Broken) {
     }
 }
 
+/// Adds a line to lines that are written together: all but the first begin with a space, which tells a reader so.
+pub(super) fn join(mut lines: Vec<u8>, line: &[u8]) -> Vec<u8> {
+    if !lines.is_empty() && !line.is_empty() {
+        lines.push(b' ');
+    }
+    lines.extend(line);
+    lines
+}
+
 fn append(disk: &mut impl Disk, text: &[u8], broken: &Broken) -> Result<(), Arc<io::Error>> {
     if let Some(error) = broken.get() {
         return Err(Arc::clone(error));
+    }
+    if text.is_empty() {
+        return Ok(());
     }
     disk.append(text).map_err(|error| Arc::clone(broken.get_or_init(|| Arc::new(error))))
 }
@@ -131,19 +130,42 @@ mod tests {
 
     use super::*;
 
-    /// Says what it is asked to append, and then waits for what comes of it.
-    struct Slow(Sender<String>, Receiver<io::Result<()>>);
+    /// Hands what it is asked to write to a function.
+    struct Handing<F>(F);
 
-    impl Disk for Slow {
-        fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-            self.0.send(String::from_utf8_lossy(lines).into_owned()).unwrap();
-            self.1.recv().unwrap()
+    impl<F: FnMut(&[u8]) -> io::Result<()> + Send + 'static> Disk for Handing<F> {
+        fn reader(&self) -> io::Result<Box<dyn std::io::Read + Send>> {
+            unreachable!("a writer does not read")
+        }
+
+        fn length(&self) -> io::Result<u64> {
+            Ok(0)
+        }
+
+        fn write_at(&mut self, _: u64, lines: &[u8]) -> io::Result<()> {
+            (self.0)(lines)
+        }
+
+        fn cut_off(&mut self, _: u64) -> io::Result<()> {
+            unreachable!("a writer cuts nothing off")
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync_name(&mut self) -> io::Result<()> {
+            unreachable!("a writer names nothing")
         }
     }
 
     fn slow() -> (Writer, Receiver<String>, Sender<io::Result<()>>) {
-        let ((asked, seen), (results, come)) = (channel(), channel());
-        (Writer::spawn(Slow(asked, come)).unwrap(), seen, results)
+        let ((asked, seen), (results, come)) = (channel(), channel::<io::Result<()>>());
+        let disk = Handing(move |lines: &[u8]| {
+            asked.send(String::from_utf8_lossy(lines).into_owned()).unwrap();
+            come.recv().unwrap()
+        });
+        (Writer::spawn(disk).unwrap(), seen, results)
     }
 
     fn line(writer: &Writer, text: &str) -> Written {
@@ -158,7 +180,7 @@ mod tests {
         let others = ["2", "3", "4"].map(|text| line(&writer, text));
         results.send(Ok(())).unwrap();
         first.wait().await.unwrap();
-        assert_eq!(seen.recv().unwrap(), "234");
+        assert_eq!(seen.recv().unwrap(), "2 3 4", "a space marks what was written with the line before");
         results.send(Ok(())).unwrap();
         for other in others {
             other.wait().await.unwrap();
@@ -183,29 +205,22 @@ mod tests {
 
     #[test]
     fn dropping_the_writer_waits_for_what_is_to_be_written() {
-        struct Kept(Arc<Mutex<Vec<u8>>>);
-        impl Disk for Kept {
-            fn append(&mut self, lines: &[u8]) -> io::Result<()> {
-                self.0.lock().unwrap().extend(lines);
-                Ok(())
-            }
-        }
-        let kept = Arc::default();
-        let writer = Writer::spawn(Kept(Arc::clone(&kept))).unwrap();
+        let kept = Arc::new(Mutex::new(Vec::<u8>::new()));
+        let keeping = Arc::clone(&kept);
+        let writer = Writer::spawn(Handing(move |lines: &[u8]| {
+            keeping.lock().unwrap().extend(lines);
+            Ok(())
+        }));
+        let writer = writer.unwrap();
         let lines: Vec<_> = ["1", "2", "3"].iter().map(|text| line(&writer, text)).collect();
         drop((lines, writer));
-        assert_eq!(*kept.lock().unwrap(), b"123");
+        let written: Vec<_> = kept.lock().unwrap().iter().copied().filter(|byte| *byte != b' ').collect();
+        assert_eq!(written, b"123");
     }
 
     #[tokio::test]
     async fn a_writer_that_panicked_keeps_nobody_waiting() {
-        struct Broken;
-        impl Disk for Broken {
-            fn append(&mut self, _: &[u8]) -> io::Result<()> {
-                panic!("on purpose");
-            }
-        }
-        let writer = Writer::spawn(Broken).unwrap();
+        let writer = Writer::spawn(Handing(|_: &[u8]| panic!("on purpose"))).unwrap();
         for _ in 0..2 {
             assert!(line(&writer, "1").wait().await.is_err());
         }
