@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 pub use self::declaration::{Declaration, Location, ToolsetDef};
-pub(crate) use self::rendering::{Ask, by_json, by_prompt};
+pub(crate) use self::rendering::{Ask, DecodeForPrompt, by_json, by_prompt};
 pub use self::rendering::{Rendering, Renders};
 pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
@@ -23,7 +23,7 @@ use crate::context::{CallContext, StateKey};
 use crate::error::Fault;
 use crate::event::Kind;
 use crate::prompt::Attached;
-use crate::schema::{self, CheckedSchema};
+use crate::schema;
 use crate::tool::{Effect, Running, Tool, WorkerOutput};
 
 /// A tool, worker or entry as its macro registers it.
@@ -67,7 +67,7 @@ pub(crate) enum Implementation {
     Worker {
         worker: WorkerDef,
         /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
-        ask: fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>,
+        ask: DecodeForPrompt,
         /// Returns a value of the worker's output type as that reads it, or says why it is none.
         output: fn(Value) -> Result<Value, Fault>,
     },
@@ -154,7 +154,7 @@ impl ToolDef {
         description: &'static str,
         location: Location,
         worker: WorkerDef,
-        ask: fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>,
+        ask: DecodeForPrompt,
     ) -> Self
     where
         T: Tool<Output = O>,

@@ -53,6 +53,9 @@ impl std::fmt::Debug for Rendering {
 /// A worker with its arguments, waiting for a context.
 pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
 
+/// Decodes the arguments of a worker, whose schema this is, and writes them out again, defaults filled in.
+pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>;
+
 /// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
 pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
     let Decoded { arguments, attached } = decode::<T>(arguments)?;

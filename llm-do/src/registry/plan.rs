@@ -5,9 +5,9 @@ use std::sync::{Arc, OnceLock};
 use llm_do_providers::{ServerSideTool, Settings};
 use serde_json::{Value, json};
 
-use crate::definition::{Ask, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
+use crate::definition::{DecodeForPrompt, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
 use crate::error::Fault;
-use crate::schema::{CheckedSchema, OutputShape, differences};
+use crate::schema::{OutputShape, differences};
 use crate::usage::Limits;
 use crate::worker_spec::{OutputMode, WorkerSpec};
 
@@ -25,7 +25,7 @@ pub(crate) struct WorkerPlan {
     pub(crate) hints: Vec<Arc<str>>,
     pub(crate) output: OutputMode,
     /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
-    pub(crate) ask: fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>,
+    pub(crate) ask: DecodeForPrompt,
     /// Returns a value of the worker's output type as that reads it, or says why it is none.
     pub(crate) check: fn(Value) -> Result<Value, Fault>,
     pub(crate) max_turns: u32,
@@ -51,7 +51,7 @@ impl WorkerPlan {
     pub(super) fn linked(
         def: &ToolDef,
         worker: &WorkerDef,
-        ask: fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>,
+        ask: DecodeForPrompt,
         check: fn(Value) -> Result<Value, Fault>,
     ) -> Self {
         let instructions = if worker.instructions.is_empty() { def.description } else { worker.instructions };

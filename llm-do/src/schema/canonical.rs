@@ -48,7 +48,7 @@ impl<'s> Sorter<'s> {
                     self.sort(item, schemas.iter().filter_map(|schema| of_item(schema, place)).collect());
                 }
                 if schemas.iter().any(|schema| is_set(schema)) {
-                    items.sort_by_cached_key(|item| text(item));
+                    items.sort_by_cached_key(text);
                 }
             }
             Value::Object(fields) => {

@@ -170,16 +170,13 @@ fn process(
     }
     // What is not there did not end, and runs again under the same key.
     let mut lost: Vec<_> = written.keys().filter(|key| !found.contains_key(*key)).cloned().collect();
-    for _ in 0..1 + chance.below(4) {
-        let batch: Vec<_> = (0..1 + chance.below(3))
-            .map(|_| match lost.pop() {
-                Some(key) => (Arc::clone(&key), written[&key].0.clone()),
-                None => {
-                    *next += 1;
-                    line(*next, chance)
-                }
-            })
-            .collect();
+    for _ in 0..=chance.below(4) {
+        let mut batch = Vec::new();
+        for _ in 0..=chance.below(3) {
+            let again = lost.pop().map(|key| (Arc::clone(&key), written[&key].0.clone()));
+            *next += usize::from(again.is_none());
+            batch.push(again.unwrap_or_else(|| line(*next, chance)));
+        }
         for (key, line) in &batch {
             written.entry(Arc::clone(key)).or_insert((line.clone(), false));
         }
