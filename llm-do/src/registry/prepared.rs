@@ -69,7 +69,9 @@ impl Prepared {
         match self {
             Self::Function { start, given } => {
                 let mut arguments = start.written()?;
-                given.iter().for_each(|given| complete(&mut arguments, given));
+                if let Some(given) = given {
+                    complete(&mut arguments, given);
+                }
                 Ok(Cow::Owned(arguments))
             }
             Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
