@@ -302,7 +302,7 @@ impl Approvals {
             (ApprovalMode::Prompt, Some(desk)) => {
                 let check = check(&request);
                 match desk.file(request, run, check) {
-                    Filed::Remembered(request) => known(request, Answer::approved(Judge::Memory)),
+                    Filed::Remembered(request) => known(*request, Answer::approved(Judge::Memory)),
                     Filed::Asked(request, coming) => Question { request, answer: Waiting::Coming(coming) },
                 }
             }

@@ -54,7 +54,7 @@ struct Open {
 /// What the desk makes of a call.
 pub(super) enum Filed {
     /// An earlier answer covers it.
-    Remembered(ApprovalRequest),
+    Remembered(Box<ApprovalRequest>),
     /// The approver is asked, or has been already.
     Asked(Arc<ApprovalRequest>, Coming),
 }
@@ -76,7 +76,7 @@ impl Desk {
         let mut book = lock(&self.book);
         // With the book locked: an answer is remembered before its question leaves the book.
         if self.session.holds(&call) || run.holds(&request, &call) {
-            return Filed::Remembered(request);
+            return Filed::Remembered(Box::new(request));
         }
         let key = (run.number, request.path_ids.last().copied(), call);
         if let Some((request, coming)) = book.open.get(&key).and_then(Open::join) {

@@ -25,6 +25,9 @@ pub(super) struct EqualCall {
 /// The callers from the root, each with what tells it from others of its name.
 type CallerPath = Vec<(Arc<str>, Option<Variant>)>;
 
+/// The calls that are approved for a run, each from one path of callers or from any.
+type RunApprovals = HashSet<(Option<CallerPath>, EqualCall)>;
+
 /// The calls that are approved for the session.
 #[derive(Debug, Default)]
 pub(super) struct SessionMemory(Mutex<HashSet<EqualCall>>);
@@ -33,7 +36,7 @@ pub(super) struct SessionMemory(Mutex<HashSet<EqualCall>>);
 #[derive(Debug)]
 pub(crate) struct RunMemory {
     number: u64,
-    approved: Arc<Mutex<HashSet<(Option<CallerPath>, EqualCall)>>>,
+    approved: Arc<Mutex<RunApprovals>>,
 }
 
 /// A run, as its calls know it: after its end, nothing is remembered for it.
@@ -41,7 +44,7 @@ pub(crate) struct RunMemory {
 pub(crate) struct RunScope {
     /// Which run it is in this process.
     pub(super) number: u64,
-    approved: Weak<Mutex<HashSet<(Option<CallerPath>, EqualCall)>>>,
+    approved: Weak<Mutex<RunApprovals>>,
 }
 
 impl EqualCall {

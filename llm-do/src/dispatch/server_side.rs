@@ -79,7 +79,9 @@ impl Run {
         // A part of the worker's step, so that the places of its calls do not depend on who must be asked.
         let part = || format!("server-side tool {}:{}", tool.name(), digest(&tool.options()));
         let step = from.step.get().map(|step| step.within(StepKind::Tool, &part()));
-        step.into_iter().for_each(|step| drop(frame.step.set(Box::new(step))));
+        if let Some(step) = step {
+            drop(frame.step.set(Box::new(step)));
+        }
         frame
     }
 }

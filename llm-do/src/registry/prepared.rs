@@ -78,7 +78,9 @@ impl Prepared {
                 };
                 // Sorted before too, so that the items of sets stand at the same places as given.
                 let mut arguments = sorted(start.written()?);
-                given.iter().for_each(|given| complete(&mut arguments, given));
+                if let Some(given) = given {
+                    complete(&mut arguments, given);
+                }
                 Ok(Cow::Owned(sorted(arguments)))
             }
             Self::Worker(briefing) => Ok(Cow::Borrowed(&briefing.arguments)),
