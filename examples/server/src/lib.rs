@@ -64,8 +64,8 @@ impl App {
 }
 
 /// Returns the server's routes, for users by their tokens.
-pub fn router(runtime: Runtime, users: HashMap<String, User>) -> Router {
-    let app = App { runtime, users: Arc::new(users), runs: Arc::default() };
+pub fn router(runtime: Runtime, users: impl IntoIterator<Item = (String, User)>) -> Router {
+    let app = App { runtime, users: Arc::new(users.into_iter().collect()), runs: Arc::default() };
     Router::new()
         .route("/runs", post(routes::start))
         .route("/runs/{id}", get(routes::look).delete(routes::cancel))

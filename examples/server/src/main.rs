@@ -1,7 +1,5 @@
 //! Serves the user `ann`, whose token is in `SERVER_TOKEN` and whose files are in the current folder, on port 3000.
 
-use std::collections::HashMap;
-
 use llm_do::CancellationToken;
 use llm_do::prelude::*;
 use server::User;
@@ -19,8 +17,6 @@ async fn main() -> Result<()> {
             stop.cancel();
         }
     };
-    axum::serve(listener, server::router(runtime, HashMap::from([(token, ann)])))
-        .with_graceful_shutdown(stopped)
-        .await?;
+    axum::serve(listener, server::router(runtime, [(token, ann)])).with_graceful_shutdown(stopped).await?;
     Ok(())
 }

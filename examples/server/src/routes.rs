@@ -110,9 +110,9 @@ pub(crate) async fn decide(
     let question = app.with_run(&user, &id, |run| run.progress.lock().pending.remove(&number))?;
     let question = question.ok_or((StatusCode::NOT_FOUND, "no such question, or it is answered"))?;
     if approve {
-        question.approve()
+        question.approve();
     } else {
-        question.deny("the user denied it")
+        question.deny("the user denied it");
     }
     Ok(StatusCode::NO_CONTENT)
 }

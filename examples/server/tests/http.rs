@@ -1,7 +1,6 @@
 //! The server as its users see it: over HTTP.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use llm_do::testing::ScriptedModel;
@@ -28,7 +27,7 @@ impl Served {
             let user = User { name: name.to_owned(), folder: folder.path().to_owned() };
             (format!("{name}s-token"), user)
         };
-        let users = HashMap::from([user("ann", &ann), user("bob", &bob)]);
+        let users = [user("ann", &ann), user("bob", &bob)];
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, server::router(runtime, users)).await });
@@ -79,9 +78,9 @@ impl Events {
     /// Returns the next event, as this crate reads it; none at the end.
     async fn next(&mut self) -> Option<Event> {
         loop {
-            if let Some((event, rest)) = self.text.split_once("\n\n") {
+            if let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
                 let data: String = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect();
-                self.text = rest.to_owned();
                 if !data.is_empty() {
                     return Some(serde_json::from_str(&data).unwrap());
                 }
