@@ -99,7 +99,7 @@ async fn of_two_calls_that_race_for_the_last_unit_exactly_one_runs() {
     assert!(inbox.next().await.map(PendingApproval::approve).is_none(), "there was one question");
 }
 
-/// A model of unknown price, whose answers take two tokens.
+/// A model whose answers take two tokens.
 fn answering() -> FunctionModel {
     FunctionModel::new(|_| {
         let parts = vec![ResponsePart::Text { text: "x".into() }];
@@ -117,7 +117,7 @@ async fn nobody_is_asked_about_a_worker_whose_first_request_would_be_refused() {
     for (limits, asked) in [
         (Limits::new().requests(1), 1),
         (Limits::new().total_tokens(1), 1),
-        (Limits::new().cost(Money::from_dollars(1)), 0),
+        (Limits::new().cost(Money::from_cents(0)), 0),
     ] {
         let approver = Scripted::approving();
         let builder = asking(&approver).force_model(answering()).limits(limits.clone());
