@@ -268,6 +268,16 @@ fn workers_are_made_once_and_their_files_are_whole() {
 }
 
 #[test]
+fn arguments_in_no_order_are_the_same_arguments() {
+    comes_to_the_same("unordered", "16");
+}
+
+#[test]
+fn a_root_tool_is_run_once() {
+    comes_to_the_same("root_tool", "4");
+}
+
+#[test]
 fn no_mode_runs_what_only_another_mode_approved() {
     const MODES: [&str; 5] = ["approve_all", "reject_all", "prompt", "reject_all", "approve_all"];
     let result = Run::new("moded").finish("prompt");

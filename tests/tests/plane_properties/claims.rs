@@ -6,9 +6,9 @@ use llm_do::{Caller, Event, EventKind, Kind, RunUsage};
 use proptest::prelude::*;
 
 use super::cases;
-use super::plan::plans;
+use super::plan::{Answer, plans};
 use super::tools::fault;
-use super::trial::{Seen, Setting, Stop, run, settings};
+use super::trial::{Seen, Setting, Stop, run, run_at_once, settings};
 
 /// What was seen of one call.
 #[derive(Debug)]
@@ -130,6 +130,19 @@ pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), Test
 
 proptest! {
     #![proptest_config(cases(64))]
+
+    #[test]
+    fn runs_at_once_share_no_answer_that_was_not_given_for_longer(plan in plans(), setting in settings()) {
+        let plan = plan.answered_alike(Answer::Approve);
+        let world = run_at_once(&plan, 3, &Setting { tool_calls: None, ..setting });
+        let (asked, had) = (world.asked.lock().unwrap().clone(), world.effects.lock().unwrap().clone());
+        let times = |ids: &[u32], id: u32| ids.iter().filter(|other| **other == id).count();
+        for id in had.iter().copied().filter(|id| *id != plan.id) {
+            // Equal calls of one turn of one caller are one question.
+            let questions = times(&had, id).min(3);
+            prop_assert!(times(&asked, id) >= questions, "{id} is in {had:?}, and was asked about in {asked:?}");
+        }
+    }
 
     #[test]
     fn every_claim_holds_of_a_run_that_comes_to_its_end(plan in plans(), setting in settings()) {

@@ -37,7 +37,7 @@ pub(crate) fn recorded(records: &[Record]) -> BTreeMap<u32, usize> {
     let mut recorded = BTreeMap::new();
     for record in records {
         let id = match (record.kind, &*record.name) {
-            (StepKind::Tool, "leaf" | "blocking") => record.value["result"]["value"].as_u64(),
+            (StepKind::Tool, "leaf" | "blocking" | "unordered") => record.value["result"]["value"].as_u64(),
             (StepKind::Effect, _) => record.value.as_u64(),
             _ => None,
         };

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use llm_do::data;
 use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 /// A call, and what it does.
 #[data]
@@ -40,6 +41,10 @@ pub(crate) enum What {
     Agent,
     /// A tool that makes a worker, and calls it.
     Hire,
+    /// A tool with an effect, and arguments in no order.
+    Unordered,
+    /// A worker that is asked with arguments in no order.
+    Sorter,
 }
 
 /// What the approver says, if it is asked.
@@ -81,6 +86,8 @@ impl What {
             Self::Composite => "composite",
             Self::Agent => "agent",
             Self::Hire => "hire",
+            Self::Unordered => "unordered",
+            Self::Sorter => "sorter",
         }
     }
 }
@@ -106,6 +113,18 @@ impl Plan {
         self.calls.iter().flat_map(|plan| std::iter::repeat_n(plan, plan.times.into()))
     }
 
+    /// What it is called with.
+    pub(crate) fn arguments(&self) -> Value {
+        let words = || (0..6).map(|n| format!("{} {n}", self.id));
+        let counts = || words().zip(0..6).map(|(word, n)| (word, json!(n))).collect::<Map<_, _>>();
+        match self.what {
+            What::Unordered | What::Sorter => {
+                json!({ "plan": self, "words": words().collect::<Vec<_>>(), "counts": counts() })
+            }
+            _ => json!({ "plan": self }),
+        }
+    }
+
     /// The call as its approver would have it.
     pub(crate) fn edited(&self) -> Self {
         Self { id: self.id + EDITED, ..self.clone() }
@@ -115,6 +134,12 @@ impl Plan {
     pub(crate) fn answered(&self, answer: Answer) -> BTreeSet<u32> {
         let below = self.calls.iter().flat_map(|plan| plan.answered(answer));
         (self.answer == answer).then_some(self.id).into_iter().chain(below).collect()
+    }
+
+    /// The same calls, about each of which the approver says this.
+    pub(crate) fn answered_alike(self, answer: Answer) -> Self {
+        let calls = self.calls.into_iter().map(|plan| plan.answered_alike(answer)).collect();
+        Self { answer, calls, ..self }
     }
 
     /// How often each call is made at most, by its id as it was before any edit.
@@ -133,11 +158,22 @@ impl Plan {
     }
 }
 
-/// Trees of calls up to 8 deep, each with a number of its own; the root makes calls.
+/// Trees of calls up to 8 deep, each with a number of its own; a root that can makes calls.
 pub(crate) fn plans() -> impl Strategy<Value = Plan> {
     let calls = prop::collection::vec(call().prop_recursive(7, 24, 4, calling), 0..5);
-    let root = (prop_oneof![Just(What::Composite), Just(What::Agent)], calls, node());
+    let what = prop_oneof![
+        6 => Just(What::Composite),
+        6 => Just(What::Agent),
+        1 => Just(What::Leaf),
+        1 => Just(What::Blocking),
+        1 => Just(What::Unordered),
+        1 => Just(What::Sorter),
+        1 => Just(What::Hire),
+    ];
+    let root = (what, calls, node());
     root.prop_map(|(what, calls, node)| {
+        let is_leaf = matches!(what, What::Leaf | What::Blocking | What::Unordered);
+        let calls = if is_leaf { Vec::new() } else { calls };
         let mut plan = Plan { what, calls, times: 1, ..node };
         plan.number(&mut 0);
         plan
@@ -145,7 +181,12 @@ pub(crate) fn plans() -> impl Strategy<Value = Plan> {
 }
 
 fn calling(inner: impl Strategy<Value = Plan> + 'static) -> impl Strategy<Value = Plan> {
-    let what = prop_oneof![4 => Just(What::Composite), 4 => Just(What::Agent), 1 => Just(What::Hire)];
+    let what = prop_oneof![
+        4 => Just(What::Composite),
+        4 => Just(What::Agent),
+        1 => Just(What::Hire),
+        1 => Just(What::Sorter),
+    ];
     let calls = prop::collection::vec(inner, 1..4);
     (node(), what, calls).prop_map(|(node, what, calls)| Plan { what, calls, ..node })
 }
@@ -154,6 +195,7 @@ fn call() -> impl Strategy<Value = Plan> {
     let what = prop_oneof![
         4 => Just(What::Leaf),
         1 => Just(What::Blocking),
+        1 => Just(What::Unordered),
         2 => Just(What::Look),
         1 => Just(What::Composite),
         1 => Just(What::Agent),

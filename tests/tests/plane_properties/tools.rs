@@ -1,6 +1,6 @@
 //! Tools, a worker, its model and an approver that do what a plan says, and write down what they did.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -71,6 +71,20 @@ fn blocking(plan: Plan, world: State<World>) -> Result<u32> {
     Ok(plan.id)
 }
 
+/// Have an effect, by arguments in no order.
+#[tool(effect = destructive)]
+async fn unordered(
+    plan: Plan,
+    words: HashSet<String>,
+    counts: HashMap<String, u32>,
+    world: State<World>,
+) -> Result<u32> {
+    plan.wait().await;
+    world.act(&plan);
+    plan.end()?;
+    Ok(plan.id + u32::from(words.len() != counts.len()))
+}
+
 /// Read.
 #[tool(effect = read_only)]
 async fn look(plan: Plan) -> Result<u32> {
@@ -111,17 +125,21 @@ async fn make(ctx: &CallContext, plan: &Plan) -> Result<Vec<Value>> {
 }
 
 async fn one(ctx: &CallContext, plan: &Plan) -> Result<Value, CallError> {
-    ctx.call_tool(plan.what.name(), json!({ "plan": plan })).await
+    ctx.call_tool(plan.what.name(), plan.arguments()).await
 }
 
 /// Make calls.
-#[worker(toolsets = [leaf, blocking, look, composite, agent, hire], max_turns = 40)]
+#[worker(toolsets = [leaf, blocking, look, composite, agent, hire, unordered, sorter], max_turns = 40)]
 pub(crate) async fn agent(plan: Plan) -> String {
     if plan.end == End::Panic {
         plan.end()?;
     }
     serde_json::to_string(&plan)?
 }
+
+/// Make calls, asked with arguments in no order.
+#[worker(toolsets = [leaf, blocking, look, composite, agent, hire, unordered, sorter], max_turns = 40)]
+async fn sorter(plan: Plan, words: HashSet<String>, counts: HashMap<String, u32>) -> String;
 
 /// Make a worker and call it: of a name that no other call gives.
 #[tool(effect = idempotent)]
@@ -132,7 +150,7 @@ async fn hire(ctx: &CallContext, plan: Plan) -> Result<Value> {
     let mut hasher = DefaultHasher::new();
     key.split_once('/').unwrap_or_default().1.hash(&mut hasher);
     let name = format!("w{:016x}", hasher.finish());
-    let toolsets = ["leaf", "blocking", "look", "composite", "agent", "hire"];
+    let toolsets = ["leaf", "blocking", "look", "composite", "agent", "hire", "unordered", "sorter"];
     let made = json!({
         "name": name, "instructions": "Make the calls.", "description": "Makes calls.", "toolsets": toolsets,
     });
@@ -154,7 +172,7 @@ pub(crate) fn model(world: World) -> FunctionModel {
         let usage = Usage::of_request(10 + u64::from(plan.id), 1 + results.len() as u64);
         let calls = plan.made().enumerate().skip(results.len());
         let calls = calls.take(if plan.together { usize::MAX } else { 1 }).map(|(n, call)| {
-            let arguments = json!({ "plan": call }).to_string();
+            let arguments = call.arguments().to_string();
             ResponsePart::ToolCall(ToolCall::new(n.to_string(), call.what.name().to_owned(), arguments))
         });
         let parts: Vec<_> = calls.collect();
@@ -173,7 +191,11 @@ pub(crate) fn model(world: World) -> FunctionModel {
 fn planned(prompt: &Message) -> Plan {
     match prompt {
         Message::User { parts } => match &parts[0] {
-            UserPart::Text { text } => serde_json::from_str(text).unwrap(),
+            UserPart::Text { text } => {
+                let asked: Value = serde_json::from_str(text).unwrap();
+                // The arguments of a worker, or a plan alone.
+                serde_json::from_value(asked.get("plan").unwrap_or(&asked).clone()).unwrap()
+            }
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
@@ -234,7 +256,7 @@ impl Approver for Reviewer {
             }
             Answer::Edit => {
                 may_run(plan.edited().id);
-                Decision::approve_with(json!({ "plan": plan.edited() }))
+                Decision::approve_with(plan.edited().arguments())
             }
             Answer::Deny => Decision::deny(format!("{} is not to run", plan.id)),
             Answer::Panic => std::panic::resume_unwind(Box::new("the approver panicked")),

@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use llm_do::testing::Recorder;
 use llm_do::{
-    ApprovalMode, CancellationToken, Delivery, Event, EventSink, FromReturn, Limits, MemoryJournal, Policy, Record,
-    RunHandle, RunUsage, Runtime, RuntimeBuilder, StepKind, Tool, UsageTree, WorkerRule, WorkerSpec,
+    ApprovalMode, CancellationToken, Delivery, Event, EventSink, Limits, MemoryJournal, Policy, Record, RunHandle,
+    RunUsage, Runtime, RuntimeBuilder, StepKind, UsageTree, WorkerRule, WorkerSpec,
 };
 use proptest::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::plan::{Plan, What};
-use super::tools::{Reviewer, World, agent, composite, model};
+use super::plan::Plan;
+use super::tools::{Reviewer, World, model};
 
 /// What the session says.
 #[derive(Clone, Debug)]
@@ -185,22 +185,23 @@ fn builder(setting: &Setting, world: &World) -> RuntimeBuilder {
 }
 
 async fn root(runtime: &Runtime, plan: Plan, stop: Stop) -> (Option<Result<Value, String>>, RunHandle) {
-    match plan.what {
-        What::Agent => started(runtime, agent { plan }, stop).await,
-        _ => started(runtime, composite { plan }, stop).await,
-    }
-}
-
-async fn started<T>(runtime: &Runtime, call: T, stop: Stop) -> (Option<Result<Value, String>>, RunHandle)
-where
-    T: Tool<Output: FromReturn + Into<Value>>,
-{
-    let start = runtime.start(call);
+    let start = runtime.start_named(plan.what.name(), plan.arguments());
     let handle = start.handle();
     let run = tokio::time::timeout(Duration::from_secs(60), start.into_future());
     let left = if let Stop::Dropped(polls) = stop { polls } else { usize::MAX };
     let result = while_polled(run, left).await.map(|in_time| in_time.expect("the run has come to a halt"));
-    (result.map(|result| result.map(Into::into).map_err(|error| llm_do::chain(&error))), handle)
+    (result.map(|result| result.map_err(|error| llm_do::chain(&error))), handle)
+}
+
+/// Runs a plan several times at once on one runtime.
+pub(crate) fn run_at_once(plan: &Plan, times: usize, setting: &Setting) -> World {
+    let world = World::default();
+    let runtime = builder(setting, &world).build().unwrap();
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runs = (0..times).map(|_| root(&runtime, plan.clone(), Stop::Never));
+    tokio.block_on(futures_util::future::join_all(runs));
+    drop(tokio);
+    world
 }
 
 /// Polls a future so many times, and drops it if it is not done by then.
