@@ -99,6 +99,15 @@ impl Plan {
         Self { id: 0, what, answer, end, yields: 0, times: 1, together: false, catches: false, calls }
     }
 
+    /// The same calls, of which only those that make none are edited.
+    ///
+    /// Whoever edits a call that has begun in an earlier process asks for other calls inside it than those recorded.
+    pub(crate) fn edited_at_most_without_calls(self) -> Self {
+        let is_edited = self.answer == Answer::Edit && !self.calls.is_empty();
+        let calls = self.calls.into_iter().map(Self::edited_at_most_without_calls).collect();
+        Self { answer: if is_edited { Answer::Approve } else { self.answer }, calls, ..self }
+    }
+
     /// The calls that it makes, in order.
     pub(crate) fn made(&self) -> impl Iterator<Item = &Plan> {
         self.calls.iter().flat_map(|plan| std::iter::repeat_n(plan, plan.times.into()))
