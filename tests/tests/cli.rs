@@ -332,7 +332,7 @@ fn verbose_marks_what_is_replayed() {
     let run = || stderr(&app(&["run", "-v", "--journal", &journal, "--approve-all", "Ann"]));
     assert!(!run().contains("replayed"));
     let again = run();
-    assert!(again.contains("← write \"wrote Hello!\" (replayed)"), "{again}");
+    assert!(again.contains("← main_entry \"wrote Hello!\" (replayed)"), "{again}");
 }
 
 #[test]

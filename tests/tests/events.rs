@@ -118,7 +118,7 @@ async fn the_terminal_shows_as_much_as_was_asked_for() {
         run(Terminal::new(std::fs::File::create(&path).unwrap(), verbosity)).await;
         std::fs::read_to_string(&path).unwrap()
     };
-    assert_eq!(show(Verbosity::Quiet).await, "begun\n");
+    assert_eq!(show(Verbosity::Quiet).await, "│ begun\n");
     let calls = show(Verbosity::Calls).await;
     assert!(calls.contains("→ worker summarise {\"input\":\"all\"}") && calls.contains("approved save"), "{calls}");
     assert!(show(Verbosity::Stream).await.len() > calls.len());

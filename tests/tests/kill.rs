@@ -119,6 +119,8 @@ fn effect(record: &Record) -> Option<String> {
     match (record.kind, &*record.name) {
         (StepKind::Tool, _) => Some(line(&record.input)),
         (StepKind::Effect, "sum") => Some(format!("{} sum", record.input.as_str().unwrap())),
+        // A root tool: its body and the run's result are one record.
+        (StepKind::Result, "append") => Some(line(&record.input)),
         (StepKind::Input, _) => Some(format!("asked {}", record.input.as_str().unwrap())),
         _ => None,
     }

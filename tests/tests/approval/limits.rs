@@ -19,8 +19,12 @@ async fn mine(place: String) -> String {
 #[worker]
 async fn think(input: String) -> String;
 
+llm_do::model_provider!("unready", |_| {
+    Err(llm_do::ProviderError::new("unready", llm_do::ErrorKind::Configuration, "it lacks a key"))
+});
+
 /// Think with a model of its own.
-#[worker(model = "nowhere:at-all")]
+#[worker(model = "unready:at-all")]
 async fn lost(input: String) -> String;
 
 /// Mines at each of these places, and tells how each call ended.
