@@ -117,10 +117,9 @@ impl Run {
 /// The line of an effect, of a record of one.
 fn effect(record: &Record) -> Option<String> {
     match (record.kind, &*record.name) {
-        (StepKind::Tool, _) => Some(line(&record.input)),
+        // Of a root tool, the body and the run's result are one record.
+        (StepKind::Tool, _) | (StepKind::Result, "append") => Some(line(&record.input)),
         (StepKind::Effect, "sum") => Some(format!("{} sum", record.input.as_str().unwrap())),
-        // A root tool: its body and the run's result are one record.
-        (StepKind::Result, "append") => Some(line(&record.input)),
         (StepKind::Input, _) => Some(format!("asked {}", record.input.as_str().unwrap())),
         _ => None,
     }
