@@ -321,7 +321,9 @@ impl Approvals {
                 request.show(decoded.shown()?);
                 Ok(request)
             };
-            let arguments = edited().map_err(told)?.arguments;
+            let shown = edited().map_err(told)?;
+            // What a type writes otherwise than it was given would run as it is written, and not as the approver gave it.
+            let arguments = shown.given.unwrap_or(shown.arguments);
             let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(told)?;
             match &found.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
