@@ -182,14 +182,14 @@ impl Approvals {
         registry: &Registry,
     ) -> Result<Self, Vec<String>> {
         let rules = Arc::new(Rules::new(policy, registry)?);
-        Ok(Self { mode, rules, desk: approver.map(Desk::new) })
+        Ok(Self { mode, rules, desk: approver.map(|approver| Desk::new(approver, ApprovalScope::Session)) })
     }
 
     /// Returns the approvals of a run that has a mode or an approver of its own: the rules are the same.
     ///
-    /// An approver of its own has its own queue, and what it approves for the session holds for this run only.
+    /// An approver of its own has its own queue, and what it approves for the session is an approval for this run.
     pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
-        let desk = approver.map(Desk::new).or_else(|| self.desk.clone());
+        let desk = approver.map(|approver| Desk::new(approver, ApprovalScope::Run)).or_else(|| self.desk.clone());
         Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), desk }
     }
 
@@ -321,7 +321,9 @@ impl Approvals {
                 request.show(decoded.shown()?);
                 Ok(request)
             };
-            let arguments = edited().map_err(told)?.arguments;
+            let shown = edited().map_err(told)?;
+            // What a type writes otherwise than it was given would run as it is written, and not as the approver gave it.
+            let arguments = shown.given.unwrap_or(shown.arguments);
             let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(told)?;
             match &found.rule {
                 Rule::Blocked { reason } => Err(format!("blocked: {reason}")),

@@ -89,10 +89,12 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
+    /// Returns whether anybody but the sinks may read the arguments of a call of the tool, beside itself.
     fn reads_arguments(&self, tool: &Registered) -> bool {
-        let is_recorded = self.journal.is_some() || !self.sinks.is_empty();
-        is_recorded || self.guards.is_some() || self.shadows.watch(tool) || self.approvals.pre_approved(tool).is_none()
+        self.journal.is_some()
+            || self.guards.is_some()
+            || self.shadows.watch(tool)
+            || self.approvals.pre_approved(tool).is_none()
     }
 
     /// Returns the guards that see what is done by `ctx`, if there are any.

@@ -296,6 +296,26 @@ async fn what_one_approver_approved_for_the_session_is_asked_of_another() {
 }
 
 #[tokio::test]
+async fn what_an_approver_of_one_run_approved_holds_for_no_other_run_after_a_resume() {
+    let journal = MemoryJournal::new();
+    let runtime = builder().journal(journal.clone()).build().unwrap();
+    let twice = || notify { to: "Ann".into(), times: 2 };
+    runtime.start(twice()).approve_with(|_| async { Decision::approve_for_session() }).await.unwrap();
+    // As if the process had died after the first mail was approved.
+    let mut records = journal.records();
+    let approved = records.iter().position(|record| record.kind == llm_do::StepKind::Approval).unwrap();
+    records.truncate(approved + 1);
+    let runtime = builder()
+        .journal(MemoryJournal::from_records(records))
+        .approve_with(|_| async { Decision::deny("this one is asked") })
+        .build()
+        .unwrap();
+    runtime.run(twice()).await.unwrap();
+    let error = runtime.run(twice()).await.unwrap_err();
+    assert!(llm_do::chain(&error).ends_with("denied: this one is asked"), "{error}");
+}
+
+#[tokio::test]
 async fn a_decision_that_a_journal_replays_is_remembered_in_its_run_only() {
     let journal = MemoryJournal::new();
     let build =

@@ -31,6 +31,8 @@ type Key = (u64, Option<u64>, EqualCall);
 #[derive(Clone)]
 pub(super) struct Desk {
     approver: Arc<dyn Approver>,
+    /// The widest scope that its approver can give.
+    widest: ApprovalScope,
     turns: Arc<Semaphore>,
     session: Arc<SessionMemory>,
     book: Arc<Mutex<Book>>,
@@ -60,9 +62,10 @@ pub(super) enum Filed {
 }
 
 impl Desk {
-    pub(super) fn new(approver: Arc<dyn Approver>) -> Self {
+    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope) -> Self {
         let at_once = approver.at_once().clamp(1, Semaphore::MAX_PERMITS);
-        Self { approver, turns: Arc::new(Semaphore::new(at_once)), session: Arc::default(), book: Arc::default() }
+        let turns = Arc::new(Semaphore::new(at_once));
+        Self { approver, widest, turns, session: Arc::default(), book: Arc::default() }
     }
 
     /// Remembers a decision that was made elsewhere.
@@ -89,14 +92,16 @@ impl Desk {
         // Polled once, so that it is in the queue from here on and the numbers are in its order.
         let mut turn = Arc::clone(&self.turns).acquire_owned().boxed();
         let taken = (&mut turn).now_or_never();
-        let (approver, asked) = (Arc::clone(&self.approver), Arc::clone(&request));
+        let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
         let coming = async move {
             // The semaphore is never closed; an error would only mean that questions may overlap.
             let _permit: Option<OwnedSemaphorePermit> = match taken {
                 Some(permit) => permit.ok(),
                 None => turn.await.ok(),
             };
-            let answer = ask(&*approver, &asked, &check).await;
+            let mut answer = ask(&*approver, &asked, &check).await;
+            // Before it is recorded: who resumes the run may not know whose answer it was.
+            answer.scope = answer.scope.min(widest);
             closing.close(&asked, &answer);
             answer
         };

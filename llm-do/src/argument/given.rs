@@ -6,12 +6,14 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 /// Adds what of `given` is missing in `written`, at any depth: fields that a type reads and does not write.
-pub(crate) fn complete(written: &mut Value, given: &Value) {
+///
+/// Where arrays may be `sets`, whose items may have changed places, nothing is added to an item that may be another.
+pub(crate) fn complete(written: &mut Value, given: &Value, sets: bool) {
     match (written, given) {
         (Value::Object(written), Value::Object(given)) => {
             for (name, given) in given {
                 match written.get_mut(name) {
-                    Some(written) => complete(written, given),
+                    Some(written) => complete(written, given, sets),
                     // An absent `Option` may be left out.
                     None if given.is_null() => {}
                     None => drop(written.insert(name.clone(), given.clone())),
@@ -20,9 +22,24 @@ pub(crate) fn complete(written: &mut Value, given: &Value) {
         }
         // Of a set that changes the order, nothing can be said by place: `is_told` sees what is missing.
         (Value::Array(written), Value::Array(given)) if written.len() == given.len() => {
-            written.iter_mut().zip(given).for_each(|(written, given)| complete(written, given));
+            let pairs = written.iter_mut().zip(given).filter(|(written, given)| !sets || may_be_one(written, given));
+            pairs.for_each(|(written, given)| complete(written, given, sets));
         }
         _ => {}
+    }
+}
+
+/// Returns whether nothing of `written` contradicts `given`, so that both may be the same item: what sorts a set may be what
+/// is not written, and items would change what is theirs.
+fn may_be_one(written: &Value, given: &Value) -> bool {
+    match (written, given) {
+        (Value::Object(written), Value::Object(given)) => {
+            written.iter().all(|(name, written)| given.get(name).is_none_or(|given| may_be_one(written, given)))
+        }
+        (Value::Array(written), Value::Array(given)) => {
+            written.len() == given.len() && written.iter().zip(given).all(|(written, given)| may_be_one(written, given))
+        }
+        _ => is_told(given, written),
     }
 }
 
@@ -55,7 +72,7 @@ mod tests {
     use super::{complete, is_told};
 
     fn completed(mut written: Value, given: &Value) -> Value {
-        complete(&mut written, given);
+        complete(&mut written, given, true);
         written
     }
 
@@ -73,6 +90,15 @@ mod tests {
     fn what_is_written_stays_as_it_is() {
         let (given, written) = (json!({ "path": "a/../b", "n": 1.0 }), json!({ "path": "b", "n": 1 }));
         assert_eq!(completed(written.clone(), &given), written);
+    }
+
+    #[test]
+    fn what_is_not_written_of_an_item_is_added_to_no_other() {
+        let given = json!([{ "hidden": 1, "name": "b" }, { "hidden": 2, "name": "a" }]);
+        let written = json!([{ "name": "a" }, { "name": "b" }]);
+        let complete = completed(written.clone(), &given);
+        assert_eq!(complete, written);
+        assert!(!is_told(&given, &complete));
     }
 
     #[test]

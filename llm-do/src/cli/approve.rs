@@ -56,6 +56,9 @@ impl<C: Console> Dialogue<'_, C> {
     /// Asks until the answer is a decision.
     fn decide(mut self) -> io::Result<Decision> {
         self.console.show(&question(self.request))?;
+        if let Some(given) = &self.request.given {
+            self.console.show_text(&format!("Given as {given}"))?;
+        }
         if let Some(problem) = &self.request.problem {
             self.console.show_text(&format!("The arguments given will not do: {problem}"))?;
         }
@@ -157,6 +160,14 @@ mod tests {
         assert!(shown.starts_with(r#"`main` wants to call write(path="a.txt", text="one\ntwo\u{1b}[2J")"#), "{shown}");
         assert!(shown.contains("  │ text:\n  │     one\n  │     two\\u{1b}[2J\n"), "{shown}");
         assert!(!shown.contains('\u{1b}'), "{shown:?}");
+    }
+
+    #[test]
+    fn what_the_arguments_do_not_tell_is_told_before_anything_is_typed() {
+        let mut request = request();
+        request.given = Some(json!({ "path": "/etc/passwd" }));
+        let shown = decide(&request, "").1;
+        assert!(shown.contains("  │ Given as {\"path\":\"/etc/passwd\"}\nApprove?"), "{shown}");
     }
 
     #[test]

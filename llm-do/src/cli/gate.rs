@@ -15,7 +15,8 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    is_closed: bool,
+    /// How many questions are open, or not yet cleared away.
+    questions: usize,
     /// How many threads are showing something.
     showing: usize,
     /// What is to be shown once the gate opens, from threads that must not wait for that.
@@ -25,14 +26,14 @@ struct State {
 impl Gate {
     /// Waits until no question is open, and shows something.
     pub(super) fn show(&self, show: impl FnOnce()) {
-        let _showing = self.begin(self.wait_while(|state| state.is_closed));
+        let _showing = self.begin(self.wait_while(|state| state.questions > 0));
         show();
     }
 
     /// Shows a text now, or once no question is open.
     pub(super) fn write(&self, text: String, write: impl FnOnce(&str)) {
         let mut state = self.lock();
-        if state.is_closed {
+        if state.questions > 0 {
             state.held_back.push(text);
         } else {
             let _showing = self.begin(state);
@@ -48,7 +49,7 @@ impl Gate {
     /// Closes the gate until what is returned is dropped.
     #[must_use]
     pub(super) fn close(&self) -> Closed {
-        self.lock().is_closed = true;
+        self.lock().questions += 1;
         Closed(self.clone())
     }
 
@@ -84,11 +85,14 @@ pub(super) struct Closed(Gate);
 impl Drop for Closed {
     fn drop(&mut self) {
         let mut state = self.0.lock();
+        state.questions -= 1;
+        if state.questions > 0 {
+            return;
+        }
         for text in std::mem::take(&mut state.held_back) {
             // Nobody is there to read it if standard error is gone.
             let _ = io::stderr().write_all(text.as_bytes());
         }
-        state.is_closed = false;
         drop(state);
         self.0.0.changed.notify_all();
     }
@@ -115,6 +119,18 @@ mod tests {
         drop(closed);
         showing.recv().unwrap();
         thread.join().unwrap();
+    }
+
+    #[test]
+    fn a_question_that_is_cleared_away_late_does_not_open_the_gate_to_the_next() {
+        let gate = Gate::default();
+        let (first, second) = (gate.close(), gate.close());
+        drop(first);
+        gate.write("\n".to_owned(), |_| panic!("a question is open"));
+        drop(second);
+        let mut is_written = false;
+        gate.write(String::new(), |_| is_written = true);
+        assert!(is_written);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Run;
 use super::approve::RecordedCall;
 use super::perform::decode;
 use super::record::place;
 use super::root::result_step;
-use super::{Plane, Run};
-use crate::context::{CallContext, CallFrame, Deadline, Given};
+use crate::context::{CallContext, CallFrame, Deadline, Given, Host};
 use crate::declared::Callee;
 use crate::error::CallError;
 use crate::event::{Caller, Kind};
@@ -40,8 +40,9 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(plane: &Plane, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
-        let prepared = decode(&tool, arguments, plane.reads_arguments(&tool))?;
+    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+        let is_read = run.is_observed() || run.plane.reads_arguments(&tool);
+        let prepared = decode(&tool, arguments, is_read)?;
         Ok(Self { tool, prepared })
     }
 }

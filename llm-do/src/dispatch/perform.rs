@@ -229,6 +229,10 @@ impl Plane {
 
     async fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
         let Fitted { model, tools, output } = self.fitted(plan, ctx)?;
+        if !plan.server_side_tools.is_empty() {
+            // Nobody is asked about them for a request that would be refused.
+            ctx.may_request(model.name(), self.prices.price(model.name()).is_some())?;
+        }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         Ok(WorkerRun {
             ctx: ctx.clone(),

@@ -63,7 +63,8 @@ pub enum Judge {
 /// Which equal calls an approval covers: those of the same tool with the same arguments.
 ///
 /// As JSON: `"call"`, `"caller"`, `"run"` or `"session"`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Narrower scopes are less than wider ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalScope {

@@ -59,7 +59,7 @@ impl Prepared {
                 let kept = tool.canonical(given.clone());
                 let (asked, found) = find_files(|| (plan.ask)(given, tool.schema()));
                 let (ask, mut arguments) = asked?;
-                complete(&mut arguments, &kept);
+                complete(&mut arguments, &kept, tool.unordered().is_some());
                 let arguments = tool.canonical(arguments);
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 Ok(Self::Worker(Box::new(Briefing { plan, ask, arguments, given: kept, has_files })))
@@ -79,7 +79,7 @@ impl Prepared {
                 // Sorted before too, so that the items of sets stand at the same places as given.
                 let mut arguments = sorted(start.written()?);
                 if let Some(given) = given {
-                    complete(&mut arguments, given);
+                    complete(&mut arguments, given, unordered.is_some());
                 }
                 Ok(Cow::Owned(sorted(arguments)))
             }

@@ -1,7 +1,10 @@
 //! What a type reads and does not write is shown to the approver, and tells calls apart.
 
+use std::collections::BTreeSet;
+
 use llm_do::prelude::*;
-use llm_do::{Decision, Value, json};
+use llm_do::testing::Recorder;
+use llm_do::{Decision, EventKind, Value, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -91,4 +94,66 @@ async fn a_typed_call_that_would_lose_a_field_is_refused() {
     assert!(approver.asked().is_empty());
     let root = transfer { transfers: Vec::new() };
     assert!(llm_do::chain(&runtime.run(root).await.unwrap_err()).contains("`to` is skipped"));
+}
+
+#[tokio::test]
+async fn an_approvers_own_value_runs_as_it_was_given_and_not_as_it_is_written() {
+    let call = |pin: &str| json!({ "amount": 1, "to": "ann", "pin": pin });
+    let approver = Scripted::new([Decision::approve_with(json!({ "transfers": [call("9999")] }))]);
+    let runtime = Runtime::builder().approver(approver).build().unwrap();
+    let results = runtime.run(transfers { calls: vec![call("1234")] }).await.unwrap();
+    assert_eq!(results, ["ann9999"]);
+}
+
+/// A payment, of which only the amount is written.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+struct Payment {
+    amount: u32,
+    #[serde(default, skip_serializing)]
+    account: String,
+}
+
+/// Pay all at once.
+#[tool(effect = destructive)]
+fn pay_all(payments: BTreeSet<Payment>) -> usize {
+    payments.len()
+}
+
+/// Pays by name.
+#[entry]
+async fn pay_by_name(ctx: &CallContext, payments: Value) -> Result<Value> {
+    Ok(ctx.call_tool("pay_all", json!({ "payments": payments })).await?)
+}
+
+#[tokio::test]
+async fn what_is_not_written_of_an_item_of_a_set_is_shown_with_no_other_item() {
+    let approver = Scripted::approving();
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    let payments = json!([{ "account": "b", "amount": 1 }, { "account": "a", "amount": 2 }]);
+    runtime.run(pay_by_name { payments: payments.clone() }).await.unwrap();
+    let asked = approver.asked().remove(0);
+    let given = payments.as_array().unwrap();
+    for shown in asked.arguments["payments"].as_array().unwrap() {
+        assert!(shown.get("account").is_none() || given.contains(shown), "{shown} was not given");
+    }
+    assert!(asked.details().contains("account"), "{}", asked.details());
+}
+
+/// Look a transfer up.
+#[tool(effect = read_only)]
+fn look_up(transfer: Transfer) -> String {
+    transfer.to
+}
+
+#[tokio::test]
+async fn a_sink_of_one_run_is_told_what_is_skipped_when_it_is_written() {
+    let recorder = Recorder::new();
+    let arguments = json!({ "transfer": { "amount": 1, "to": "ann", "pin": "***" } });
+    let runtime = Runtime::builder().build().unwrap();
+    runtime.start_named("look_up", arguments.clone()).sink(recorder.clone()).await.unwrap();
+    let started = recorder.kinds().into_iter().find_map(|kind| match kind {
+        EventKind::CallStarted { arguments, .. } => Some(arguments),
+        _ => None,
+    });
+    assert_eq!(started, Some(arguments));
 }

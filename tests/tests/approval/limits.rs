@@ -4,7 +4,7 @@ use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
 use llm_do::{
     ApprovalInbox, Decision, Limits, Money, PendingApproval, Policy, Response, ResponsePart, RuntimeBuilder, Usage,
-    WorkerRule,
+    Value, WorkerRule, json,
 };
 
 use super::Scripted;
@@ -18,14 +18,6 @@ async fn mine(place: String) -> String {
 /// Think.
 #[worker]
 async fn think(input: String) -> String;
-
-llm_do::model_provider!("unready", |_| {
-    Err(llm_do::ProviderError::new("unready", llm_do::ErrorKind::Configuration, "it lacks a key"))
-});
-
-/// Think with a model of its own.
-#[worker(model = "unready:at-all")]
-async fn lost(input: String) -> String;
 
 /// Mines at each of these places, and tells how each call ended.
 #[entry(toolsets = [mine])]
@@ -55,10 +47,10 @@ async fn thinks(ctx: &CallContext<thinks>) -> Result<String> {
     Ok(ctx.call(think { input: "twice".into() }).await?)
 }
 
-/// Is lost.
-#[entry(toolsets = [lost])]
-async fn loses(ctx: &CallContext<loses>) -> Result<String> {
-    Ok(ctx.call(lost { input: "x".into() }).await?)
+/// Thinks without saying before that it will, so that nobody knows when the run begins.
+#[entry]
+async fn thinks_by_name(ctx: &CallContext) -> Result<Value> {
+    Ok(ctx.call_tool("think", json!({ "input": "x" })).await?)
 }
 
 /// Asks two models at once.
@@ -134,8 +126,8 @@ async fn nobody_is_asked_about_a_worker_whose_first_request_would_be_refused() {
 #[tokio::test]
 async fn nobody_is_asked_about_a_worker_that_has_no_model() {
     let approver = Scripted::approving();
-    let error = asking(&approver).build().unwrap().run(loses {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("no model for the worker `lost`"), "{error}");
+    let error = asking(&approver).build().unwrap().run(thinks_by_name {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("no model for the worker `think`"), "{error}");
     assert!(approver.asked().is_empty());
 }
 

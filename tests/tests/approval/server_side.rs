@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::{
-    ApprovalMode, Decision, EventKind, FunctionGuard, MemoryJournal, Policy, Profile, Response, ResponsePart, Rule,
-    RuleSource, RuntimeBuilder, ServerSideTool, Usage, json,
+    ApprovalMode, Decision, EventKind, FunctionGuard, Limits, MemoryJournal, Policy, Profile, Response, ResponsePart,
+    Rule, RuleSource, RuntimeBuilder, ServerSideTool, Usage, json,
 };
 
 use super::{Scripted, decisions};
@@ -142,4 +142,14 @@ async fn a_guard_sees_them_and_can_leave_one_out() {
     let recorder = Recorder::new();
     assert_eq!(given(Runtime::builder().guard(guard).sink(recorder.clone())).await, ["code_execution"]);
     assert!(recorder.kinds().iter().any(|kind| matches!(kind, EventKind::Guarded { .. })));
+}
+
+#[tokio::test]
+async fn nobody_is_asked_for_a_request_that_a_limit_refuses() {
+    let approver = Scripted::approving();
+    let builder = Runtime::builder().policy(asking()).approver(approver.clone()).limits(Limits::new().requests(0));
+    let runtime = builder.force_model(model(PROFILE).0).build().unwrap();
+    let error = runtime.run(search_entry {}).await.unwrap_err();
+    assert!(llm_do::chain(&error).contains("`requests` is limited to 0"), "{error}");
+    assert_eq!(approver.tools(), [""; 0]);
 }

@@ -61,10 +61,17 @@ fn columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
-/// Returns how many columns a character takes. Only the command line knows a width to compare that with.
+/// Returns how many columns a character takes, or more where terminals differ: what goes on behind the end of a row begins at
+/// the left. Only the command line knows a width to compare that with.
 fn columns_of(character: char) -> usize {
     #[cfg(feature = "cli")]
-    return unicode_width::UnicodeWidthChar::width(character).unwrap_or(0);
+    return match character {
+        // It makes a picture, of two columns, of a character of one.
+        '\u{fe0f}' => 1,
+        // Half of a flag, or a letter of two columns.
+        '\u{1f1e6}'..='\u{1f1ff}' => 2,
+        character => unicode_width::UnicodeWidthChar::width(character).unwrap_or(0),
+    };
     #[cfg(not(feature = "cli"))]
     return usize::from(character != '\n');
 }
@@ -92,6 +99,13 @@ mod tests {
         );
         assert_eq!(rows(10).of("123456789\u{6f22}"), "123456789\n│ \u{6f22}\n");
         assert_eq!(rows(10).of("1234567\t8"), "1234567\n│     8\n");
+    }
+
+    #[test]
+    fn a_picture_takes_as_many_columns_as_any_terminal_gives_it() {
+        assert_eq!(rows(8).of(&"\u{2764}\u{fe0f}".repeat(5)).lines().next(), Some(&*"\u{2764}\u{fe0f}".repeat(4)));
+        assert_eq!(rows(8).of(&"1\u{fe0f}\u{20e3}".repeat(5)).lines().next(), Some(&*"1\u{fe0f}\u{20e3}".repeat(4)));
+        assert_eq!(rows(8).of(&"\u{1f1e9}".repeat(5)).lines().next(), Some(&*"\u{1f1e9}".repeat(4)));
     }
 
     #[test]
