@@ -1,6 +1,8 @@
 //! Schemas that are not made of Rust types, and values that are nested deep: neither hangs nor overflows the stack.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use std::time::{Duration, Instant};
+
 use llm_do::prelude::*;
 use llm_do::testing::TestModel;
 use llm_do::{MemoryJournal, Value, WorkerSpec, chain, json};
@@ -109,6 +111,14 @@ fn a_file_with_a_schema_beyond_the_limits_is_refused_at_its_line() {
     assert!(error.faults()[0].starts_with("line 3: `input_schema` has more than"), "{error}");
 }
 
+#[test]
+fn a_file_whose_aliases_multiply_a_long_text_is_refused() {
+    let (long, aliases) = ("x".repeat(20_000), vec!["*a"; 50_000].join(", "));
+    let text = format!("---\nname: sum\nhints: [&a \"{long}\", {aliases}]\n---\nSum up.\n");
+    let error = text.parse::<WorkerSpec>().unwrap_err();
+    assert!(error.faults()[0].starts_with("line 3: more than 16777216 bytes of text"), "{}", error.faults()[0]);
+}
+
 /// A list, each of whose nodes is described twice, so that its depth multiplies what there is to check.
 fn doubled() -> Value {
     let next = json!({ "properties": { "next": { "$ref": "#" } } });
@@ -148,6 +158,18 @@ async fn a_value_that_takes_too_much_work_is_invalid() {
         let error = chain(&runtime.run_named("sum", list(nodes)).await.unwrap_err());
         assert!(error.contains("takes too much work"), "{error}");
     }
+}
+
+#[tokio::test]
+async fn sorting_a_value_of_many_schemas_does_not_hang() {
+    let items = json!({ "allOf": vec![json!({}); 20_000] });
+    let sets = json!({ "type": "array", "uniqueItems": true, "items": items });
+    let runtime = built(json!({ "type": "object", "properties": { "all": sets } })).unwrap();
+    let begun = Instant::now();
+    let all: Vec<_> = (0..90).collect();
+    assert_eq!(runtime.run_named("sum", json!({ "all": all })).await.unwrap(), "done");
+    // Each schema was compared with all others, for each item, on the thread that timeouts need.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

@@ -33,6 +33,18 @@ async fn make_below(ctx: &CallContext<make_below>) -> Result<Vec<String>> {
     Ok(answers)
 }
 
+/// Makes workers whose files would be too large to be read.
+#[entry(toolsets = [workers])]
+async fn make_too_large(ctx: &CallContext<make_too_large>) -> Result<Vec<String>> {
+    let many = llm_do::json!({ "type": "object", "enum": vec![1; 110_000] });
+    let many = worker_create { output_schema: many.as_object().cloned(), ..helper("Help.") };
+    let mut faults = Vec::new();
+    for helper in [helper(&"Help. ".repeat(200_000)), many] {
+        faults.extend(ctx.call(helper).await.err().map(|error| llm_do::chain(&error)));
+    }
+    Ok(faults)
+}
+
 fn helper(instructions: &str) -> worker_create {
     worker_create {
         name: "helper".into(),
@@ -95,6 +107,17 @@ async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
     assert!(error.to_string().contains("othr"), "{error}");
     let error = Runtime::builder().worker_dir(&other).build().unwrap_err();
     assert!(error.to_string().contains("cannot be read"), "no store is made there: {error}");
+}
+
+#[tokio::test]
+async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
+    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("at most 1048576 bytes"), "{faults:?}");
+    assert!(faults[1].contains("nothing was made: ") && faults[1].contains("more than 100000 values"), "{faults:?}");
+    assert_eq!(files(folder.path()), []);
+    // The next process starts.
+    process(folder.path(), None);
 }
 
 #[tokio::test]

@@ -95,6 +95,7 @@ impl Run {
             self.plane.remade(file, ctx.key()).map_err(failed)?
         } else {
             let worker = self.plane.makeable(&spec, ungranted, self.is_resumed);
+            let worker = worker.and_then(|worker| readable(&file).map(|()| worker));
             let worker = worker.map_err(|faults| refused(&faults.join("; ")))?;
             MadeWorker { worker: Arc::new(worker), by: ctx.key(), file }
         };
@@ -152,6 +153,11 @@ impl Run {
         let arguments = arguments(&*self.made(name)?, input, attachments).map_err(invalid)?;
         self.call(caller.clone(), Callee::Made(name), Ok(arguments), Caller::Code).await
     }
+}
+
+/// Says why a worker could not be made again from its file, which has limits of its own.
+fn readable(file: &str) -> Result<(), Vec<String>> {
+    file.parse::<WorkerSpec>().map(drop).map_err(|error| error.faults().to_vec())
 }
 
 fn refused(why: &str) -> BoxError {

@@ -1,12 +1,15 @@
 //! Writing a value in one order, where its type has none: a `HashSet` gives its items in another order in each process.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ptr;
 
 use serde_json::{Map, Value};
 
 /// How many schemas one value is held to at most, to choose among alternatives: nested ones could multiply.
 const MAX_CHOICES: u32 = 100_000;
+/// How many schemas are looked at for one part of a value: a type has a few, and a model may write any number.
+const MAX_TOGETHER: usize = 64;
 /// How deep a value is looked at to choose among alternatives.
 const MAX_DEPTH: u32 = 8;
 
@@ -66,14 +69,15 @@ impl<'s> Sorter<'s> {
     /// Adds the schemas that hold for the value itself by reference, in a conjunction, or as the chosen alternative.
     fn with_subschemas(&self, mut schemas: Vec<&'s Value>, value: &Value) -> Vec<&'s Value> {
         let mut next = 0;
-        while let Some(&schema) = schemas.get(next) {
+        schemas.truncate(MAX_TOGETHER);
+        while let Some(&schema) = schemas.get(next).filter(|_| schemas.len() < MAX_TOGETHER) {
             next += 1;
             // Serde takes the first variant that fits, too.
             let chosen = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| {
                 list(schema, keyword).find(|alternative| self.fits(alternative, value, MAX_DEPTH))
             });
-            let added: Vec<_> = self.referred(schema).into_iter().chain(list(schema, "allOf")).chain(chosen).collect();
-            for schema in added {
+            let added = self.referred(schema).into_iter().chain(list(schema, "allOf")).chain(chosen);
+            for schema in added.take(MAX_TOGETHER) {
                 // Each once, so that neither a circle nor many paths to one schema cost anything.
                 if !schemas.iter().any(|known| ptr::eq(*known, schema)) {
                     schemas.push(schema);
@@ -150,11 +154,12 @@ fn is_open(schema: &Value) -> bool {
 /// Sorts fields: those that a schema names in its order, then the others by name.
 fn sort_fields(fields: &mut Map<String, Value>, schemas: &[&Value]) {
     let named = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object()).flat_map(Map::keys);
-    let named: Vec<_> = named.collect();
+    let mut places = HashMap::new();
+    for (place, name) in named.enumerate() {
+        places.entry(name).or_insert(place);
+    }
     let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
-    sorted.sort_by_cached_key(|(name, _)| {
-        (named.iter().position(|named| *named == name).unwrap_or(usize::MAX), name.clone())
-    });
+    sorted.sort_by_cached_key(|(name, _)| (places.get(name).copied().unwrap_or(usize::MAX), name.clone()));
     fields.extend(sorted);
 }
 

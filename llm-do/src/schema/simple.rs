@@ -2,6 +2,9 @@
 
 use serde_json::{Map, Value};
 
+/// The most fields of an object: they are looked for one after the other.
+const MAX_FIELDS: usize = 256;
+
 /// What a simple schema asks for: types, bounds of integers, items, and fields.
 ///
 /// It only ever says yes: what it does not see to be right is for the validator, which also says what is wrong.
@@ -106,7 +109,7 @@ fn fields(schema: &Map<String, Value>) -> Option<Vec<Field>> {
     let properties = schema.get("properties")?.as_object()?;
     let required = schema.get("required").map_or(Some(&[][..]), |names| names.as_array().map(Vec::as_slice))?;
     let is_known = |name: &Value| name.as_str().is_some_and(|name| properties.contains_key(name));
-    if !required.iter().all(is_known) {
+    if properties.len() > MAX_FIELDS || !required.iter().all(is_known) {
         return None;
     }
     let field = |(name, schema): (&String, &Value)| {
@@ -253,6 +256,16 @@ mod tests {
         let seen: Vec<_> = judged.filter(|(_, is_valid)| *is_valid).map(|(is_seen, _)| is_seen).collect();
         let share = seen.iter().filter(|is_seen| **is_seen).count() * 100 / seen.len();
         assert!(seen.len() > 150 && share > 50, "{} valid, {share} % of them seen", seen.len());
+    }
+
+    #[test]
+    fn an_object_of_many_fields_is_for_the_validator() {
+        let of = |count: usize| {
+            let properties: Map<_, _> = (0..count).map(|n| (n.to_string(), json!({ "type": "null" }))).collect();
+            Simple::of(&json!({ "type": "object", "properties": properties, "additionalProperties": false }))
+        };
+        assert!(of(MAX_FIELDS).is_some());
+        assert!(of(MAX_FIELDS + 1).is_none());
     }
 
     #[test]

@@ -12,6 +12,8 @@ pub(super) const MAX_SIZE: usize = 1 << 20;
 const MAX_DEPTH: usize = 100;
 /// How many values there may be, once each alias is replaced by what it stands for.
 const MAX_VALUES: u64 = 100_000;
+/// How many bytes of text there may be then: each alias of a text is a text of its own.
+const MAX_TEXT: u64 = 16 << 20;
 
 /// Whole numbers beyond 63 bits, by line and column.
 pub(super) type Wholes = HashMap<(usize, usize), u64>;
@@ -30,10 +32,11 @@ pub(super) fn check(yaml: &str) -> Result<Wholes, Fault> {
     Ok(seen.wholes)
 }
 
-/// How many values something is, and how many of them are inside each other.
+/// How many values something is, how many bytes of text they hold, and how many of them are inside each other.
 #[derive(Clone, Copy, Default)]
 struct Extent {
     values: u64,
+    text: u64,
     depth: usize,
 }
 
@@ -55,7 +58,7 @@ impl Seen {
     fn take(&mut self, event: &Event<'_>, span: Span) -> Result<(), Fault> {
         match event {
             Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
-                self.open.push(Open { anchor: *anchor, extent: Extent { values: 1, depth: 1 } });
+                self.open.push(Open { anchor: *anchor, extent: Extent { values: 1, text: 0, depth: 1 } });
                 self.add(Extent::default(), span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -65,7 +68,7 @@ impl Seen {
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let extent = Extent { values: 1, depth: 0 };
+                let extent = Extent { values: 1, text: text.len() as u64, depth: 0 };
                 self.anchors.insert(*anchor, extent);
                 self.add(extent, span)?;
                 if *style == ScalarStyle::Plain && tag.is_none() {
@@ -83,6 +86,7 @@ impl Seen {
         let depth = self.open.len() + extent.depth;
         let Some(outer) = self.open.last_mut() else { return Ok(()) };
         outer.extent.values = outer.extent.values.saturating_add(extent.values);
+        outer.extent.text = outer.extent.text.saturating_add(extent.text);
         outer.extent.depth = outer.extent.depth.max(extent.depth + 1);
         let line = span.start.line();
         if depth > MAX_DEPTH {
@@ -93,6 +97,10 @@ impl Seen {
         }
         if outer.extent.values > MAX_VALUES {
             let message = format!("more than {MAX_VALUES} values once each alias is replaced; use fewer aliases");
+            return Err(Fault::new(line, message));
+        }
+        if outer.extent.text > MAX_TEXT {
+            let message = format!("more than {MAX_TEXT} bytes of text once each alias is replaced; use fewer aliases");
             return Err(Fault::new(line, message));
         }
         Ok(())
@@ -131,6 +139,12 @@ mod tests {
         };
         let yaml = (0..12).map(level).collect::<Vec<_>>().concat();
         assert!(fault(&yaml).contains("more than 100000 values once each alias is replaced"));
+    }
+
+    #[test]
+    fn aliases_of_a_long_text_are_refused() {
+        let yaml = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), ["*a"; 50_000].join(", "));
+        assert!(fault(&yaml).contains("more than 16777216 bytes of text once each alias is replaced"));
     }
 
     #[test]
