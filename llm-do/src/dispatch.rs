@@ -39,7 +39,7 @@ pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::approval::{Approvals, RunScope};
 use crate::clock::Clock;
-use crate::context::CallContext;
+use crate::context::{CallContext, Host};
 use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
 use crate::guard::Guards;
@@ -89,12 +89,6 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
-    fn reads_arguments(&self, tool: &Registered) -> bool {
-        let is_recorded = self.journal.is_some() || !self.sinks.is_empty();
-        is_recorded || self.guards.is_some() || self.shadows.watch(tool) || self.approvals.pre_approved(tool).is_none()
-    }
-
     /// Returns the guards that see what is done by `ctx`, if there are any.
     fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
@@ -192,6 +186,13 @@ impl Run {
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
+    }
+
+    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
+    fn reads_arguments(&self, tool: &Registered) -> bool {
+        let plane = &self.plane;
+        let is_told = plane.journal.is_some() || self.is_observed();
+        is_told || plane.guards.is_some() || plane.shadows.watch(tool) || self.approvals().pre_approved(tool).is_none()
     }
 
     /// Returns the number of the next call.

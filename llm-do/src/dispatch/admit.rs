@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::Run;
 use super::approve::RecordedCall;
 use super::perform::decode;
 use super::record::place;
 use super::root::result_step;
-use super::{Plane, Run};
 use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
@@ -40,8 +40,8 @@ pub(super) struct Admitted<'a> {
 }
 
 impl<'a> Proposed<'a> {
-    pub(super) fn new(plane: &Plane, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
-        let prepared = decode(&tool, arguments, plane.reads_arguments(&tool))?;
+    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+        let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
         Ok(Self { tool, prepared })
     }
 }

@@ -44,7 +44,7 @@ impl Host for Run {
         let found = self.callee(&caller, whom, by);
         let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);
-        match found.and_then(|tool| Proposed::new(&self.plane, tool, arguments)) {
+        match found.and_then(|tool| Proposed::new(self, tool, arguments)) {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
