@@ -212,14 +212,18 @@ impl Run {
         // Few calls open anything.
         let result =
             if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+        let has_failed = result.is_err();
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
         let is_replayed_root = record::is_replayed_root(ctx, &tool);
-        let result = if is_replayed_root { Box::pin(ctx.keep_result(result)).await } else { result };
-        if let (Some(visit), Err(_)) = (&visit, &result) {
-            visit.fail();
+        let result = if is_replayed_root { Box::pin(ctx.keep_result(result, &mut open)).await } else { result };
+        match (&visit, &result) {
+            (Some(visit), Err(_)) if has_failed => visit.fail(),
+            // A guard refused the result: what failed in the guard may be tried again, but the call has done its work.
+            (Some(visit), Err(_)) => visit.fail_by(ctx.frame().places.failed_last()),
+            _ => {}
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);
