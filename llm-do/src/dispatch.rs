@@ -39,7 +39,7 @@ pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::approval::{Approvals, RunScope};
 use crate::clock::Clock;
-use crate::context::CallContext;
+use crate::context::{CallContext, Host};
 use crate::error::{CallError, chain};
 use crate::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
 use crate::guard::Guards;
@@ -89,14 +89,6 @@ pub(crate) struct Plane {
 }
 
 impl Plane {
-    /// Returns whether anybody but the sinks may read the arguments of a call of the tool, beside itself.
-    fn reads_arguments(&self, tool: &Registered) -> bool {
-        self.journal.is_some()
-            || self.guards.is_some()
-            || self.shadows.watch(tool)
-            || self.approvals.pre_approved(tool).is_none()
-    }
-
     /// Returns the guards that see what is done by `ctx`, if there are any.
     fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
@@ -196,6 +188,13 @@ impl Run {
         result
     }
 
+    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
+    fn reads_arguments(&self, tool: &Registered) -> bool {
+        let plane = &self.plane;
+        let is_told = plane.journal.is_some() || self.is_observed();
+        is_told || plane.guards.is_some() || plane.shadows.watch(tool) || self.approvals().pre_approved(tool).is_none()
+    }
+
     /// Returns the number of the next call.
     fn number(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed)
@@ -213,14 +212,18 @@ impl Run {
         // Few calls open anything.
         let result =
             if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+        let has_failed = result.is_err();
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
         let is_replayed_root = record::is_replayed_root(ctx, &tool);
-        let result = if is_replayed_root { Box::pin(ctx.keep_result(result)).await } else { result };
-        if let (Some(visit), Err(_)) = (&visit, &result) {
-            visit.fail();
+        let result = if is_replayed_root { Box::pin(ctx.keep_result(result, &mut open)).await } else { result };
+        match (&visit, &result) {
+            (Some(visit), Err(_)) if has_failed => visit.fail(),
+            // A guard refused the result: what failed in the guard may be tried again, but the call has done its work.
+            (Some(visit), Err(_)) => visit.fail_by(ctx.frame().places.failed_last()),
+            _ => {}
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);

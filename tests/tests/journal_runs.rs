@@ -562,6 +562,34 @@ async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
     assert_eq!(log.take(), ["tried"]);
 }
 
+/// Writes what it does not read.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+struct Lossy {
+    #[serde(skip_serializing)]
+    amount: u32,
+}
+
+/// Pays, in an effect whose result cannot be read again.
+#[entry]
+async fn pay(ctx: &CallContext, log: State<Log>) -> Result<u32> {
+    let log = log.clone();
+    let paid = ctx.effect("pay", (), async move {
+        log.add("paid");
+        Ok(Lossy { amount: 1 })
+    });
+    Ok(paid.await?.amount)
+}
+
+#[tokio::test]
+async fn an_effect_that_ended_well_is_not_done_again_though_its_result_cannot_be_read() {
+    let (mut journal, log) = (MemoryJournal::new(), Log::default());
+    for _ in 0..3 {
+        process(&journal, &log).build().unwrap().run(pay {}).await.unwrap_err();
+        journal = journal.replayed();
+    }
+    assert_eq!(log.take(), ["paid"]);
+}
+
 /// Whether servers are up.
 #[derive(Clone, Debug, Default)]
 struct Up(Arc<AtomicBool>);

@@ -440,6 +440,34 @@ async fn a_run_is_cancelled_by_its_own_token_by_the_runtimes_and_by_its_handle()
     assert!(third.await.unwrap_err().is_cancelled());
 }
 
+/// What is read and not written.
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+struct Address {
+    #[serde(default, skip_serializing)]
+    street: String,
+}
+
+/// Look up who lives there.
+#[tool(effect = read_only, inline)]
+fn look_up(address: Address) -> String {
+    address.street
+}
+
+#[tokio::test]
+async fn the_sink_of_a_run_sees_arguments_as_the_sink_of_a_runtime_does() {
+    let (runtimes, runs) = (Recorder::new(), Recorder::new());
+    let call = json!({ "address": { "street": "Elm" } });
+    builder().sink(runtimes.clone()).build().unwrap().start_named("look_up", call.clone()).await.unwrap();
+    runtime().start_named("look_up", call.clone()).sink(runs.clone()).await.unwrap();
+    for recorder in [runtimes, runs] {
+        let started = recorder.events().into_iter().find_map(|event| match event.kind {
+            EventKind::CallStarted { arguments, .. } => Some(arguments),
+            _ => None,
+        });
+        assert_eq!(started, Some(call.clone()));
+    }
+}
+
 // Histories.
 
 #[tokio::test]

@@ -340,6 +340,17 @@ async fn it_is_in_no_journal_and_a_replayed_call_has_none() {
 }
 
 #[tokio::test]
+async fn a_replayed_root_worker_has_no_shadow() {
+    let journal = MemoryJournal::new();
+    for shadows in [1, 0] {
+        let journal = if shadows == 0 { journal.replayed() } else { journal.clone() };
+        let (builder, recorder) = builder(Shadow::of("feel", "say"));
+        builder.journal(journal).build().unwrap().run(feel { text: "two words".into() }).await.unwrap();
+        assert_eq!(shadowed(&recorder).len(), shadows);
+    }
+}
+
+#[tokio::test]
 async fn a_shadow_has_no_shadow() {
     /// Count the words of a text by asking who knows.
     #[worker(toolsets = [count])]

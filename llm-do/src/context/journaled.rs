@@ -131,8 +131,8 @@ impl<S> CallContext<S> {
                 Err(error) => Failure::of(error).map(Kept::Failure),
             }
         };
-        let came = self.recorded(way, step, local).await;
-        match came.inspect_err(|_| visit.fail())?.value {
+        // What is recorded but cannot be read has not failed: it is not to be done again.
+        match self.recorded(way, step, local).await?.value {
             Kept::Value(value) => Ok(value),
             Kept::Failure(failure) => {
                 visit.fail();

@@ -11,7 +11,7 @@ use super::approve::RecordedCall;
 use super::perform::decode;
 use super::record::place;
 use super::root::result_step;
-use crate::context::{CallContext, CallFrame, Deadline, Given, Host};
+use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
 use crate::error::CallError;
 use crate::event::{Caller, Kind};
@@ -41,8 +41,7 @@ pub(super) struct Admitted<'a> {
 
 impl<'a> Proposed<'a> {
     pub(super) fn new(run: &Run, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
-        let is_read = run.is_observed() || run.plane.reads_arguments(&tool);
-        let prepared = decode(&tool, arguments, is_read)?;
+        let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
         Ok(Self { tool, prepared })
     }
 }

@@ -117,9 +117,17 @@ pub(super) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), J
         next += 1;
         // What is no call has nothing inside it.
         let because = serde_json::from_value(value).map(|ended: Ended| ended.because).unwrap_or_default();
-        keys.extend(because.into_iter().filter(|key| journal.is_recorded(key)));
+        keys.extend(because.into_iter().filter(|key| may_be_forgotten(journal, key)));
     }
     journal.forget(keys).await
+}
+
+/// Returns whether something is recorded under a key, other than a call that has returned: what it did is never done again.
+fn may_be_forgotten(journal: &dyn Journal, key: &str) -> bool {
+    let recorded = journal.recorded(key);
+    recorded.is_some_and(|value| {
+        !matches!(serde_json::from_value(value), Ok(Ended { outcome: Outcome::Result { .. }, .. }))
+    })
 }
 
 /// Returns how a recorded call of `tool` ended: a value of a step [`Call`](StepKind::Call) or [`Result`](StepKind::Result).
@@ -168,7 +176,11 @@ pub(super) fn is_replayed_root(ctx: &CallContext, tool: &Registered) -> bool {
 
 impl CallContext {
     /// Records the result of a root worker, and returns the recorded one.
-    pub(super) async fn keep_result(&self, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
+    pub(super) async fn keep_result(
+        &self,
+        result: Result<ToolReturn, CallError>,
+        open: &mut OpenCall<'_>,
+    ) -> Result<ToolReturn, CallError> {
         let Some(run) = self.frame().step.get() else { return result };
         // What there was no time for is to be tried again.
         let outcome = match result {
@@ -179,6 +191,7 @@ impl CallContext {
         let ended = Ended::of(outcome, self);
         let step = run.within(StepKind::Result, RESULT);
         let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
+        open.is_replayed = came.is_replayed;
         came.value.outcome.into_result(&run.name)
     }
 }

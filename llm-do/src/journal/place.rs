@@ -87,9 +87,14 @@ impl Siblings {
 impl Visit {
     /// Notes that the call has failed.
     pub(crate) fn fail(&self) {
+        self.fail_by([Arc::clone(&self.key)]);
+    }
+
+    /// Notes that the call came to a result that its caller does not get, because of what failed under these keys.
+    pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>) {
         let mut siblings = lock(&self.siblings);
         let begun = siblings.begun;
-        siblings.failed.push((Arc::clone(&self.key), begun));
+        siblings.failed.extend(keys.into_iter().map(|key| (key, begun)));
     }
 }
 

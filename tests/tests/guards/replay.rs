@@ -1,13 +1,14 @@
 //! Guards and the journal.
 
 use llm_do::prelude::*;
-use llm_do::testing::TestModel;
+use llm_do::testing::{Recorder, TestModel};
 use llm_do::{
-    FunctionGuard, Guard, GuardedCall, GuardedRequest, MemoryJournal, Message, Refusal, Response, async_trait,
+    EventKind, FunctionGuard, Guard, GuardedCall, GuardedRequest, MemoryJournal, Message, Refusal, Response,
+    async_trait,
 };
 use serde_json::json;
 
-use super::{Notes, builder, calling, noting, reader, scripted, text};
+use super::{Notes, builder, calling, noting, reader, scripted, text, write};
 
 /// Has a worker read, and says more.
 #[entry]
@@ -147,4 +148,56 @@ async fn what_guards_do_by_their_contexts_is_recorded_and_not_repeated_wherever_
         let again = start(broken).run(report {}).await.unwrap();
         assert_eq!((again, drawn.0.lock().unwrap().len()), (whole.clone(), times), "after {kept} records");
     }
+}
+
+/// Writes a file by code.
+#[entry(toolsets = [write])]
+async fn write_once(ctx: &CallContext<write_once>) -> Result<String> {
+    Ok(ctx.call(write { path: "a".into() }).await?)
+}
+
+/// Asks a service, by an effect, whether a result may be seen.
+#[derive(Debug)]
+struct Judging {
+    is_up: bool,
+    asked: Notes,
+}
+
+#[async_trait]
+impl Guard for Judging {
+    fn name(&self) -> &'static str {
+        "judging"
+    }
+
+    async fn after_call(&self, call: &GuardedCall<'_>, _: &mut Result<ToolReturn, CallError>) -> Result<(), Refusal> {
+        if call.name() != "write" {
+            return Ok(());
+        }
+        let (is_up, asked) = (self.is_up, self.asked.clone());
+        let judged = call.ctx().effect("judge", (), async move {
+            asked.add("judged");
+            if is_up { Ok(()) } else { Err("the service is down".into()) }
+        });
+        judged.await.map_err(|error| Refusal::tell(llm_do::chain(&error)))
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_failed_in_the_guard_does() {
+    let (asked, journal) = (Notes::default(), MemoryJournal::new());
+    let run = async |journal: &MemoryJournal, is_up| {
+        let (guard, recorder) = (Judging { is_up, asked: asked.clone() }, Recorder::new());
+        let runtime = builder().guard(guard).sink(recorder.clone()).journal(journal.clone()).build().unwrap();
+        let result = runtime.run(write_once {}).await.map_err(|error| llm_do::chain(&error));
+        let replayed = recorder.events().into_iter().find_map(|event| match event.kind {
+            EventKind::CallFinished { replayed, .. } if &*event.name == "write" => Some(replayed),
+            _ => None,
+        });
+        (result, replayed, asked.take().len())
+    };
+    let (first, ..) = run(&journal, false).await;
+    assert!(first.as_ref().is_err_and(|error| error.contains("the service is down")), "{first:?}");
+    let again = journal.replayed();
+    assert_eq!(run(&again, false).await, (first, Some(true), 1));
+    assert_eq!(run(&again.replayed(), true).await, (Ok("wrote a".to_owned()), Some(true), 1));
 }
