@@ -51,7 +51,8 @@ impl OutputMode {
 ///
 /// A JSON schema that is not made of a Rust type has limits, so that no schema takes more time or memory than it is worth:
 ///
-/// - 256 KiB as compact JSON, 64 arrays and objects inside each other, 200 patterns of at most 1 MiB compiled;
+/// - 256 KiB as compact JSON, 64 arrays and objects inside each other, 200 patterns of at most 1 MiB compiled,
+///   without look-around and back-references;
 /// - 100,000 schemas once each `$ref` is replaced by its target, 128 of them inside each other, 32 of them for one value. A
 ///   schema inside itself counts once; it must not lead back to itself without a property or an item between;
 /// - a `$ref` is a path within the schema, such as `#/$defs/NAME`; there is no `$dynamicRef`.

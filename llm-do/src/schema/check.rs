@@ -111,7 +111,13 @@ pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
         return Some(excess);
     }
     let error = foreign_options().build(schema).err()?;
-    Some(format!("is no JSON schema: {error}"))
+    let hint = match error.kind() {
+        ValidationErrorKind::Format { format } if format == "regex" => {
+            "; a pattern may have no look-around and no back-reference, since it is matched in linear time"
+        }
+        _ => "",
+    };
+    Some(format!("is no JSON schema: {error}{hint}"))
 }
 
 /// As [`options`], with patterns that are matched in linear time: one that has to backtrack could hold its thread for ever.
