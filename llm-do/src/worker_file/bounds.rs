@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn aliases_of_a_long_text_are_refused() {
-        let yaml = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), ["*a"; 50_000].join(", "));
+        let yaml = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(20_000), vec!["*a"; 50_000].join(", "));
         assert!(fault(&yaml).contains("more than 16777216 bytes of text once each alias is replaced"));
     }
 
