@@ -6,7 +6,7 @@ use llm_do::{Caller, Event, EventKind, Kind, RunUsage};
 use proptest::prelude::*;
 
 use super::cases;
-use super::plan::{Answer, plans};
+use super::plan::{Answer, Plan, plans};
 use super::tools::fault;
 use super::trial::{Seen, Setting, Stop, run, run_at_once, settings};
 
@@ -128,6 +128,13 @@ pub(crate) fn hold(seen: &Seen, setting: &Setting, root: u32) -> Result<(), Test
     Ok(())
 }
 
+/// How many calls of this id one turn may make.
+fn equal(plan: &Plan, id: u32) -> usize {
+    let here = plan.made().filter(|call| call.id == id).count();
+    let below = plan.calls.iter().map(|call| equal(call, id));
+    below.chain([here, 1]).max().unwrap()
+}
+
 proptest! {
     #![proptest_config(cases(64))]
 
@@ -137,12 +144,10 @@ proptest! {
         let setting = Setting { tool_calls: None, ..setting };
         let world = run_at_once(&plan, 3, &setting);
         let (asked, had) = (world.asked.lock().unwrap().clone(), world.effects.lock().unwrap().clone());
-        let alone = run_at_once(&plan, 1, &setting).effects.lock().unwrap().clone();
         let times = |ids: &[u32], id: u32| ids.iter().filter(|other| **other == id).count();
         for id in had.iter().copied().filter(|id| *id != plan.id) {
-            // Equal calls of one turn of one caller are one question. Not each run comes to them: of those that make a worker
-            // of one name, one does.
-            let questions = times(&had, id).div_ceil(times(&alone, id).max(1));
+            // Equal calls of one turn of one caller are one question.
+            let questions = times(&had, id).div_ceil(equal(&plan, id));
             prop_assert!(times(&asked, id) >= questions, "{id} is in {had:?}, and was asked about in {asked:?}");
         }
     }
