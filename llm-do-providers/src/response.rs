@@ -47,7 +47,7 @@ impl Response {
     }
 
     /// Says that no reason was given why the model stopped: the arguments of its calls may be cut off.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn without_reason(self) -> Self {
         let finish = if self.finish == FinishReason::ToolCalls { FinishReason::Other } else { self.finish };
         Self { finish, ..self }
