@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Attachment;
 
 thread_local! {
-    /// What was found so far, while somebody looks.
+    /// What was found so far, during a search.
     static FOUND: RefCell<Option<Vec<FoundFile>>> = const { RefCell::new(None) };
 }
 
@@ -36,7 +36,7 @@ pub fn found_path(path: &Path) {
     found(|| FoundFile::Path(path.to_owned()));
 }
 
-/// Notes a file, if somebody looks.
+/// Adds a file to the search in progress, if there is one.
 pub(super) fn found(file: impl FnOnce() -> FoundFile) {
     FOUND.with_borrow_mut(|found| {
         if let Some(found) = found {

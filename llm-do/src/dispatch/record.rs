@@ -39,9 +39,6 @@ struct Ended {
     heard: Vec<String>,
 }
 
-/// The part of a run's key under which its result is recorded.
-const RESULT: &str = "result";
-
 /// How many objects a result is inside of where it is recorded.
 const INSIDE: usize = 2;
 
@@ -106,7 +103,7 @@ impl Ended {
 
 /// Has the journal forget that a run ended in an error, and the failures that led to it, so that they are tried again.
 pub(super) async fn retry(journal: &dyn Journal, run: &StepSpec) -> Result<(), JournalError> {
-    let result = run.within(StepKind::Result, RESULT).key;
+    let result = result_step(run).key;
     let ended = journal.recorded(&result).and_then(|value| serde_json::from_value(value).ok());
     if !matches!(ended, Some(Ended { outcome: Outcome::Failure(_), .. })) {
         return Ok(());
@@ -142,6 +139,11 @@ pub(crate) fn recorded_outcome(tool: &str, value: Value) -> Option<event::Outcom
     }
     let result = outcome.into_result(tool).map(|returned| returned.value);
     Some(result.map_or_else(|error| event::Outcome::Error(chain(&error)), event::Outcome::Result))
+}
+
+/// Returns the step that records the result of a run.
+pub(super) fn result_step(run: &StepSpec) -> StepSpec {
+    run.within(StepKind::Result, "result")
 }
 
 /// Finds the place of a call in the journal, if there is one.
@@ -189,7 +191,7 @@ impl CallContext {
         };
         self.all_used()?;
         let ended = Ended::of(outcome, self);
-        let step = run.within(StepKind::Result, RESULT);
+        let step = result_step(run);
         let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
         open.is_replayed = came.is_replayed;
         came.value.outcome.into_result(&run.name)
@@ -208,7 +210,7 @@ impl Run {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
         let (way, step) = match ctx.frame().by {
             // The run is recorded when it begins, so its result has a key of its own.
-            Caller::User => (Way::Step, step.within(StepKind::Result, RESULT)),
+            Caller::User => (Way::Step, result_step(&step)),
             _ if tool.is_composite() => (Way::Call, *step),
             _ => (Way::Step, *step),
         };

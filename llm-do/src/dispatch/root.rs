@@ -67,11 +67,6 @@ impl Root {
     }
 }
 
-/// Returns the step that records the result of a run.
-pub(super) fn result_step(run: &StepSpec) -> StepSpec {
-    run.within(StepKind::Result, "result")
-}
-
 /// Returns the id of a new run: unique, and later ones sort after earlier ones.
 pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{JournalError, StepKind, StepSpec, place};
+use crate::schema::is_shallow;
 
 /// How many arrays and objects may be in one another: a reader of JSON stops at 128, the record itself included.
 const MAX_DEPTH: usize = 120;
@@ -64,12 +65,4 @@ pub(super) fn fits(step: &StepSpec, part: &Value) -> Result<(), JournalError> {
 pub(crate) fn too_deep(value: &Value, inside: usize) -> Option<String> {
     let is_kept = is_shallow(value, MAX_DEPTH - inside);
     (!is_kept).then(|| format!("a journal takes no JSON that is nested deeper than {MAX_DEPTH}; make it flatter"))
-}
-
-fn is_shallow(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
-        Value::Object(fields) => depth > 0 && fields.values().all(|field| is_shallow(field, depth - 1)),
-        _ => true,
-    }
 }

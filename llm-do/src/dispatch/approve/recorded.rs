@@ -1,7 +1,7 @@
 //! What a journal holds about the approval of a call, when a run is resumed.
 //!
 //! A person's answer lasts. An approval by a mode, a rule or the session's memory holds for its process only, so it is not
-//! recorded and decided again, unless the call's result is recorded: then nothing runs and nobody has to decide.
+//! recorded and decided again, unless the call's result is recorded: then nothing runs and no decision is needed.
 
 use std::sync::Arc;
 
