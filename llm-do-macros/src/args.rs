@@ -23,15 +23,10 @@ use crate::errors::Errors;
 
 /// What an attribute may say.
 pub(crate) trait Grammar: Default + 'static {
-    /// The attribute's name, as users write it.
-    const ATTRIBUTE: &'static str;
-    /// Its keys, in the order in which a fault lists them.
+    /// The keys, in the order in which an error lists them.
     const KEYS: &'static [Key<Self>];
-
-    /// Returns how it is written with these keys.
-    fn usage(keys: &str) -> String {
-        format!("#[{}({keys})]", Self::ATTRIBUTE)
-    }
+    /// The page that documents the keys, as a path for rustdoc.
+    const DOCS: &'static str;
 }
 
 /// One key of an attribute: how it is written, and how its value is read.
@@ -118,7 +113,7 @@ impl Value<'_> {
 
     fn put<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
         if slot.replace(value).is_some() {
-            return Err(syn::Error::new_spanned(self.key, format!("`{}` given twice", self.key)));
+            return Err(syn::Error::new_spanned(self.key, format!("duplicate key `{}`; remove one", self.key)));
         }
         Ok(())
     }
@@ -135,7 +130,7 @@ impl Parse for Text {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         match input.parse()? {
             Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => {
-                Err(syn::Error::new_spanned(lit, "expected a text"))
+                Err(syn::Error::new_spanned(lit, "expected a string"))
             }
             text => Ok(Self(text)),
         }
@@ -148,9 +143,9 @@ impl ToTokens for Text {
     }
 }
 
-/// Reads `["..", ..]`: one text or more, none of which is blank.
+/// Reads `["..", ..]`: at least one string literal, none of them blank. `what` is one element, for errors.
 fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Punctuated<LitStr, Token![,]>> {
-    let form = |span| syn::Error::new(span, format!("expected a list of texts, each {what}: `[\"..\", ..]`"));
+    let form = |span| syn::Error::new(span, format!("expected a list of {what}s as string literals: `[\"..\", ..]`"));
     if !input.peek(token::Bracket) {
         return Err(form(input.span()));
     }
@@ -159,10 +154,10 @@ fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Pun
     let listed = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(content.parse()?);
     let texts = listed.map_err(|error| form(error.span()))?;
     if texts.is_empty() {
-        errors.push_at(bracket.span.join(), format!("the list is empty: name {what}, or leave out the key"));
+        errors.push_at(bracket.span.join(), format!("empty list; add a {what} or remove the key"));
     }
     for text in texts.iter().filter(|text| text.value().trim().is_empty()) {
-        errors.push(text, format!("{what} cannot be blank"));
+        errors.push(text, format!("blank {what}; write a text or remove it"));
     }
     Ok(texts)
 }
@@ -214,7 +209,7 @@ fn skip_to_comma(input: ParseStream) {
 }
 
 fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
-    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), usage::<A>()))?;
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected_key::<A>()))?;
     if let Some(key) = key::<A>(&ident.to_string()) {
         return (key.read)(args, Value { key: &ident, form: key.form, input, errors });
     }
@@ -233,13 +228,21 @@ fn key<A: Grammar>(name: &str) -> Option<&'static Key<A>> {
 fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
     let word = ident.to_string();
     let hint = did_you_mean(&word, A::KEYS.iter().map(Key::name));
-    syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", usage::<A>()))
+    syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", expected_key::<A>()))
 }
 
-/// Returns the whole grammar of an attribute, for a fault.
-pub(crate) fn usage<A: Grammar>() -> String {
-    let forms: Vec<_> = A::KEYS.iter().map(|key| key.form).collect();
-    format!("expected `{}`", A::usage(&forms.join(", ")))
+/// Returns the names of all keys and where they are documented, for an error.
+pub(crate) fn expected_key<A: Grammar>() -> String {
+    format!("expected {}\nsee the documentation of `{}`", one_of(A::KEYS.iter().map(Key::name)), A::DOCS)
+}
+
+/// Returns ``one of `a`, `b` or `c` ``, or the only name.
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("one of {} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.

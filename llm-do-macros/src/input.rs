@@ -96,7 +96,7 @@ impl Callable {
     fn read(kind: Kind, heading: Heading, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
-        let has_type = name::check_type(&arguments, "the argument struct", "name it by `args = SomeName`", errors);
+        let has_type = name::check_type(&arguments, "the argument struct", "name it with `args = SomeName`", errors);
         let is_free = owner.is_some() || signature.receiver().is_none();
         let has_struct = has_type && is_free && signature.variadic.is_none();
         signature::check(kind, function, errors);
@@ -154,10 +154,10 @@ impl Tool {
     pub(crate) fn read(args: TokenStream, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
-            errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
+            errors.push(inline, "`inline` applies to a sync `fn` only; remove it from this `async fn`");
         }
         if let (Some(inline), Some(_)) = (&tool.inline, &tool.heading.timeout) {
-            errors.push(inline, "what runs in place cannot be stopped: take `inline` or `timeout` away");
+            errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
         // A parameter at fault is missing among those that were read.
@@ -199,7 +199,7 @@ impl Worker {
         let mut args: worker::Worker = args::parse(args, errors);
         let file = worker_file::read(&mut args, errors);
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
-            errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
+            errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
         }
         if let Some((model, fault)) =
             args.model.as_ref().and_then(|model| Some((model, worker::model_fault(&model.value())?)))

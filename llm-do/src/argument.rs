@@ -27,12 +27,12 @@ use crate::schema;
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool, worker or entry cannot take `{Self}` as an argument",
-    label = "no model can write this",
+    label = "cannot be an argument",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it",
-    note = "the type is `Send` and borrows nothing, since a call moves from thread to thread",
+    note = "the type must be `Send` and own its data, since a call can move between threads",
     note = "if the application gives it, state is injected: write `State<{Self}>`; an argument would be written by the model",
-    note = "mark the parameter `#[ctx]` if the type makes itself from a context"
+    note = "if the type implements `FromContext`, mark the parameter with `#[ctx]`"
 )]
 pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
 
@@ -144,8 +144,8 @@ pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> 
 /// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a text cannot stand for a `{Self}`",
-    label = "a text",
+    message = "a string literal cannot be converted to `{Self}`",
+    label = "string literal",
     note = "write an expression of the parameter's type"
 )]
 pub trait FromText {

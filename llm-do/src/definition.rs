@@ -276,7 +276,7 @@ fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_timeout(timeout: Duration) {
-    assert!(!timeout.is_zero(), "a timeout of 0 lets no call end: leave it out for none");
+    assert!(!timeout.is_zero(), "`timeout` is 0, so every call would time out; remove it to set no timeout");
 }
 
 inventory::collect!(ToolDef);

@@ -163,9 +163,9 @@ impl<T: Into<String>> From<T> for Prompt {
 /// What the body of a worker may give: a text, or a [`Prompt`].
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "the body of a worker gives its prompt, and `{Self}` is none",
-    label = "neither a text nor a `Prompt`",
-    note = "end the body with a `String`, a `&str` or a `Prompt`; errors leave it by `?`"
+    message = "the body of a worker must return its prompt, not `{Self}`",
+    label = "expected a `String`, a `&str` or a `Prompt`",
+    note = "end the body with the prompt itself, without `Ok(..)`; return errors with `?`"
 )]
 pub trait IntoPrompt {
     #[doc(hidden)]

@@ -28,7 +28,7 @@ use crate::error::{CallError, Fault};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool, worker or entry",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`",
-    note = "a call is made of the struct beside the function: `ctx.call(name {{ argument }})`"
+    note = "pass the argument struct, which has the name of the function: `ctx.call(name {{ argument }})`"
 )]
 pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The registered name.
@@ -43,8 +43,8 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 /// Not implemented by hand: `#[worker]` does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a worker, so it has no conversation to continue",
-    label = "a tool or an entry, which would remember nothing of what was said",
-    note = "send a worker: its answers are the conversation",
+    label = "not annotated with `#[worker]`",
+    note = "pass the arguments of a worker, whose requests and answers make up the conversation",
     note = "to run a tool or an entry, use `runtime.run(..)`, or `runtime.start(..)` without a history"
 )]
 pub trait TakesHistory {}

@@ -19,7 +19,7 @@ pub(crate) const OUTPUT_TOOL: &str = "final_result";
 /// A tool, worker or entry by itself, or a group that `toolset!` made: what `toolsets = [..]` may name.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool or a toolset",
-    label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`, and no `toolset!`"
+    label = "not declared with `#[tool]`, `#[worker]`, `#[entry]` or `toolset!`"
 )]
 pub trait Toolset {
     /// Its members, each under the name that callers see.
@@ -30,7 +30,7 @@ pub trait Toolset {
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not in the toolsets of `{Self}`",
     label = "not declared by `{Self}`",
-    note = "add `{T}` to `toolsets = [..]` of `{Self}`; an `only` or `except` there may leave it out"
+    note = "add `{T}` to `toolsets = [..]` of `{Self}`; if it is listed, check `only` and `except`"
 )]
 pub trait Declares<T> {}
 

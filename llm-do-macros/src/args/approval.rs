@@ -39,15 +39,16 @@ impl Approval {
             ("ask", None) => Ok(Self::Ask),
             ("pre_approved", None) => Ok(Self::PreApproved),
             ("blocked", Some(reason)) => blocked(&reason, errors),
-            ("blocked", None) => {
-                Err(syn::Error::new_spanned(ident, "callers are told why: write `blocked(\"reason\")`"))
-            }
+            ("blocked", None) => Err(syn::Error::new_spanned(
+                ident,
+                "`blocked` needs a reason, which callers see: write `blocked(\"reason\")`",
+            )),
             (word @ ("ask" | "pre_approved"), Some(value)) => {
                 Err(syn::Error::new(value.span(), format!("`{word}` takes no value")))
             }
             (word, _) => {
                 let hint = did_you_mean(word, ["ask", "pre_approved", "blocked"].into_iter());
-                Err(syn::Error::new_spanned(ident, format!("unknown rule `{word}`{hint}\n{EXPECTED}")))
+                Err(syn::Error::new_spanned(ident, format!("unknown approval rule `{word}`{hint}\n{EXPECTED}")))
             }
         }
     }
@@ -55,10 +56,10 @@ impl Approval {
 
 /// Reads what is in the parentheses of `blocked`.
 fn blocked(reason: &Group, errors: &mut Errors) -> syn::Result<Approval> {
-    let form = "callers are told why, by a literal: `blocked(\"reason\")`";
+    let form = "the reason must be a string literal: write `blocked(\"reason\")`";
     let text: LitStr = syn::parse2(reason.stream()).map_err(|_| syn::Error::new(reason.span(), form))?;
     if text.value().trim().is_empty() {
-        errors.push(&text, "callers are told why: the reason cannot be blank");
+        errors.push(&text, "blank reason; callers see it, so write why calls are blocked");
     }
     Ok(Approval::Blocked(text))
 }

@@ -28,7 +28,7 @@ pub(crate) enum Default {
 }
 
 impl Grammar for Arg {
-    const ATTRIBUTE: &'static str = "arg";
+    const DOCS: &'static str = "llm_do::tool#parameters";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("default = expr", |arg, value| {
             value.fill_or(&mut arg.default, Default::OfType, |value| Default::Value(Box::new(value)))

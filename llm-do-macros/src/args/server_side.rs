@@ -61,7 +61,7 @@ pub(crate) struct WebSearch {
 }
 
 impl Grammar for WebSearch {
-    const ATTRIBUTE: &'static str = "web_search";
+    const DOCS: &'static str = "llm_do::worker#server-side-tools";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("max_uses = N", |search, value| value.fill(&mut search.max_uses)),
         Key::new("allowed_domains = [\"..\", ..]", |search, value| {
@@ -71,21 +71,17 @@ impl Grammar for WebSearch {
             value.fill_with(&mut search.blocked_domains, domains)
         }),
     ];
-
-    fn usage(keys: &str) -> String {
-        format!("web_search({keys})")
-    }
 }
 
 fn domains(input: ParseStream, errors: &mut Errors) -> syn::Result<Punctuated<LitStr, Token![,]>> {
-    texts(input, errors, "a domain")
+    texts(input, errors, "domain")
 }
 
 impl ServerSideTools {
     /// Reads the list; a tool at fault is noted and left out.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if !input.peek(token::Bracket) {
-            return Err(input.error("expected a list: `[web_search, web_fetch, code_execution, image_generation]`"));
+            return Err(input.error("expected a list, such as `[web_search, code_execution]`"));
         }
         let content;
         bracketed!(content in input);
@@ -100,7 +96,7 @@ impl ServerSideTools {
     /// Adds a tool, unless it is there.
     pub(crate) fn add(&mut self, tool: ServerSideTool) -> Result<(), String> {
         if self.0.iter().any(|other| other.kind == tool.kind) {
-            return Err(format!("`{}` listed twice", tool.kind.word()));
+            return Err(format!("`{}` is listed twice; remove one", tool.kind.word()));
         }
         self.0.push(tool);
         Ok(())
@@ -116,7 +112,10 @@ fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSid
         let paren = parenthesized!(content in input);
         let settings = content.parse()?;
         if kind != ServerSideKind::WebSearch {
-            return Err(syn::Error::new(paren.span.join(), format!("`{}` has no settings", kind.word())));
+            return Err(syn::Error::new(
+                paren.span.join(),
+                format!("`{0}` takes no settings; write `{0}`", kind.word()),
+            ));
         }
         search = parse(settings, errors);
     }

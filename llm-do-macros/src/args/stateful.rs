@@ -23,7 +23,7 @@ impl Approved for Stateful {
 }
 
 impl Grammar for Stateful {
-    const ATTRIBUTE: &'static str = "tool";
+    const DOCS: &'static str = "llm_do::tool#methods";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("name = \"..\"", |args, value| value.fill(&mut args.name)),
         approval::key(),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// How a time is written, for a fault.
-pub(crate) const EXPECTED: &str = "write a time such as `30s`, `1h 30m` or `500ms`";
+pub(crate) const EXPECTED: &str = "expected numbers with units, such as `30s`, `1h 30m` or `500ms`";
 
 /// The units by their names, from the largest, as nanoseconds.
 const UNITS: [(&[&str], u64); 6] = [
@@ -21,7 +21,7 @@ const UNITS: [(&[&str], u64); 6] = [
 ///
 /// Returns what to write instead.
 pub(crate) fn read(text: &str) -> Result<Duration, String> {
-    sum(text).ok_or_else(|| format!("`{text}` is no time: {EXPECTED}"))
+    sum(text).ok_or_else(|| format!("invalid duration `{text}`: {EXPECTED}"))
 }
 
 fn sum(text: &str) -> Option<Duration> {
@@ -63,9 +63,9 @@ mod tests {
     }
 
     #[test]
-    fn what_else_there_is_is_no_time() {
+    fn other_texts_are_invalid_durations() {
         for text in ["", " ", "30", "s", "-3s", "1.5s", "1s 1h", "1s 1s", "5 days", "1h,30m", "99999999999h", "soon"] {
-            assert_eq!(read(text), Err(format!("`{text}` is no time: {EXPECTED}")));
+            assert_eq!(read(text), Err(format!("invalid duration `{text}`: {EXPECTED}")));
         }
     }
 }

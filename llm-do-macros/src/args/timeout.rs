@@ -10,9 +10,9 @@ use super::time;
 use crate::errors::Errors;
 
 /// What a timeout of nothing is told.
-pub(crate) const ZERO: &str = "a timeout of 0 lets no call end: leave it out for none";
+pub(crate) const ZERO: &str = "`timeout` is 0, so every call would time out; remove it to set no timeout";
 
-const EXPECTED: &str = "expected a text such as `\"30s\"`, or a constant `Duration`";
+const EXPECTED: &str = "expected a string such as `\"30s\"`, or a constant `Duration`";
 
 /// Reads a text, or an expression whose type the compiler checks.
 pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr> {
@@ -29,7 +29,7 @@ pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr
         Lit::Int(number) => {
             let seconds = number.base10_digits();
             let way_out = format!("write `\"{seconds}s\"` or `Duration::from_secs({seconds})`");
-            Err(syn::Error::new_spanned(number, format!("a time has a unit: {way_out}")))
+            Err(syn::Error::new_spanned(number, format!("missing unit: {way_out}")))
         }
         _ => Err(syn::Error::new_spanned(lit, EXPECTED)),
     }

@@ -35,7 +35,7 @@ impl Approved for Tool {
 }
 
 impl Grammar for Tool {
-    const ATTRIBUTE: &'static str = "tool";
+    const DOCS: &'static str = "llm_do::tool";
     const KEYS: &'static [Key<Self>] = &[
         heading::name(),
         heading::args(),

@@ -58,12 +58,8 @@ impl Approved for GroupKeys {
 }
 
 impl Grammar for GroupKeys {
-    const ATTRIBUTE: &'static str = "toolset";
+    const DOCS: &'static str = "llm_do::toolset";
     const KEYS: &'static [Key<Self>] = &[approval::key()];
-
-    fn usage(keys: &str) -> String {
-        format!("name({keys}) = [path, ..];")
-    }
 }
 
 /// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`.
@@ -91,7 +87,7 @@ impl Group {
         input.parse::<Token![=]>().map_err(|error| syn::Error::new(error.span(), form))?;
         let (span, listed) = list(input, errors)?;
         let end = input.parse::<Token![;]>();
-        errors.take(end.map_err(|_| syn::Error::new(span, "a toolset ends with `;`")));
+        errors.take(end.map_err(|_| syn::Error::new(span, "expected `;` after this list")));
         let members = listed.into_iter().filter_map(|listed| checked(&ident, listed, errors)).collect();
         Ok(Self { attrs, vis, ident, keys, span, members })
     }
@@ -111,12 +107,13 @@ fn keys(input: ParseStream, errors: &mut Errors) -> syn::Result<GroupKeys> {
 fn checked(group: &Ident, listed: Listed, errors: &mut Errors) -> Option<Member> {
     match listed {
         Listed::Member(Member::Path(path)) if path.is_ident(group) => {
-            errors.push(path, "a toolset does not hold itself: take it away");
+            errors.push(path, format!("`{group}` cannot contain itself; remove it from the list"));
             None
         }
         Listed::Member(member) => Some(member),
         Listed::Name(name) => {
-            errors.push(name, "a toolset lists no names of run time: they belong in `toolsets = [..]` of an item");
+            let rule = "`toolset!` takes paths, not registered names";
+            errors.push(name, format!("{rule}; write the name in `toolsets = [..]` of a tool, worker or entry"));
             None
         }
     }
@@ -133,7 +130,7 @@ fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Liste
     separated(&content, errors, |input, errors| {
         let (member, tokens) = Listed::parse(input, errors)?;
         if members.iter().any(|other: &Listed| other.to_string() == member.to_string()) {
-            errors.push(tokens, format!("`{member}` listed twice"));
+            errors.push(tokens, format!("`{member}` is listed twice; remove one"));
         } else {
             members.push(member);
         }

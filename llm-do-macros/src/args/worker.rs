@@ -10,14 +10,14 @@ use super::{Grammar, Key, Text, did_you_mean, texts};
 use crate::errors::Errors;
 
 /// A worker has one model, or the run's if it is one of some.
-pub(crate) const ONE_CHOICE: &str =
-    "`model` and `compatible_models` exclude each other: say which one it is, or which it may be";
+pub(crate) const ONE_CHOICE: &str = "`model` and `compatible_models` cannot be combined; give `model` to require one model, or `compatible_models` to \
+     accept several";
 
 /// Says what is wrong with the form of a model's name. Whether there is such a provider is known at run time only.
 pub(crate) fn model_fault(name: &str) -> Option<String> {
     let parts = name.split_once(':');
     let is_whole = parts.is_some_and(|(provider, model)| !provider.trim().is_empty() && !model.trim().is_empty());
-    let text = format!("`{name}` is not a model's name: write `provider:model`, such as `openai:gpt-5`");
+    let text = format!("invalid model name `{name}`: expected `provider:model`, such as `openai:gpt-5`");
     (!is_whole).then_some(text)
 }
 
@@ -56,7 +56,7 @@ impl Headed for Worker {
 }
 
 impl Grammar for Worker {
-    const ATTRIBUTE: &'static str = "worker";
+    const DOCS: &'static str = "llm_do::worker";
     const KEYS: &'static [Key<Self>] = &[
         heading::name(),
         heading::args(),
@@ -88,7 +88,7 @@ pub(crate) struct Globs(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Globs {
     fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
-        texts(input, errors, "a model").map(Self)
+        texts(input, errors, "model pattern").map(Self)
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct Hints(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Hints {
     fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
-        texts(input, errors, "a hint").map(Self)
+        texts(input, errors, "hint").map(Self)
     }
 }
 

@@ -12,7 +12,10 @@ use crate::errors::Errors;
 pub(super) fn description(kind: Kind, given: Option<Text>, function: &Function, errors: &mut Errors) -> TokenStream {
     let text = given.map_or_else(|| expression(&of(&function.attrs)), |text| text.0);
     if kind != Kind::Entry && is_blank(&text) {
-        errors.push(&function.signature.ident, format!("{kind} needs a doc comment: it is what the model reads"));
+        errors.push(
+            &function.signature.ident,
+            format!("missing doc comment: {kind} needs one, which the model reads as its description"),
+        );
     }
     text.into_token_stream()
 }

@@ -44,7 +44,10 @@ impl Function {
         self.attrs.retain(|attr| {
             let is_further = is_registration(attr.path());
             if is_further {
-                errors.push(attr, "a function is registered once, as a tool, a worker or an entry: take one away");
+                errors.push(
+                    attr,
+                    "a function can have only one of `#[tool]`, `#[worker]` and `#[entry]`; remove this one",
+                );
             }
             !is_further
         });

@@ -9,8 +9,11 @@ use crate::errors::Errors;
 /// The longest name that every provider accepts.
 const MAX_LEN: usize = 64;
 
-/// What a name may be, for a fault.
-pub(super) const RULE: &str = "models accept names of 1 to 64 letters `A-Z`, `a-z`, digits, `_` and `-` only";
+/// What a name may be, for an error.
+pub(super) const RULE: &str = "expected 1 to 64 ASCII letters, digits, `_` or `-`";
+
+/// What the name of an argument may be, for an error.
+pub(super) const ARGUMENT_RULE: &str = "expected 1 to 64 ASCII letters, digits, `_`, `-` or `.`";
 
 /// The types that every module can name, unless it has one of its own of that name.
 const PRIMITIVES: [&str; 17] = [
@@ -24,12 +27,10 @@ const RESERVED: &str = "final_result";
 /// Returns the given name of an item, or else its own.
 pub(super) fn of_item(ident: &Ident, given: Option<&LitStr>, errors: &mut Errors) -> String {
     let (name, span) = given.map_or_else(|| of(ident), |name| (name.value(), name.span()));
-    let way_out = if given.is_some() { "" } else { "; give one: `name = \"..\"`" };
+    let way_out = if given.is_some() { "" } else { "; set another with `name = \"..\"`" };
     if name == RESERVED {
-        errors.push_at(
-            span,
-            format!("`{RESERVED}` is the name under which workers give their results: choose another{way_out}"),
-        );
+        let way_out = if given.is_some() { "; choose another" } else { way_out };
+        errors.push_at(span, format!("the name `{RESERVED}` is reserved for the output of workers{way_out}"));
     }
     check(&name, span, way_out, errors);
     name
@@ -44,7 +45,7 @@ pub(super) fn of_toolset(ident: &Ident, errors: &mut Errors) -> String {
 
 fn check(name: &str, span: Span, way_out: &str, errors: &mut Errors) {
     if !is_valid(name) {
-        errors.push_at(span, format!("{RULE}{way_out}"));
+        errors.push_at(span, format!("invalid name `{name}`: {RULE}{way_out}"));
     }
 }
 
@@ -68,7 +69,7 @@ pub(super) fn check_type(ident: &Ident, what: &str, way_out: &str, errors: &mut 
     let name = ident.unraw().to_string();
     let is_primitive = PRIMITIVES.contains(&name.as_str());
     if is_primitive {
-        errors.push(ident, format!("{what} would hide the primitive type `{name}` in its module: {way_out}"));
+        errors.push(ident, format!("{what} `{name}` would shadow the primitive type `{name}`; {way_out}"));
     }
     !is_primitive
 }

@@ -63,7 +63,8 @@ pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Op
     };
     // A model makes a worker's output from a schema, so it is like an argument.
     let place = if kind == Kind::Worker { Place::Answer } else { Place::Output };
-    let faults = Faults { errors: Errors::default(), rule: format!("{kind} returns what it owns"), place };
+    let faults =
+        Faults { errors: Errors::default(), rule: format!("the return type of {kind} must own its data"), place };
     errors.take(faults.in_type(&ty)).map(|()| ty)
 }
 
@@ -71,9 +72,10 @@ pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Op
 pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
     let writer = if kind == Kind::Entry { "the caller" } else { "the model" };
     let place = Place::Argument { writer };
-    let mut faults = Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place };
+    let mut faults =
+        Faults { errors: Errors::default(), rule: format!("the arguments of {kind} must own their data"), place };
     if let Some(sized) = sized(ty) {
-        faults.errors.push(ty, format!("an argument has a size: write {sized}"));
+        faults.errors.push(ty, format!("unsized argument; write {sized}"));
     }
     errors.take(faults.in_type(ty)).is_some()
 }
@@ -164,53 +166,51 @@ impl<'ast> Visit<'ast> for Faults {
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
         if !is_static(lifetime) {
-            self.errors.push(lifetime, format!("{}: no lifetime but `'static` can stand here", self.rule));
+            self.errors.push(lifetime, format!("{}: use `'static`, the only lifetime allowed here", self.rule));
         }
     }
 
     fn visit_type_ptr(&mut self, ty: &'ast TypePtr) {
-        self.errors.push(ty, format!("{}: a pointer has no JSON", self.rule));
+        self.errors.push(ty, "a raw pointer cannot be converted to JSON; use an owned type");
     }
 
     fn visit_type_fn_ptr(&mut self, ty: &'ast TypeFnPtr) {
-        self.errors.push(ty, format!("{}: a function has no JSON", self.rule));
+        self.errors.push(ty, "a function pointer cannot be converted to JSON; use an owned type");
     }
 
     fn visit_type_trait_object(&mut self, ty: &'ast TypeTraitObject) {
         // What is behind a result's may well be written.
         if self.place != Place::Output {
-            self.errors.push(ty, "`dyn Trait` has no schema: name a concrete type");
+            self.errors.push(ty, "`dyn Trait` has no JSON schema; use a concrete type");
         }
     }
 
     fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
-        self.errors.push(ty, "a schema is of a type that is written out: name it");
+        self.errors.push(ty, "`_` cannot be used here, since the JSON schema needs the whole type; write the type");
     }
 
     fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
         if segment.ident == "Self" {
-            self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
+            self.errors.push(segment, "`Self` cannot be used here, since the argument struct is defined outside the `impl`; write the type's name");
         }
         // Told by the compiler otherwise, in many words, of generated code.
         if self.place != Place::Output && segment.ident == "Rc" && !segment.arguments.is_none() {
-            self.errors.push(&segment.ident, "a call moves its arguments between threads: write `Arc` here");
+            self.errors.push(&segment.ident, "`Rc` cannot be sent between threads, as arguments must be; use `Arc`");
         }
         visit::visit_path_segment(self, segment);
     }
 
     fn visit_type_never(&mut self, ty: &'ast TypeNever) {
-        let way_out = "write the type of what it gives, or leave the type out";
-        self.errors.push(ty, format!("a call that never ends has no result: {way_out}"));
+        self.errors.push(ty, "`!` cannot be returned; write the type of the result, or no return type");
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         match self.place {
             Place::Argument { .. } | Place::Answer => {
-                self.errors.push(ty, "`impl Trait` has no schema: name a concrete type");
+                self.errors.push(ty, "`impl Trait` has no JSON schema; use a concrete type");
             }
             Place::Output if is_future(ty) => {
-                self.errors
-                    .push(ty, "the plane awaits an `async fn`, and no future that is returned: write `async fn`");
+                self.errors.push(ty, "a returned future is not awaited; write `async fn` and return its output");
             }
             Place::Output => {}
         }

@@ -69,8 +69,8 @@ fn read(kind: Kind, input: &FnArg, owner: Option<&Type>, has_body: bool, errors:
 pub(super) fn read_injected(input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
     let FnArg::Typed(typed) = input else { return None };
     if !injected::is_injected(typed) {
-        let known = "`&CallContext`, `&dyn ToolContext`, `State<T>`, and what is marked `#[ctx]`";
-        errors.push(typed, format!("nobody gives arguments here: it takes {known} only"));
+        let injected = "`&CallContext`, `&dyn ToolContext`, `State<T>` or a parameter marked `#[ctx]`";
+        errors.push(typed, format!("`open` cannot take arguments; use {injected}"));
         return None;
     }
     check_conditions(typed, errors);
@@ -80,16 +80,15 @@ pub(super) fn read_injected(input: &FnArg, errors: &mut Errors) -> Option<Parame
 /// A model can name no context, and without a body nobody else runs a worker.
 fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
     if kind == Kind::Worker && !has_body {
-        let rule =
-            "a worker without a body takes arguments only: a model implements it, and cannot use what is injected";
-        errors.push(typed, format!("{rule}; take this away, or render the prompt from it in a body"));
+        let rule = "a worker without a body cannot take an injected parameter";
+        errors.push(typed, format!("{rule}; remove it, or add a body that renders the prompt"));
     }
 }
 
 /// A call lists its arguments, and no call can do so under a condition.
 fn check_conditions(typed: &PatType, errors: &mut Errors) {
     for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
-        errors.push(attr, "a parameter cannot depend on `cfg`: make the whole function depend on it");
+        errors.push(attr, "a parameter cannot be conditional; put `#[cfg]` on the function");
     }
 }
 
@@ -101,7 +100,7 @@ fn distinct(mut parameters: Vec<Parameter>, errors: &mut Errors) -> Vec<Paramete
         let name = argument.name();
         let is_new = names.insert(name.clone());
         if !is_new {
-            errors.push(argument.name_tokens(), format!("two arguments are named `{name}`: rename one"));
+            errors.push(argument.name_tokens(), format!("duplicate argument name `{name}`; rename one"));
         }
         is_new
     });

@@ -47,7 +47,7 @@ impl Stateful {
         let owner = &*block.ty;
         let tools = block.functions().filter_map(|function| tool(function, owner, errors)).collect::<Vec<_>>();
         if tools.is_empty() {
-            errors.push_at(block.span(), "no method here is a tool: put `#[tool]` on those that are");
+            errors.push_at(block.span(), "this `impl` has no tools; mark methods with `#[tool]`");
         }
         let plain = |name: &str| {
             block.functions().find(|function| function.signature.ident == name && attribute(function).is_none())
@@ -68,10 +68,10 @@ impl Stateful {
 /// One type has one set of instances, and one list of tools.
 fn check(block: &Block, errors: &mut Errors) {
     for param in &block.generics.params {
-        errors.push(param, "a toolset cannot be generic, since its tools have one schema each: name a concrete type");
+        errors.push(param, "a toolset cannot be generic; use a concrete type");
     }
     if let Some((path, _)) = &block.of {
-        errors.push(path, "the tools of a type are its own: write them into an `impl` without a trait");
+        errors.push(path, "tools cannot be methods of a trait; write an `impl` without a trait");
     }
 }
 
@@ -80,7 +80,7 @@ fn registered(owner: &Type, args: &stateful::Stateful, errors: &mut Errors) -> S
         (Some(segment), given) => name::of_item(&segment.ident, given.as_ref(), errors),
         (None, Some(given)) => given.value(),
         (None, None) => {
-            errors.push(owner, "this type has no name of its own: give the toolset one, `#[tool(name = \"..\")]`");
+            errors.push(owner, "this type has no name; name the toolset with `#[tool(name = \"..\")]`");
             String::new()
         }
     }
@@ -91,7 +91,7 @@ fn tool(function: &Function, owner: &Type, errors: &mut Errors) -> Option<Tool> 
         Meta::List(list) => list.tokens.clone(),
         Meta::Path(_) => TokenStream::new(),
         Meta::NameValue(meta) => {
-            errors.push(meta, args::usage::<args::tool::Tool>());
+            errors.push(meta, "expected `#[tool]` or `#[tool(..)]`");
             TokenStream::new()
         }
     };
@@ -124,13 +124,13 @@ impl Open {
     fn read(function: &Function, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         if let Some(receiver) = signature.receiver() {
-            errors.push(receiver, "`open` makes the instance, so there is none to take: take `self` away");
+            errors.push(receiver, "`open` creates the instance, so it cannot take `self`; remove it");
         }
         for param in &signature.generics.params {
-            errors.push(param, "`open` makes one type of instance: it cannot be generic");
+            errors.push(param, "`open` cannot be generic; use a concrete type");
         }
         if matches!(signature.output, ReturnType::Default) {
-            errors.push(&signature.ident, "`open` returns the instance: `Self`, or a `Result` of it");
+            errors.push(&signature.ident, "`open` must return `Self` or a `Result` of it");
         }
         let inputs = signature.inputs.iter().filter(|input| matches!(input, FnArg::Typed(_)));
         let parameters: Vec<_> = inputs.filter_map(|input| param::read_injected(input, errors)).collect();
@@ -149,7 +149,7 @@ impl Close {
         let signature = &function.signature;
         let takes_instance = signature.receiver().is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
         if !takes_instance || signature.inputs.len() != 1 {
-            errors.push(&signature.ident, "`close` takes the instance and nothing else: write `close(self)`");
+            errors.push(&signature.ident, "`close` must take `self` by value and nothing else; write `close(self)`");
             return None;
         }
         Some(Self { ident: signature.ident.clone(), is_async: signature.asyncness.is_some() })

@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "../tests/files/faulty.worker:2: models accept names of 1 to 64 letters `A-Z`, `a-z`, digits, `_` and `-` only"
+    "../tests/files/faulty.worker:2: expected 1 to 64 ASCII letters, digits, `_` or `-`"
 }
 ::core::compile_error! {
     "../tests/files/faulty.worker:3: `model` is given here and in the attribute; give it once"

@@ -48,9 +48,9 @@ impl<T> fmt::Debug for State<T> {
 /// A parameter type that the plane fills in and no model sees.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
-    label = "not a context",
-    note = "injected are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`",
-    note = "the `T` of a `State<T>` is `Send`, `Sync` and `'static`: put what is not into a `Mutex` or an `Arc`"
+    label = "does not implement `FromContext`",
+    note = "a parameter can be injected if it is `&CallContext<..>`, `&dyn ToolContext`, `State<T>` or implements `FromContext`",
+    note = "in `State<T>`, `T` must be `Send + Sync + 'static`: use `Mutex` for `RefCell`, and `Arc` for `Rc`"
 )]
 pub trait FromContext: Sized + Send + 'static {
     /// Takes the value out of the context of the call.

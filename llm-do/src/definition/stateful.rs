@@ -115,8 +115,8 @@ fn failed<T: Stateful>(source: BoxError) -> CallError {
 /// A toolset without an `open` of its own is made by its `Default`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no `open`, and no `Default` to be made by",
-    label = "how is an instance made?",
+    message = "`{Self}` has no `open` function and does not implement `Default`",
+    label = "an instance cannot be created",
     note = "add `async fn open(..) -> Self` to the `impl`, or derive `Default`"
 )]
 pub trait OpenByDefault: Sized {

@@ -128,8 +128,8 @@ pub(crate) struct Written {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`settings` of a worker takes `llm_do::Settings`, not `{Self}`",
-    label = "no settings",
-    note = "such as `Settings::new().temperature(0.2)`"
+    label = "expected `Settings`",
+    note = "for example, `Settings::new().temperature(0.2)`"
 )]
 pub trait SettingsValue {
     /// Returns them.
@@ -148,8 +148,8 @@ impl SettingsValue for Settings {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`limits` of a worker takes `llm_do::Limits`, not `{Self}`",
-    label = "no limits",
-    note = "such as `Limits::new().requests(10)`"
+    label = "expected `Limits`",
+    note = "for example, `Limits::new().requests(10)`"
 )]
 pub trait LimitsValue {
     /// Returns them.
@@ -171,5 +171,5 @@ impl LimitsValue for Limits {
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_turns(turns: u32) {
-    assert!(turns > 0, "a worker needs at least one turn: its model is asked once or more");
+    assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
 }

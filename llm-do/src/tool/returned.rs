@@ -15,7 +15,7 @@ pub struct Failure(pub(crate) BoxError);
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot fail with `{Self}`",
-    label = "an error without a text",
+    label = "cannot be displayed",
     note = "implement `std::fmt::Display` for it, or `std::error::Error`"
 )]
 pub trait ToolError {}
@@ -45,9 +45,9 @@ pub struct Nested;
 /// A single `Result`: nothing implements this, so that two in one another are refused.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a tool or entry returns one `Result`, and `{Self}` is in another",
-    label = "one too many",
-    note = "let `?` or `.flatten()` make one of both"
+    message = "a tool or entry cannot return a `Result` inside a `Result`: `{Self}`",
+    label = "nested `Result`",
+    note = "combine the two with `?` or `.flatten()`"
 )]
 pub trait Single {}
 

@@ -102,9 +102,9 @@ impl From<Value> for ToolReturn {
 /// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot return `{Self}`",
-    label = "no JSON can be made of this",
+    label = "cannot be converted to JSON",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize` for it, or return a `ToolReturn`",
-    note = "if it is a future, write `async fn` and return what the future gives"
+    note = "if it is a future, write `async fn` and return its output"
 )]
 pub trait ToolOutput {
     #[doc(hidden)]
@@ -129,8 +129,8 @@ impl ToolOutput for ToolReturn {
 #[diagnostic::on_unimplemented(
     message = "the result of this call cannot be read back as `{Self}`",
     label = "neither `DeserializeOwned` nor `ToolReturn`",
-    note = "a result crosses the tool plane as JSON: let the tool return a type that implements `serde::Deserialize` and \
-            borrows nothing, or call it by name: `ctx.call_tool(\"name\", json)`"
+    note = "a result is passed as JSON: return a type that implements `serde::Deserialize` and owns its data, or call \
+            the tool by name with `ctx.call_tool(\"name\", json)`"
 )]
 pub trait FromReturn: Sized {
     #[doc(hidden)]

@@ -56,8 +56,8 @@ impl Argument {
 
     fn check_name(&self, errors: &mut Errors) {
         if !self.is_flat && !name::is_valid_argument(&self.name()) {
-            let rule = "models accept arguments named by 1 to 64 letters `A-Z`, `a-z`, digits, `_`, `-` and `.` only";
-            let way_out = if self.rename.is_some() { "" } else { "; name it by `#[arg(rename = \"..\")]`" };
+            let rule = format!("invalid argument name `{}`: {}", self.name(), name::ARGUMENT_RULE);
+            let way_out = if self.rename.is_some() { "" } else { "; set another with `#[arg(rename = \"..\")]`" };
             errors.push(self.name_tokens(), format!("{rule}{way_out}"));
         }
     }
@@ -99,10 +99,10 @@ fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
         ("example", arg.example.as_ref().map(Expr::to_token_stream)),
     ];
     for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-        errors.push(value, format!("the fields of a flattened struct say for themselves: take `{key}` away"));
+        errors.push(value, format!("`{key}` cannot be combined with `flatten`; set it on the fields of the struct"));
     }
     if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("schemars")) {
-        errors.push(attr, "the fields of a flattened struct say for themselves: put `#[schemars]` on those");
+        errors.push(attr, "`#[schemars]` cannot be combined with `flatten`; put it on the fields of the struct");
     }
 }
 
@@ -110,7 +110,7 @@ fn arg(attrs: &[Attribute], errors: &mut Errors) -> Arg {
     let mut given = attrs.iter().filter(|attr| attr.path().is_ident("arg"));
     let arg = given.next().map(|attr| read_arg(attr, errors)).unwrap_or_default();
     for attr in given {
-        errors.push(attr, "`#[arg]` given twice: put all its keys into one");
+        errors.push(attr, "duplicate `#[arg]`; put all keys in one attribute");
     }
     arg
 }
@@ -119,7 +119,7 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
     match &attr.meta {
         Meta::List(list) => args::parse(list.tokens.clone(), errors),
         Meta::Path(_) | Meta::NameValue(_) => {
-            errors.push(attr, args::usage::<Arg>());
+            errors.push(attr, format!("expected `#[arg(key, ..)]`\n{}", args::expected_key::<Arg>()));
             <Arg as std::default::Default>::default()
         }
     }
@@ -128,7 +128,7 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
 fn binding_of(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident> {
     let ident = binding(&typed.pat).cloned();
     if ident.is_none() {
-        errors.push(&typed.pat, format!("{kind} needs a name for each parameter: it is the argument's name"));
+        errors.push(&typed.pat, format!("the parameter of {kind} must be a plain name, since it names the argument"));
     }
     ident
 }

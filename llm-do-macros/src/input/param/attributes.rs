@@ -19,28 +19,35 @@ fn refuse_serde(attr: &Attribute, errors: &mut Errors) {
     let keys = keys(attr);
     let own: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
     if own.is_empty() {
-        let way_out = "put it into a type of your own, and take that type, or its fields by `#[arg(flatten)]`";
-        errors.push(attr, format!("serde cannot be told of one parameter: {way_out}"));
+        let way_out = "put it on a field of a struct, and take the struct with `#[arg(flatten)]`";
+        errors.push(attr, format!("`#[serde]` is not supported on a parameter; {way_out}"));
     }
     for (key, form) in own {
-        errors.push(key, format!("this is `#[arg]`'s to say: write `#[arg({form})]`"));
+        errors.push(key, instead("serde", key, form));
     }
 }
 
 /// Notes what would leave schema and decoding with different sets of arguments.
 fn check(attr: &Attribute, errors: &mut Errors) -> bool {
     let keys = keys(attr);
-    let faults = keys.iter().filter_map(|key| Some((key, fault(&key.to_string())?)));
+    let faults = keys.iter().filter_map(|key| Some((key, fault(key)?)));
     faults.map(|(key, fault)| errors.push(key, fault)).count() == 0
 }
 
-fn fault(key: &str) -> Option<String> {
-    match (key, of_arg(key)) {
-        (_, Some(form)) => Some(format!("this is `#[arg]`'s to say: write `#[arg({form})]`")),
-        ("alias", _) => Some("an argument has one name: take `alias` away".to_owned()),
-        (key, _) if key.starts_with("skip") => Some("a parameter that no caller gives is marked `#[ctx]`".to_owned()),
+fn fault(key: &Ident) -> Option<String> {
+    let name = key.to_string();
+    match (name.as_str(), of_arg(&name)) {
+        (_, Some(form)) => Some(instead("schemars", key, form)),
+        ("alias", _) => Some("an argument cannot have an alias; remove it".to_owned()),
+        (name, _) if name.starts_with("skip") => {
+            Some(format!("an argument cannot have `{name}`; mark a parameter that callers do not pass with `#[ctx]`"))
+        }
         _ => None,
     }
+}
+
+fn instead(attribute: &str, key: &Ident, form: &str) -> String {
+    format!("`{key}` is not supported in `#[{attribute}]` on a parameter; write `#[arg({form})]`")
 }
 
 /// Returns how `#[arg]` says what serde and schemars say by `key`.

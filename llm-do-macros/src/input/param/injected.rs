@@ -40,18 +40,18 @@ impl Injected {
 
     fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
         if is_tool_context(ty) {
-            errors.push(ty, "a `ToolContext` is lent to whoever takes it: write `&dyn ToolContext`");
+            errors.push(ty, "`ToolContext` is a trait and passed by reference; write `&dyn ToolContext`");
             return None;
         }
         let Type::Reference(TypeReference { elem, mutability, .. }) = ungrouped(ty) else {
             return Some(Self { source: Source::Value(Box::new(ty.clone())), is_borrowed: false });
         };
         if mutability.is_some() {
-            errors.push(ty, "what is injected is shared: take it by `&`");
+            errors.push(ty, "an injected parameter is shared; take it by `&`, not `&mut`");
             return None;
         }
         if !matches!(ungrouped(elem), Type::TraitObject(_)) && is_tool_context(elem) {
-            errors.push(ty, "a `ToolContext` is lent as a trait object: write `&dyn ToolContext`");
+            errors.push(ty, "`ToolContext` is passed as a trait object; write `&dyn ToolContext`");
             return None;
         }
         let source = if is_tool_context(elem) { Source::AnyContext(elem.clone()) } else { Source::Value(elem.clone()) };
@@ -136,11 +136,11 @@ fn referent(ty: &Type) -> &Type {
 /// What is not in the schema has no name, description or default there.
 fn check_attributes(attrs: &[Attribute], errors: &mut Errors) {
     if let Some(Attribute { meta: meta @ (Meta::List(_) | Meta::NameValue(_)), .. }) = find(attrs, "ctx") {
-        errors.push(meta, "expected `#[ctx]`");
+        errors.push(meta, "`#[ctx]` takes no arguments; write `#[ctx]`");
     }
     for name in ["arg", "serde", "schemars"] {
         if let Some(attr) = find(attrs, name) {
-            errors.push(attr, format!("this parameter is injected, and no argument: take `#[{name}]` away"));
+            errors.push(attr, format!("`#[{name}]` is not supported on an injected parameter; remove it"));
         }
     }
 }
@@ -155,7 +155,7 @@ pub(in crate::input) fn check_contexts(
 ) {
     let injected = || parameters.iter().filter_map(Parameter::injected);
     for context in injected().filter_map(Injected::context).skip(1) {
-        errors.push(context, "a second context would be the same as the first: take one away");
+        errors.push(context, "duplicate context parameter; remove one");
     }
     for context in injected().filter_map(Injected::call_context) {
         check_declaration(kind, own, declares, context, errors);
@@ -168,13 +168,12 @@ fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegm
     let is_own = declaration.is_some_and(|ty| is_named(ty, own));
     let is_plain = declaration.is_none_or(|ty| is_named(ty, "Anything"));
     if declares && !is_own {
-        let rule = format!("{kind} that declares toolsets calls by its own declaration");
-        errors.push(context, format!("{rule}: write `CallContext<{own}>`"));
+        errors.push(context, format!("{kind} with toolsets takes its own context; write `CallContext<{own}>`"));
     } else if !declares && is_own {
         let way_out = format!("add `toolsets = [..]` to `#[{}]`, or write `CallContext`", kind.word());
         errors.push(context, format!("`{own}` declares no toolsets: {way_out}"));
     } else if !declares && !is_plain {
-        errors.push(context, "a context carries no declaration but that of its own item: write `CallContext`");
+        errors.push(context, "this is the context of another item; write `CallContext`");
     }
 }
 
