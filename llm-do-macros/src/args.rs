@@ -1,4 +1,4 @@
-//! The grammar of the attributes: keys in any order, each at most once.
+//! Parses the arguments of the attributes: keys in any order, each at most once.
 
 pub(crate) mod approval;
 pub(crate) mod entry;
@@ -21,7 +21,7 @@ use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token, bracketed, token};
 
 use crate::errors::Errors;
 
-/// What an attribute may say.
+/// The arguments of an attribute.
 pub(crate) trait Grammar: Default + 'static {
     /// The keys, in the order in which an error lists them.
     const KEYS: &'static [Key<Self>];
@@ -29,14 +29,14 @@ pub(crate) trait Grammar: Default + 'static {
     const DOCS: &'static str;
 }
 
-/// One key of an attribute: how it is written, and how its value is read.
+/// A key of an attribute: how it is written, and how its value is parsed.
 pub(crate) struct Key<A> {
     form: &'static str,
     read: fn(&mut A, Value<'_>) -> syn::Result<()>,
 }
 
 impl<A> Key<A> {
-    /// A key written as `form`, such as `name = ".."`.
+    /// Returns a key that is written as `form`, such as `name = ".."`.
     pub(crate) const fn new(form: &'static str, read: fn(&mut A, Value<'_>) -> syn::Result<()>) -> Self {
         Self { form, read }
     }
@@ -46,7 +46,7 @@ impl<A> Key<A> {
     }
 }
 
-/// The place behind a key, where its value is to be read.
+/// The position after a key, where its value is parsed.
 pub(crate) struct Value<'a> {
     key: &'a Ident,
     form: &'static str,
@@ -55,13 +55,13 @@ pub(crate) struct Value<'a> {
 }
 
 impl Value<'_> {
-    /// Reads a value whose only possible fault is to be of another form.
+    /// Parses a value; every error says how the key is written.
     pub(crate) fn fill<T: Parse>(self, slot: &mut Option<T>) -> syn::Result<()> {
         let value = self.value()?;
-        self.put(slot, value)
+        self.set_once(slot, value)
     }
 
-    /// Reads a value that words its own faults, and may note some and go on.
+    /// Parses a value with a function that has its own error messages and can add errors without returning one.
     pub(crate) fn fill_with<T>(
         self,
         slot: &mut Option<T>,
@@ -69,27 +69,27 @@ impl Value<'_> {
     ) -> syn::Result<()> {
         self.equals()?;
         let value = read(self.input, self.errors)?;
-        self.put(slot, value)
+        self.set_once(slot, value)
     }
 
-    /// Reads a key that may stand alone.
+    /// Parses a key whose value is optional.
     pub(crate) fn fill_or<T, V: Parse>(
         self,
         slot: &mut Option<T>,
-        alone: fn(Ident) -> T,
+        bare: fn(Ident) -> T,
         with: fn(V) -> T,
     ) -> syn::Result<()> {
-        if self.stands_alone() {
-            return self.put(slot, alone(self.key.clone()));
+        if self.is_bare() {
+            return self.set_once(slot, bare(self.key.clone()));
         }
         let value = self.value()?;
-        self.put(slot, with(value))
+        self.set_once(slot, with(value))
     }
 
-    /// Reads a key that stands alone.
+    /// Parses a key without a value.
     pub(crate) fn flag(self, slot: &mut Option<Ident>) -> syn::Result<()> {
-        if self.stands_alone() {
-            return self.put(slot, self.key.clone());
+        if self.is_bare() {
+            return self.set_once(slot, self.key.clone());
         }
         Err(syn::Error::new_spanned(self.key, format!("`{}` takes no value", self.key)))
     }
@@ -101,17 +101,17 @@ impl Value<'_> {
 
     fn equals(&self) -> syn::Result<()> {
         let equals = self.input.parse::<Token![=]>();
-        if equals.is_err() || self.stands_alone() {
+        if equals.is_err() || self.is_bare() {
             return Err(syn::Error::new_spanned(self.key, self.expected()));
         }
         Ok(())
     }
 
-    fn stands_alone(&self) -> bool {
+    fn is_bare(&self) -> bool {
         self.input.is_empty() || self.input.peek(Token![,])
     }
 
-    fn put<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
+    fn set_once<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
         if slot.replace(value).is_some() {
             return Err(syn::Error::new_spanned(self.key, format!("duplicate key `{}`; remove one", self.key)));
         }
@@ -123,7 +123,7 @@ impl Value<'_> {
     }
 }
 
-/// A text of `&'static str`: a literal, a constant, or a macro such as `include_str!`.
+/// An expression of type `&'static str`: a literal, a constant, or a macro such as `include_str!`.
 pub(crate) struct Text(pub(crate) Expr);
 
 impl Parse for Text {
@@ -162,7 +162,7 @@ fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Pun
     Ok(texts)
 }
 
-/// Reads the arguments of an attribute; what is at fault is noted and left out.
+/// Parses the arguments of an attribute, without the invalid ones.
 pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     let mut args = A::default();
     let arguments = |input: ParseStream| {
@@ -174,7 +174,7 @@ pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     args
 }
 
-/// Reads elements up to the end; one at fault is noted and skipped up to the next comma.
+/// Parses elements up to the end. After an invalid one, parsing continues behind the next comma.
 fn separated(
     input: ParseStream,
     errors: &mut Errors,
@@ -195,7 +195,7 @@ fn comma_or_end(input: ParseStream) -> syn::Result<()> {
     Ok(())
 }
 
-/// Skips to behind the next comma, where another element may begin.
+/// Skips past the next comma, where the next element begins.
 pub(crate) fn skip_past_comma(input: ParseStream) {
     skip_to_comma(input);
     let _: syn::Result<Token![,]> = input.parse();
@@ -203,7 +203,7 @@ pub(crate) fn skip_past_comma(input: ParseStream) {
 
 fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
-        // A token is there, and any token is a tree.
+        // Cannot fail: the input is not empty.
         let _: syn::Result<TokenTree> = input.parse();
     }
 }
@@ -214,9 +214,9 @@ fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -
         return (key.read)(args, Value { key: &ident, form: key.form, input, errors });
     }
     errors.combine(unknown::<A>(&ident));
-    // What was meant is read, so that its absence is no further fault; nor is its value one before it is known.
-    let meant = nearest(&ident.to_string(), A::KEYS.iter().map(Key::name)).and_then(key::<A>);
-    let _ = meant.map(|key| (key.read)(args, Value { key: &ident, form: key.form, input, errors }));
+    // The suggested key is parsed, so that it is not reported as missing. Errors in its value are ignored.
+    let suggested = nearest(&ident.to_string(), A::KEYS.iter().map(Key::name)).and_then(key::<A>);
+    let _ = suggested.map(|key| (key.read)(args, Value { key: &ident, form: key.form, input, errors }));
     skip_to_comma(input);
     Ok(())
 }
@@ -245,13 +245,16 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     }
 }
 
-/// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
+/// Returns ``; did you mean `candidate`?`` for the candidate most similar to `word`, or an empty string.
 pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
 }
 
+/// The least Jaro-Winkler similarity of a suggestion.
+const MIN_SIMILARITY: f64 = 0.8;
+
 fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
-    let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
-    nearest.filter(|(likeness, _)| *likeness > 0.8).map(|(_, candidate)| candidate)
+    let scored = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    let nearest = scored.max_by(|one, other| one.0.total_cmp(&other.0));
+    nearest.filter(|(similarity, _)| *similarity > MIN_SIMILARITY).map(|(_, candidate)| candidate)
 }

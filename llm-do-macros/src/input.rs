@@ -1,4 +1,4 @@
-//! Attribute and item, read into what the expansion needs; every fault on the way is noted.
+//! Checks an attribute and its item together, and collects every error. The result is what the expansion needs.
 
 mod block;
 mod data;
@@ -34,7 +34,7 @@ use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
 use crate::errors::Errors;
 
-/// Which attribute stands on the function.
+/// The attribute on the function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the bare word, which is also the attribute's name.
+    /// Returns the name of the attribute.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-/// The word with its article, to begin a message with.
+/// The word with its article, for messages.
 impl Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let article = if matches!(self, Self::Entry) { "an" } else { "a" };
@@ -61,15 +61,15 @@ impl Display for Kind {
     }
 }
 
-/// What tools, workers and entries have in common: a name, arguments, and what they may call.
+/// What tools, workers and entries have in common.
 pub(crate) struct Callable {
     pub(crate) kind: Kind,
     pub(crate) vis: Visibility,
-    /// The function.
+    /// The name of the function.
     pub(crate) ident: Ident,
-    /// The type of which it is a method, or an associated function.
+    /// The type that it is a method or an associated function of.
     pub(crate) owner: Option<Type>,
-    /// The argument struct.
+    /// The name of the argument struct.
     pub(crate) arguments: Ident,
     /// The registered name.
     pub(crate) name: String,
@@ -78,17 +78,17 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
-    /// Whether a struct may stand beside it: not in an `impl`, nor in a block of foreign items, nor in the place of a
-    /// primitive type.
+    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the name
+    /// of a primitive type.
     pub(crate) has_struct: bool,
-    /// The parameters in which no fault was found.
+    /// The valid parameters.
     pub(crate) parameters: Vec<Parameter>,
-    /// The return type, unless a fault was found in it.
+    /// The return type, if it is valid.
     pub(crate) output: Option<Type>,
-    /// Whether the return type holds an `impl Trait`, so that nothing else can name it.
+    /// Whether the return type contains `impl Trait`, so that generated code cannot name it.
     pub(crate) is_opaque: bool,
     pub(crate) toolsets: Option<Toolsets>,
-    /// How long a call may take: a constant expression.
+    /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
 }
 
@@ -104,18 +104,18 @@ impl Callable {
         let mut output = owned::output(kind, &signature.output, errors);
         param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
         if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
-            // A type that is nobody's beside the function would be a fault of its own.
+            // A type parameter does not exist outside the function, so it would cause further errors there.
             parameters.clear();
             output = None;
         }
         Self {
             kind,
             vis: function.vis.clone(),
-            name: name::of_item(&signature.ident, heading.name.as_ref(), errors),
+            name: name::item_name(&signature.ident, heading.name.as_ref(), errors),
             ident: signature.ident.clone(),
             owner: owner.cloned(),
             description: docs::description(kind, heading.description, function, errors),
-            docs: docs::of(&function.attrs),
+            docs: docs::attributes(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
             is_opaque: output.as_ref().is_some_and(owned::is_opaque),
@@ -144,7 +144,7 @@ pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) approval: Option<Approval>,
-    /// How a call is told in a line, with the arguments under the names that they have in the schema.
+    /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
     pub(crate) inline: bool,
 }
@@ -160,7 +160,7 @@ impl Tool {
             errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
-        // A parameter at fault is missing among those that were read.
+        // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
         Self { callable, effect: tool.effect, approval: tool.approval, summary, inline: tool.inline.is_some() }
@@ -185,11 +185,11 @@ pub(crate) struct Worker {
     pub(crate) callable: Callable,
     /// A `&'static str` expression.
     pub(crate) instructions: TokenStream,
-    /// What renders the prompt: the inputs of the function and its body.
+    /// The body, which renders the prompt.
     pub(crate) body: Option<Body>,
-    /// The other keys, as given in the attribute or its file.
+    /// The other keys, from the attribute or the worker file.
     pub(crate) args: worker::Worker,
-    /// The file, if it was read.
+    /// The worker file, if it was read.
     pub(crate) file: Option<File>,
 }
 
@@ -211,11 +211,11 @@ impl Worker {
         }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, None, errors);
-        // A parameter at fault is missing among those that were read.
+        // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);
         }
-        // A worker that is told nothing else is told what it is for.
+        // The default system prompt is the description.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =
@@ -224,7 +224,7 @@ impl Worker {
     }
 }
 
-/// The body of a worker, which renders its prompt.
+/// The body of a worker and the parameters of its function.
 pub(crate) struct Body {
     pub(crate) inputs: Punctuated<FnArg, Token![,]>,
     pub(crate) block: Group,
@@ -238,12 +238,12 @@ fn is_zero(number: &Expr) -> bool {
     }
 }
 
-/// Returns the conditions under which the item exists.
+/// Returns the `#[cfg]` attributes.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
-/// Returns the type itself, where a macro's `$ty:ty` put it into a group.
+/// Returns the type without the invisible group that a `$ty:ty` of a macro adds, and without parentheses.
 fn ungrouped(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => ungrouped(&group.elem),
@@ -252,7 +252,7 @@ fn ungrouped(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the last segment of a type that is a plain path, however it was imported.
+/// Returns the last segment of a path type.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ungrouped(ty) {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),

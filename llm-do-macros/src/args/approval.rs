@@ -14,13 +14,13 @@ const EXPECTED: &str = "expected `ask`, `pre_approved` or `blocked(\"reason\")`"
 pub(crate) enum Approval {
     Ask,
     PreApproved,
-    /// For this reason.
+    /// Blocked for this reason.
     Blocked(LitStr),
 }
 
-/// What may say of approval.
+/// The arguments of an attribute with the key `approval`.
 pub(crate) trait Approved: 'static {
-    /// Returns the place of the value, to be filled in.
+    /// Returns the value of the key.
     fn approval(&mut self) -> &mut Option<Approval>;
 }
 
@@ -54,7 +54,7 @@ impl Approval {
     }
 }
 
-/// Reads what is in the parentheses of `blocked`.
+/// Parses the parentheses of `blocked`.
 fn blocked(reason: &Group, errors: &mut Errors) -> syn::Result<Approval> {
     let form = "the reason must be a string literal: write `blocked(\"reason\")`";
     let text: LitStr = syn::parse2(reason.stream()).map_err(|_| syn::Error::new(reason.span(), form))?;

@@ -1,4 +1,4 @@
-//! `server_side_tools = [..]`: what the provider runs by itself.
+//! `server_side_tools = [..]`: tools that the provider runs.
 
 use proc_macro2::Span;
 use syn::ext::IdentExt;
@@ -18,7 +18,7 @@ pub(crate) struct ServerSideTool {
     pub(crate) search: WebSearch,
 }
 
-/// Which tool it is.
+/// A server-side tool, without its settings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ServerSideKind {
     WebSearch,
@@ -30,7 +30,7 @@ pub(crate) enum ServerSideKind {
 impl ServerSideKind {
     const ALL: [Self; 4] = [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
 
-    /// Returns the word in the attribute.
+    /// Returns its name in the attribute.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::WebSearch => "web_search",
@@ -40,7 +40,11 @@ impl ServerSideKind {
         }
     }
 
-    /// Returns the tool of that word, or what to write.
+    /// Returns the tool with the name.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that lists the names.
     pub(crate) fn named(word: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
             let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
@@ -49,7 +53,7 @@ impl ServerSideKind {
     }
 }
 
-/// Every server-side tool, for a fault.
+/// Every server-side tool, for an error.
 pub(crate) const EXPECTED: &str = "expected `web_search`, `web_fetch`, `code_execution` or `image_generation`";
 
 /// The settings of `web_search`.
@@ -78,7 +82,7 @@ fn domains(input: ParseStream, errors: &mut Errors) -> syn::Result<Punctuated<Li
 }
 
 impl ServerSideTools {
-    /// Reads the list; a tool at fault is noted and left out.
+    /// Parses the list, without the invalid tools.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if !input.peek(token::Bracket) {
             return Err(input.error("expected a list, such as `[web_search, code_execution]`"));
@@ -93,7 +97,11 @@ impl ServerSideTools {
         Ok(tools)
     }
 
-    /// Adds a tool, unless it is there.
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the list contains it already.
     pub(crate) fn add(&mut self, tool: ServerSideTool) -> Result<(), String> {
         if self.0.iter().any(|other| other.kind == tool.kind) {
             return Err(format!("`{}` is listed twice; remove one", tool.kind.word()));

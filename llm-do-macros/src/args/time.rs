@@ -1,11 +1,11 @@
-//! Times as texts: what the runtime reads as well, in fewer forms.
+//! Durations as strings, in some of the forms that the runtime parses.
 
 use std::time::Duration;
 
-/// How a time is written, for a fault.
+/// How a duration is written, for an error.
 pub(crate) const EXPECTED: &str = "expected numbers with units, such as `30s`, `1h 30m` or `500ms`";
 
-/// The units by their names, from the largest, as nanoseconds.
+/// The names of the units and their lengths in nanoseconds, largest first.
 const UNITS: [(&[&str], u64); 6] = [
     (&["h", "hr", "hrs", "hour", "hours"], 3_600_000_000_000),
     (&["m", "min", "mins", "minute", "minutes"], 60_000_000_000),
@@ -15,11 +15,11 @@ const UNITS: [(&[&str], u64); 6] = [
     (&["ns", "nsec", "nsecs", "nanosecond", "nanoseconds"], 1),
 ];
 
-/// Reads numbers with their units, each unit at most once, from the largest.
+/// Parses numbers with units, each unit at most once, largest first.
 ///
 /// # Errors
 ///
-/// Returns what to write instead.
+/// Returns a message that shows how a duration is written.
 pub(crate) fn read(text: &str) -> Result<Duration, String> {
     sum(text).ok_or_else(|| format!("invalid duration `{text}`: {EXPECTED}"))
 }

@@ -1,4 +1,4 @@
-//! `timeout = ..`: how long a call may take.
+//! `timeout = ..`: the maximum duration of a call.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use syn::{Expr, ExprLit, Lit, parse_quote_spanned};
 use super::time;
 use crate::errors::Errors;
 
-/// What a timeout of nothing is told.
+/// The error for a timeout of 0.
 pub(crate) const ZERO: &str = "`timeout` is 0, so every call would time out; remove it to set no timeout";
 
 const EXPECTED: &str = "expected a string such as `\"30s\"`, or a constant `Duration`";
 
-/// Reads a text, or an expression whose type the compiler checks.
+/// Parses a string, or an expression whose type the compiler checks.
 pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr> {
     let value: Expr = input.parse().map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
     let Expr::Lit(ExprLit { lit, .. }) = &value else { return Ok(value) };
@@ -35,7 +35,7 @@ pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr
     }
 }
 
-/// Returns the expression of a time.
+/// Returns an expression for a duration.
 pub(crate) fn expression(time: Duration, span: Span) -> Expr {
     let seconds = Literal::u64_unsuffixed(time.as_secs());
     let nanos = Literal::u32_unsuffixed(time.subsec_nanos());

@@ -9,11 +9,11 @@ use super::server_side::ServerSideTools;
 use super::{Grammar, Key, Text, did_you_mean, texts};
 use crate::errors::Errors;
 
-/// A worker has one model, or the run's if it is one of some.
+/// The error for a worker with both keys.
 pub(crate) const ONE_CHOICE: &str = "`model` and `compatible_models` cannot be combined; give `model` to require one model, or `compatible_models` to \
      accept several";
 
-/// Says what is wrong with the form of a model's name. Whether there is such a provider is known at run time only.
+/// Returns an error message if a model name is not `provider:model`. Whether the provider exists is known at run time only.
 pub(crate) fn model_fault(name: &str) -> Option<String> {
     let parts = name.split_once(':');
     let is_whole = parts.is_some_and(|(provider, model)| !provider.trim().is_empty() && !model.trim().is_empty());
@@ -25,27 +25,27 @@ pub(crate) fn model_fault(name: &str) -> Option<String> {
 #[derive(Default)]
 pub(crate) struct Worker {
     pub(crate) heading: Heading,
-    /// The file that says the rest.
+    /// The worker file, which sets other keys.
     pub(crate) file: Option<LitStr>,
-    /// The model, if the worker is tied to one.
+    /// The model, if the worker requires one.
     pub(crate) model: Option<LitStr>,
-    /// Which models may stand in, as globs.
+    /// The models that the worker accepts, as glob patterns.
     pub(crate) compatible_models: Option<Globs>,
     /// The system prompt.
     pub(crate) instructions: Option<Text>,
-    /// What the provider runs by itself.
+    /// The tools that the provider runs.
     pub(crate) server_side_tools: Option<ServerSideTools>,
-    /// What its requests ask of the model.
+    /// The settings of its requests.
     pub(crate) settings: Option<Expr>,
-    /// What it is good for.
+    /// What the worker is good at.
     pub(crate) hints: Option<Hints>,
-    /// How the model gives the output.
+    /// How the model returns the output.
     pub(crate) output: Option<Output>,
-    /// How many requests one call may make.
+    /// The maximum number of requests per call.
     pub(crate) max_turns: Option<Expr>,
-    /// How often the model may mend one fault.
+    /// The maximum number of consecutive attempts to correct the same error.
     pub(crate) retries: Option<Expr>,
-    /// What a call, and all below it, may use together.
+    /// The limits for a call and all nested calls together.
     pub(crate) limits: Option<Expr>,
 }
 
@@ -92,7 +92,7 @@ impl Globs {
     }
 }
 
-/// A list of texts that say what a worker is good for.
+/// A list of strings that describe what a worker is good at.
 pub(crate) struct Hints(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Hints {
@@ -112,7 +112,7 @@ pub(crate) enum Output {
 
 impl Output {
     const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
-    /// Every mode, for a fault.
+    /// Every mode, for an error.
     pub(crate) const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
 
     fn word(self) -> &'static str {
@@ -124,7 +124,11 @@ impl Output {
         }
     }
 
-    /// Returns the mode of that word, or what to write.
+    /// Returns the mode with the name.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message that lists the modes.
     pub(crate) fn named(word: &str) -> Result<Self, String> {
         Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
             let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));

@@ -1,4 +1,4 @@
-//! `#[data]`: a type, and what is derived for it.
+//! `#[data]`: a type and the traits that are derived for it.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
@@ -10,7 +10,7 @@ use crate::errors::Errors;
 
 /// A type under `#[data]`.
 pub(crate) struct Data {
-    /// What is derived: all, but for what is derived already, or nothing where nothing can be.
+    /// The traits to derive, without those that are derived already; empty if the item is invalid.
     pub(crate) derived: Vec<Derived>,
 }
 
@@ -47,7 +47,7 @@ impl Data {
     }
 }
 
-/// Notes fields of shared state. What is no item is told by others.
+/// Adds errors for fields with shared state. The compiler reports an invalid item.
 fn check_state(item: &TokenStream, errors: &mut Errors) {
     let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
     let fields: Vec<_> = match item.data {
@@ -71,12 +71,12 @@ fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
     if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
         return Err(input.error("`#[data]` can be applied only to a struct or an enum"));
     }
-    // The rest is the derives' to read.
+    // The derives parse the rest.
     while input.parse::<TokenTree>().is_ok() {}
     Ok(attrs)
 }
 
-/// Returns what the attributes do not derive; what they do is noted.
+/// Returns the traits that the attributes do not derive, and adds an error for each that they do.
 fn missing(attrs: &[Attribute], errors: &mut Errors) -> Vec<Derived> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());

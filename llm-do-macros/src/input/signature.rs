@@ -1,11 +1,11 @@
-//! What a callable's signature must not have.
+//! Rules for the signature of a tool, worker or entry.
 
 use syn::{Abi, GenericParam, Generics, Receiver, ReceiverKind, Safety, Signature};
 
 use super::{Function, Kind};
 use crate::errors::Errors;
 
-/// Notes every fault outside parameters and return type.
+/// Adds every error outside the parameters and the return type.
 pub(super) fn check(kind: Kind, function: &Function, errors: &mut Errors) {
     let signature = &function.signature;
     check_qualifiers(kind, signature, errors);
@@ -15,7 +15,7 @@ pub(super) fn check(kind: Kind, function: &Function, errors: &mut Errors) {
     check_body(kind, function, errors);
 }
 
-/// Calls come from the tool plane only, which is safe Rust at run time.
+/// The runtime calls the function, from safe Rust.
 fn check_qualifiers(kind: Kind, signature: &Signature, errors: &mut Errors) {
     if let Some(constness) = &signature.constness {
         errors.push(constness, format!("{kind} cannot be `const`; remove it"));
@@ -34,17 +34,17 @@ fn check_asyncness(kind: Kind, signature: &Signature, errors: &mut Errors) {
     }
 }
 
-/// A schema is of one type, and is the same for every caller.
+/// The JSON schema is the same for every caller, so it cannot depend on type parameters.
 fn check_generics(kind: Kind, generics: &Generics, errors: &mut Errors) {
     for param in &generics.params {
-        errors.push(param, generic_fault(kind, param));
+        errors.push(param, generic_error(kind, param));
     }
     if let Some(clause) = &generics.where_clause {
         errors.push(clause, format!("{kind} cannot have a `where` clause; remove it"));
     }
 }
 
-fn generic_fault(kind: Kind, param: &GenericParam) -> String {
+fn generic_error(kind: Kind, param: &GenericParam) -> String {
     match param {
         GenericParam::Lifetime(_) => format!("{kind} cannot have a lifetime parameter; remove it"),
         GenericParam::Type(_) | GenericParam::Const(_) => {
@@ -65,7 +65,7 @@ fn check_body(kind: Kind, function: &Function, errors: &mut Errors) {
     }
 }
 
-/// Notes a `self`.
+/// Checks a `self` parameter.
 pub(super) fn check_receiver(kind: Kind, receiver: &Receiver, is_method: bool, errors: &mut Errors) {
     let is_shared = matches!(&receiver.kind, ReceiverKind::Reference(_, None, None));
     if is_method && !is_shared {

@@ -1,4 +1,4 @@
-//! `summary = ".. {argument} .."`: how a call is told in a line.
+//! `summary = ".. {argument} .."`: one line that describes a call.
 
 use syn::LitStr;
 use syn::ext::IdentExt;
@@ -7,7 +7,7 @@ use super::{Argument, Callable};
 use crate::args::did_you_mean;
 use crate::errors::Errors;
 
-/// Returns the template with the arguments under the names that they have in the schema.
+/// Returns the template with the names of the arguments in the schema.
 pub(super) fn read(summary: &LitStr, callable: &Callable, errors: &mut Errors) -> String {
     let text = summary.value();
     if text.trim().is_empty() {
@@ -18,15 +18,15 @@ pub(super) fn read(summary: &LitStr, callable: &Callable, errors: &mut Errors) -
     }
     let mut template = String::new();
     let mut rest = text.as_str();
-    while let Some(place) = rest.find(['{', '}']) {
-        template.push_str(&rest[..place]);
-        rest = &rest[place..];
-        if let Some(behind) = rest.strip_prefix("{{").or_else(|| rest.strip_prefix("}}")) {
+    while let Some(index) = rest.find(['{', '}']) {
+        template.push_str(&rest[..index]);
+        rest = &rest[index..];
+        if let Some(after) = rest.strip_prefix("{{").or_else(|| rest.strip_prefix("}}")) {
             template.push_str(&rest[..2]);
-            rest = behind;
+            rest = after;
             continue;
         }
-        let Some((name, behind)) = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
+        let Some((name, after)) = rest.strip_prefix('{').and_then(|rest| rest.split_once('}')) else {
             errors
                 .push(summary, format!("unmatched `{0}` in `summary`; write `{0}{0}` for a literal brace", &rest[..1]));
             return template;
@@ -35,12 +35,12 @@ pub(super) fn read(summary: &LitStr, callable: &Callable, errors: &mut Errors) -
             Ok(argument) => template.extend(["{", &argument.name(), "}"]),
             Err(fault) => errors.push(summary, fault),
         }
-        rest = behind;
+        rest = after;
     }
     template + rest
 }
 
-/// Returns the argument of that name.
+/// Returns the argument of the parameter `name`.
 fn named<'a>(name: &str, callable: &'a Callable) -> Result<&'a Argument, String> {
     let found = callable.fields().find(|argument| argument.ident.unraw() == name);
     match found {

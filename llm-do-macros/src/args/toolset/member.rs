@@ -1,4 +1,4 @@
-//! One member of a list: a path, a name of run time, or a form around a member.
+//! One member of a list: a path, a registered name, or a form around another member.
 
 use std::fmt::{self, Display};
 
@@ -22,31 +22,31 @@ const FORMS: [(&str, &str); 3] = [
     ("except", "member.except([path, ..])"),
 ];
 
-/// What else people call the forms.
+/// Other names for the forms, which the error suggests the form for.
 const SYNONYMS: [(&str, &[&str]); 3] = [
     ("prefixed", &["prefix", "with_prefix", "rename", "renamed", "namespace", "namespaced"]),
     ("only", &["include", "including", "just", "pick", "select", "with", "keep", "allow", "filter"]),
     ("except", &["exclude", "excluding", "without", "but", "not", "minus", "omit", "remove", "deny"]),
 ];
 
-/// What a list may hold.
+/// An element of a list.
 pub(super) enum Listed {
     Member(Member),
-    /// Known at run time.
+    /// A registered name, which is resolved at run time.
     Name(LitStr),
 }
 
-/// What the compiler checks.
+/// A member that the compiler checks.
 pub(crate) enum Member {
     /// A tool or toolset in scope.
     Path(Path),
-    /// Its tools are shown under their names with a text before them.
+    /// The tools of the member, with a prefix in front of their names.
     Prefixed { prefix: LitStr, member: Box<Member> },
-    /// Only some of its tools, or all but some.
+    /// Only the tools in `paths`, or all except them.
     Picked { member: Box<Member>, pick: Pick, paths: Vec<Path> },
 }
 
-/// Whether the picked tools are those that are kept.
+/// Whether the listed tools are included or excluded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
     Only,
@@ -63,7 +63,7 @@ impl Pick {
 }
 
 impl Listed {
-    /// Reads one, and returns it with its tokens.
+    /// Parses an element, and returns it with its tokens.
     pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<(Self, TokenStream)> {
         let start = input.cursor();
         let listed =
@@ -94,7 +94,7 @@ impl Member {
         Ok(member)
     }
 
-    /// Reads a path, or `prefixed(..)`.
+    /// Parses a path or `prefixed(..)`.
     fn first(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if input.peek(LitStr) {
             return Err(
@@ -113,7 +113,7 @@ impl Member {
         Err(unknown(&path))
     }
 
-    /// Reads what is in the parentheses of `prefixed`.
+    /// Parses the parentheses of `prefixed`.
     fn prefixed(input: ParseStream, whole_span: Span, errors: &mut Errors) -> syn::Result<Self> {
         let form = "expected `prefixed(\"prefix_\", member)`";
         if input.is_empty() {
@@ -134,7 +134,7 @@ impl Member {
         Ok(Self::Prefixed { prefix, member })
     }
 
-    /// Reads `.only([..])` or `.except([..])` behind the member.
+    /// Parses `.only([..])` or `.except([..])` after the member.
     fn picked(self, input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         input.parse::<Token![.]>()?;
         let word = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
@@ -153,12 +153,12 @@ impl Member {
     }
 }
 
-/// Returns the parentheses that follow, if some do.
+/// Returns the parentheses that follow, if any.
 fn arguments(input: ParseStream) -> Option<Group> {
     if input.peek(token::Paren) { input.parse().ok() } else { None }
 }
 
-/// Returns the list in brackets that stands alone in the parentheses.
+/// Returns the list in brackets, if it is the only argument.
 fn only_list(arguments: &Group) -> Option<Group> {
     let read = |input: ParseStream| {
         let list: Group = input.parse()?;
@@ -168,7 +168,7 @@ fn only_list(arguments: &Group) -> Option<Group> {
     read.parse2(arguments.stream()).ok().filter(|list| list.delimiter() == Delimiter::Bracket)
 }
 
-/// Reads the paths in the brackets of `only` or `except`; one at fault is noted and left out.
+/// Parses the paths in the brackets of `only` or `except`, without the invalid ones.
 fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
     let mut paths: Vec<Path> = Vec::new();
     let read = |input: ParseStream| {
@@ -191,7 +191,7 @@ fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
     Ok(paths)
 }
 
-/// Notes what no name may begin with.
+/// Adds an error if no tool name can begin with the prefix.
 fn check_prefix(prefix: &LitStr, errors: &mut Errors) {
     let text = prefix.value();
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -216,7 +216,7 @@ fn unknown(word: &impl ToTokens) -> syn::Error {
     syn::Error::new_spanned(word, format!("unknown form `{text}`{hint}\n{EXPECTED}"))
 }
 
-/// Returns a path as it is written.
+/// Returns a path as the user wrote it.
 pub(crate) fn text(tokens: &impl ToTokens) -> String {
     tokens.to_token_stream().to_string().replace(' ', "")
 }

@@ -1,4 +1,4 @@
-//! Parameters that a caller fills in.
+//! Arguments: the parameters that a caller passes.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -14,28 +14,28 @@ use crate::input::{docs, last_segment, name, owned, ungrouped};
 /// One field of the argument struct.
 pub(crate) struct Argument {
     pub(crate) ident: Ident,
-    /// The field's type; it owns what a borrowing parameter borrows.
+    /// The type of the field; it owns its data even if the parameter borrows.
     pub(crate) ty: Type,
     /// Whether the function takes a reference to the field.
     pub(crate) is_borrowed: bool,
     pub(crate) default: Option<Default>,
     pub(crate) example: Option<Expr>,
     pub(crate) rename: Option<LitStr>,
-    /// Whether the fields of the value stand in the place of the value.
+    /// Whether the fields of the value replace the argument.
     pub(crate) is_flat: bool,
-    /// A `&'static str` expression, if the model is told anything.
+    /// A `&'static str` expression, unless there is no description.
     pub(crate) description: Option<TokenStream>,
     pub(crate) docs: Vec<Attribute>,
-    /// What schemars is told of the schema.
+    /// The `#[schemars]` attributes.
     pub(crate) schemars: Vec<Attribute>,
 }
 
 impl Argument {
-    /// Reads an argument, unless its name or its type is at fault.
+    /// Reads an argument; returns `None` if its name or type is invalid.
     pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
         let arg = arg(&typed.attrs, errors);
         let schemars = attributes::read(&typed.attrs, errors);
-        check_flat(&arg, &typed.attrs, errors);
+        check_flatten(&arg, &typed.attrs, errors);
         let ident = binding_of(kind, typed, errors);
         let (ty, is_borrowed) = field(kind, &typed.ty, errors)?;
         let argument = Self {
@@ -46,8 +46,8 @@ impl Argument {
             example: arg.example,
             rename: arg.rename,
             is_flat: arg.flatten.is_some(),
-            description: arg.description.map(Text::into_token_stream).or_else(|| docs::text_of(&typed.attrs)),
-            docs: docs::of(&typed.attrs),
+            description: arg.description.map(Text::into_token_stream).or_else(|| docs::non_blank_text(&typed.attrs)),
+            docs: docs::attributes(&typed.attrs),
             schemars,
         };
         argument.check_name(errors);
@@ -67,7 +67,7 @@ impl Argument {
         self.rename.as_ref().map_or_else(|| self.ident.unraw().to_string(), LitStr::value)
     }
 
-    /// Returns where the name in the schema is given.
+    /// Returns the tokens that give the name in the schema.
     pub(super) fn name_tokens(&self) -> TokenStream {
         self.rename.as_ref().map_or_else(|| self.ident.to_token_stream(), LitStr::to_token_stream)
     }
@@ -83,8 +83,8 @@ impl Argument {
     }
 }
 
-/// What is flattened is no property of its own, so nothing can be said of it.
-fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
+/// Adds errors for other keys beside `flatten`: a flattened argument is not a property of the schema.
+fn check_flatten(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
     if arg.flatten.is_none() {
         return;
     }
@@ -133,13 +133,13 @@ fn binding_of(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident>
     ident
 }
 
-/// Returns the field's type, and whether the function borrows from it.
+/// Returns the type of the field, and whether the function borrows from it.
 fn field(kind: Kind, ty: &Type, errors: &mut Errors) -> Option<(Type, bool)> {
-    let lent = match ungrouped(ty) {
-        Type::Reference(reference) => owned::lender(reference),
+    let borrowed = match ungrouped(ty) {
+        Type::Reference(reference) => owned::field_type(reference),
         _ => None,
     };
-    let is_borrowed = lent.is_some();
-    let ty = lent.unwrap_or_else(|| owned::lasting(ty));
+    let is_borrowed = borrowed.is_some();
+    let ty = borrowed.unwrap_or_else(|| owned::with_static_lifetimes(ty));
     owned::check(kind, &ty, errors).then_some((ty, is_borrowed))
 }

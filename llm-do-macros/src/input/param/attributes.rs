@@ -1,4 +1,4 @@
-//! What serde and schemars are told of a parameter.
+//! The attributes `#[serde]` and `#[schemars]` on a parameter.
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -7,27 +7,27 @@ use syn::{Attribute, Ident};
 use crate::args::skip_past_comma;
 use crate::errors::Errors;
 
-/// Returns what schemars is told, and notes what serde is told, and what is `#[arg]`'s to say.
+/// Returns the valid `#[schemars]` attributes. Keys of `#[arg]` and `#[serde]` are errors.
 pub(super) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("serde")).for_each(|attr| refuse_serde(attr, errors));
+    attrs.iter().filter(|attr| attr.path().is_ident("serde")).for_each(|attr| reject_serde(attr, errors));
     let schemars = attrs.iter().filter(|attr| attr.path().is_ident("schemars"));
     schemars.filter(|attr| check(attr, errors)).cloned().collect()
 }
 
-/// The macro reads and writes each argument as its type does, so serde can be told something by the type only.
-fn refuse_serde(attr: &Attribute, errors: &mut Errors) {
+/// Adds an error for `#[serde]`: an argument is serialized and deserialized by its type only.
+fn reject_serde(attr: &Attribute, errors: &mut Errors) {
     let keys = keys(attr);
-    let own: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
-    if own.is_empty() {
+    let supported: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
+    if supported.is_empty() {
         let way_out = "put it on a field of a struct, and take the struct with `#[arg(flatten)]`";
         errors.push(attr, format!("`#[serde]` is not supported on a parameter; {way_out}"));
     }
-    for (key, form) in own {
+    for (key, form) in supported {
         errors.push(key, instead("serde", key, form));
     }
 }
 
-/// Notes what would leave schema and decoding with different sets of arguments.
+/// Adds errors for keys with which the schema and the deserialization would differ.
 fn check(attr: &Attribute, errors: &mut Errors) -> bool {
     let keys = keys(attr);
     let faults = keys.iter().filter_map(|key| Some((key, fault(key)?)));
@@ -50,7 +50,7 @@ fn instead(attribute: &str, key: &Ident, form: &str) -> String {
     format!("`{key}` is not supported in `#[{attribute}]` on a parameter; write `#[arg({form})]`")
 }
 
-/// Returns how `#[arg]` says what serde and schemars say by `key`.
+/// Returns how the `key` of serde and schemars is written in `#[arg]`.
 fn of_arg(key: &str) -> Option<&'static str> {
     match key {
         "rename" => Some("rename = \"..\""),
@@ -62,7 +62,7 @@ fn of_arg(key: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the words that begin the attribute's arguments; what else is at fault there is the derive's to say.
+/// Returns the keys of the attribute. The derive reports other errors.
 fn keys(attr: &Attribute) -> Vec<Ident> {
     let words = |input: ParseStream| {
         let mut keys = Vec::new();

@@ -9,7 +9,7 @@ use super::{Kind, Parameter, find};
 use crate::errors::Errors;
 use crate::input::{last_segment, ungrouped};
 
-/// One parameter that no schema shows.
+/// A parameter that is not in the schema.
 pub(crate) struct Injected {
     pub(crate) source: Source,
     /// Whether the function takes a reference to it.
@@ -18,16 +18,16 @@ pub(crate) struct Injected {
 
 /// Where an injected value comes from.
 pub(crate) enum Source {
-    /// A context behind this `dyn ToolContext`.
+    /// The context as this `dyn ToolContext`.
     AnyContext(Box<Type>),
-    /// A type that makes itself from a context.
+    /// A type that implements `FromContext`.
     Value(Box<Type>),
-    /// The instance of this type whose method runs.
+    /// The instance of this type, for a method.
     Receiver(Box<Type>),
 }
 
 impl Injected {
-    /// Reads an injected parameter, unless its type is at fault.
+    /// Reads an injected parameter; returns `None` if its type is invalid.
     pub(super) fn read(typed: &PatType, errors: &mut Errors) -> Option<Self> {
         check_attributes(&typed.attrs, errors);
         Self::of_type(&typed.ty, errors)
@@ -65,7 +65,7 @@ impl Injected {
 
     /// Returns whether calls can be made through it.
     ///
-    /// A type that is not known here makes itself from a context, and may keep it.
+    /// An unknown type implements `FromContext` and may keep the context.
     pub(crate) fn may_call(&self) -> bool {
         !matches!(self.source, Source::Receiver(_)) && self.state().is_none()
     }
@@ -75,7 +75,7 @@ impl Injected {
         self.segment().filter(|segment| segment.ident == "CallContext")
     }
 
-    /// Returns what to point at, if this is a context in either form.
+    /// Returns the tokens for an error, if this is a context.
     fn context(&self) -> Option<&dyn ToTokens> {
         match &self.source {
             Source::AnyContext(ty) => Some(&**ty),
@@ -92,12 +92,12 @@ impl Injected {
     }
 }
 
-/// Returns whether `#[ctx]` or its type says that a parameter is injected.
+/// Returns whether a parameter is injected, by `#[ctx]` or by its type.
 pub(super) fn is_injected(typed: &PatType) -> bool {
     find(&typed.attrs, "ctx").is_some() || is_known(&typed.ty)
 }
 
-/// The types that are injected without being marked.
+/// Returns whether a type is injected without `#[ctx]`.
 fn is_known(ty: &Type) -> bool {
     let ty = referent(ty);
     let is_path = |segment: &PathSegment| match &segment.arguments {
@@ -109,7 +109,7 @@ fn is_known(ty: &Type) -> bool {
 
 fn is_tool_context(ty: &Type) -> bool {
     match ungrouped(ty) {
-        // The trait itself, where `dyn` was forgotten.
+        // The trait itself, without `dyn`.
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "ToolContext"),
         Type::TraitObject(object) => object.bounds.iter().any(is_tool_context_bound),
         Type::ImplTrait(ty) => ty.bounds.iter().any(is_tool_context_bound),
@@ -133,7 +133,7 @@ fn referent(ty: &Type) -> &Type {
     }
 }
 
-/// What is not in the schema has no name, description or default there.
+/// Adds errors for attributes that belong to arguments.
 fn check_attributes(attrs: &[Attribute], errors: &mut Errors) {
     if let Some(Attribute { meta: meta @ (Meta::List(_) | Meta::NameValue(_)), .. }) = find(attrs, "ctx") {
         errors.push(meta, "`#[ctx]` takes no arguments; write `#[ctx]`");
@@ -145,7 +145,7 @@ fn check_attributes(attrs: &[Attribute], errors: &mut Errors) {
     }
 }
 
-/// Notes a second context, and one that does not carry the item's own declaration.
+/// Adds errors for a second context, and for the context of another item.
 pub(in crate::input) fn check_contexts(
     kind: Kind,
     own: &Ident,
@@ -162,7 +162,7 @@ pub(in crate::input) fn check_contexts(
     }
 }
 
-/// A context's type says which toolsets the compiler holds its calls to.
+/// Checks the type argument of a context, by which the compiler checks its calls.
 fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegment, errors: &mut Errors) {
     let declaration = argument(context);
     let is_own = declaration.is_some_and(|ty| is_named(ty, own));
@@ -184,7 +184,7 @@ where
     last_segment(ty).is_some_and(|segment| segment.ident == *name)
 }
 
-/// Returns the one type argument of a segment, if it has one.
+/// Returns the first type argument of a segment, if any.
 fn argument(segment: &PathSegment) -> Option<&Type> {
     match &segment.arguments {
         PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
