@@ -1,4 +1,4 @@
-//! What the macros expand to, against `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` rewrites those.
+//! Compares expansions with `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` updates those.
 
 use expect_test::{ExpectFile, expect_file};
 use proc_macro2::TokenStream;
@@ -39,7 +39,7 @@ fn a_tool_with_every_form_of_argument() {
 }
 
 #[test]
-fn a_tool_whose_arguments_may_all_be_absent() {
+fn a_tool_with_optional_arguments_only() {
     let code = expand::tool(
         quote!(inline, name = "list-files", args = ListFiles),
         &quote! {
@@ -105,7 +105,7 @@ fn a_worker() {
 }
 
 #[test]
-fn a_worker_with_everything_about_its_model() {
+fn a_worker_with_every_key_about_its_model() {
     let code = expand::worker(
         quote!(
             server_side_tools = [
@@ -136,13 +136,13 @@ fn a_worker_from_a_file() {
             async fn reviewer(path: PathBuf, #[arg(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
         ),
     );
-    // The compiler is told of the file by its absolute path.
+    // The expansion contains the absolute path of the file.
     let code = code.to_string().replace(env!("CARGO_MANIFEST_DIR"), "CRATE");
     check(code.parse().unwrap(), &expect_file!["../tests/snapshots/worker_file.rs"]);
 }
 
 #[test]
-fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribute_says() {
+fn without_a_source_path_a_worker_is_expanded_without_its_file() {
     let item = quote!(
         async fn reviewer(path: PathBuf) -> Review;
     );
@@ -152,7 +152,7 @@ fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribu
 }
 
 #[test]
-fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
+fn an_input_schema_can_have_the_properties_of_a_flattened_struct() {
     let expanded = |item| expand::worker(quote!(file = "../tests/files/reviewer.worker"), &item).to_string();
     let code = expanded(quote!(
         async fn reviewer(#[arg(flatten)] range: Range, path: PathBuf) -> Review;
@@ -165,7 +165,7 @@ fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
 }
 
 #[test]
-fn a_worker_from_a_file_with_faults() {
+fn a_worker_from_an_invalid_file() {
     let code = expand::worker(
         quote!(file = "../tests/files/faulty.worker", model = "test:a"),
         &quote!(
@@ -201,7 +201,7 @@ fn approval_and_a_summary() {
 }
 
 #[test]
-fn forms_of_members() {
+fn toolsets_with_forms_of_members() {
     let code = expand::toolset(quote! {
         formed = [prefixed("fs_", files.except([write, more::list])), read.only([read])];
     });
@@ -209,7 +209,7 @@ fn forms_of_members() {
 }
 
 #[test]
-fn a_tool_with_faults() {
+fn an_invalid_tool() {
     let code = expand::tool(
         quote!(effects = read_only),
         &quote! {
@@ -251,7 +251,7 @@ fn a_type_whose_methods_are_tools() {
 }
 
 #[test]
-fn a_type_that_derives_some_of_it_already() {
+fn data_with_one_trait_derived_already() {
     let code = expand::data(
         &quote!(),
         &quote! {

@@ -1,4 +1,4 @@
-//! What is injected stands anywhere, once or more, by reference or by value.
+//! Injected parameters can have any position and number, by reference or by value.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! What may be said of approval, by tools, groups and types with methods, under hostile names.
+//! Every form of `approval`, for tools, groups and types with methods, with conflicting names in scope.
 
 #![deny(warnings, missing_docs, clippy::pedantic)]
 

@@ -1,4 +1,4 @@
-//! A description is a literal, a constant, a macro, or a doc comment of any form.
+//! A description is a literal, a constant, a macro, or a doc comment in any form.
 
 #![deny(warnings, missing_docs)]
 

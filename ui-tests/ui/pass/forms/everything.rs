@@ -1,4 +1,4 @@
-//! Every form of attribute, parameter and return type, for users who deny what clippy and rustc can say.
+//! Every form of attribute, parameter and return type, with all lints of clippy and rustc denied.
 
 #![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! Every lint of the compiler that is about what one writes is denied, and every lint of clippy but `restriction`: see
-//! `tests/lints.rs`, through which clippy reads this file.
+//! All lints of the compiler for source code, and all lints of clippy except `restriction`, are denied. clippy checks
+//! this file through `tests/lints.rs`.
 
 #![deny(warnings, missing_docs, missing_debug_implementations, missing_copy_implementations)]
 #![deny(unreachable_pub, unused_qualifications, unused_lifetimes, unused_results, let_underscore_drop)]

@@ -1,4 +1,4 @@
-//! Items stand in functions, in blocks, in methods and in constants, and know what is in scope there.
+//! Items can be in functions, blocks, methods and constants, and use what is in scope there.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! One tool may come by several ways, under several names, to several callers.
+//! A declaration can include a tool several times under different names.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! Whatever serde and schemars know, and whatever `#[data]` makes, is an argument.
+//! Types of serde, schemars and `#[data]` are argument types.
 
 #![deny(warnings)]
 

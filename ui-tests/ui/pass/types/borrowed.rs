@@ -1,4 +1,4 @@
-//! What a parameter borrows, the argument struct owns.
+//! A parameter can borrow from the argument struct.
 
 #![deny(warnings)]
 

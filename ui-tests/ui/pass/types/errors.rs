@@ -1,4 +1,4 @@
-//! An error is whatever says what happened.
+//! An error type implements `Error` or `Display`.
 
 #![deny(warnings)]
 
