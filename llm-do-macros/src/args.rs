@@ -55,7 +55,7 @@ pub(crate) struct Value<'a> {
 }
 
 impl Value<'_> {
-    /// Parses a value; every error says how the key is written.
+    /// Parses a value; every error shows how the key is written.
     pub(crate) fn fill<T: Parse>(self, slot: &mut Option<T>) -> syn::Result<()> {
         let value = self.value()?;
         self.set_once(slot, value)

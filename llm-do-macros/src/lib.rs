@@ -55,8 +55,8 @@ use proc_macro::TokenStream;
 ///
 /// | `approval` | Before a call that the user did not make directly |
 /// |---|---|
-/// | `ask` | the approver is asked, whatever the effect |
-/// | `pre_approved` | nobody is asked, whatever the effect |
+/// | `ask` | the approver is asked, for every effect |
+/// | `pre_approved` | the approver is not asked, for any effect |
 /// | `blocked("reason")` | the call is refused, even if all calls are approved; the caller sees the reason |
 ///
 /// A policy of the runtime can override `ask` and `pre_approved`, but not `blocked`.
@@ -232,7 +232,7 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 /// # Server-side tools
 ///
 /// These are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them on its own servers while
-/// it answers. Their calls need no approval, whatever the policy, are not subject to limits on tool calls, and are not shown
+/// it answers. Their calls need no approval under any policy, are not subject to limits on tool calls, and are not shown
 /// to guards before they run: to give a worker such a tool is to approve all its calls. Events report the start and end of each
 /// call, and usage includes what the provider counts; created files are part of the result of the worker, see
 /// [below](#output). `web_search(max_uses = 3, allowed_domains = [".."], blocked_domains = [".."])` limits the search; a

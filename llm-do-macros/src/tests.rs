@@ -146,7 +146,7 @@ fn without_a_source_path_a_worker_is_expanded_without_its_file() {
     let item = quote!(
         async fn reviewer(path: PathBuf) -> Review;
     );
-    let code = expand::worker(quote!(file = "nowhere.worker", model = "test:a"), &item).to_string();
+    let code = expand::worker(quote!(file = "missing.worker", model = "test:a"), &item).to_string();
     assert!(!code.contains("compile_error") && !code.contains("include_str"), "{code}");
     assert!(code.contains("\"test:a\""), "{code}");
 }

@@ -1,4 +1,4 @@
-//! A stub for an invalid item, so that its uses elsewhere cause no further errors.
+//! A stub for an invalid item, so that its uses cause no further errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -51,7 +51,7 @@ pub(super) fn non_blank_text(attrs: &[Attribute]) -> Option<TokenStream> {
 fn line(doc: &Attribute) -> Option<&Expr> {
     match &doc.meta {
         Meta::NameValue(meta) => Some(&meta.value),
-        // `#[doc(hidden)]` and the like.
+        // For example, `#[doc(hidden)]`.
         Meta::Path(_) | Meta::List(_) => None,
     }
 }

@@ -5,7 +5,7 @@ use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
 use super::{last_segment, ungrouped};
 
-/// Types with interior mutability, in the standard library or with the same name elsewhere.
+/// Types with interior mutability, in the standard library or another crate.
 const CELLS: [&str; 11] = [
     "Cell",
     "LazyCell",

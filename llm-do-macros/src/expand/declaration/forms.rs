@@ -15,7 +15,7 @@ pub(super) fn included(members: &[Member]) -> TokenStream {
 fn included_by(member: &Member) -> TokenStream {
     match member {
         Member::Path(path) => quote!(#path),
-        // The compiler checks tools, whatever their names in the list.
+        // The compiler checks the tools, not their names in the list.
         Member::Prefixed { member, .. } => included_by(member),
         Member::Picked { member, pick, paths } => {
             let form = match pick {

@@ -48,7 +48,7 @@ fn hide() {}
 #[tool(summary = "a", summary = "b")]
 fn show() {}
 
-/// What is at fault in the signature is no further fault of the summary.
+/// An invalid parameter is not reported as an unknown one.
 #[tool(summary = "pair {a}")]
 fn pair((a, b): (u8, u8)) {}
 

@@ -22,7 +22,7 @@ fn ping_soon() {}
 
 /// Ping in no time.
 #[tool(timeout = "0s")]
-fn ping_at_once() {}
+fn ping_immediately() {}
 
 /// Ping in a number.
 #[tool(timeout = 1.5)]

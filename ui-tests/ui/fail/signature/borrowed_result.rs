@@ -18,7 +18,7 @@ fn pong(text: &str) -> Result<Cow<'_, str>, std::fmt::Error> {
     Ok(text.into())
 }
 
-/// Fine: it borrows from nobody.
+/// Fine: a `'static` borrow.
 #[tool]
 fn fine() -> &'static str {
     "fine"

@@ -1,4 +1,4 @@
-//! All errors of a signature are reported at once.
+//! All errors of a signature are reported together.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! An error in one group does not affect the others.
+//! An error in one group does not affect other groups.
 
 #![allow(unused)]
 

@@ -21,7 +21,7 @@ fn look(shelf: &Shelf) {}
 #[tool]
 fn put(shelf: &mut Shelf, book: String) {}
 
-/// Take a shelf that nobody shares.
+/// Take a shelf.
 #[tool]
 fn take(shelf: Shelf) {}
 

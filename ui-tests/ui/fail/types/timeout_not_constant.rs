@@ -13,7 +13,7 @@ fn from_settings() -> Duration {
     Duration::from_secs(30)
 }
 
-/// Ping when the settings say.
+/// Ping after the time in the settings.
 #[tool(timeout = from_settings())]
 fn ping_settings() {}
 

@@ -26,7 +26,7 @@ toolset! {
     #[allow(dead_code)]
     formed(approval = blocked("it is night"),) = [prefixed("a_", ruled.only([ask]))];
 
-    /// With nothing to say.
+    /// Without keys.
     silent() = [pre_approved];
 }
 

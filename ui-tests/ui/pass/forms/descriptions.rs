@@ -45,7 +45,7 @@ async fn judge(input: String) -> u8;
 #[entry(description = TEXT)]
 fn start() {}
 
-/// Nobody but people asks for this.
+/// Only people ask for this.
 #[entry]
 fn start_again() {}
 

@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use llm_do::{CallContext, CallError, FromContext, State, ToolContext, entry, tool, toolset, worker};
+use llm_do::context::FromContext;
+use llm_do::{CallContext, CallError, State, ToolContext, entry, tool, toolset, worker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ async fn count(ctx: &dyn ToolContext, table: String, db: State<Database>, #[ctx]
     ctx.depth() + u32::try_from(table.len()).unwrap_or_default()
 }
 
-/// Ask whatever is registered.
+/// Ask every registered item.
 #[tool]
 async fn ask(question: String, ctx: &CallContext, #[ctx] _clock: Clock) -> Result<u32, CallError> {
     ctx.call(count { table: question }).await

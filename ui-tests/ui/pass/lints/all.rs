@@ -31,18 +31,18 @@ pub struct Range {
 ///
 /// # Errors
 ///
-/// Returns an error if there is none.
+/// Returns an error if the file is missing.
 #[tool(effect = read_only)]
 pub fn read(path: PathBuf, #[arg(default = 20)] limit: usize, state: State<u8>) -> std::io::Result<String> {
     drop(state);
     Ok(std::fs::read_to_string(path)?.chars().take(limit).collect())
 }
 
-/// Cannot fail, and says so.
+/// Returns a `Result` that is never an error.
 ///
 /// # Errors
 ///
-/// Returns none.
+/// Returns no error.
 #[tool(args = Reverse)]
 pub async fn reverse(text: String, #[arg(flatten)] range: Range, ctx: &dyn ToolContext) -> Result<String, CallError> {
     let _ = (range, ctx.depth());

@@ -25,7 +25,7 @@ toolset! {
 
 mod more {
     llm_do::toolset! {
-        /// From elsewhere.
+        /// From another module.
         pub(super) again = [prefixed("again_", super::both), crate::write];
     }
 }

@@ -18,7 +18,7 @@ impl Range {
     }
 }
 
-/// Borrows whatever can be lent.
+/// Borrows every type that can be borrowed.
 #[tool]
 fn borrows(
     a: &str,
