@@ -82,7 +82,7 @@ async fn a_refusal_says_how_long_to_wait_and_is_waited_for() {
     let server = Server::scripted([long]).await;
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
-    check(&error, ErrorKind::RateLimited, Some(429), "at most 60 s are waited for");
+    check(&error, ErrorKind::RateLimited, Some(429), "more than the maximum of 60 s");
 }
 
 #[tokio::test]

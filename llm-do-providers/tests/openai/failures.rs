@@ -325,7 +325,7 @@ async fn an_error_object_of_a_passing_kind_is_tried_again() {
         let server = Server::scripted([stream.end(), ok_stream(), Reply::json(200, &error), ok()]).await;
         let model = model(&server).build().unwrap();
         let events: Vec<_> = events(&model).await.into_iter().map(Result::unwrap).collect();
-        let on = "retry 1 of 2 in 1 s after an answer that failed".to_owned();
+        let on = "retry 1 of 2 in 1 s after an error in the response".to_owned();
         assert_eq!(events[..2], [StreamEvent::Waiting { on }, StreamEvent::Text("fine".into())]);
         assert_eq!(whole(&model).await.unwrap().text(), "fine");
     }
