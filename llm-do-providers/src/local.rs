@@ -86,7 +86,7 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///
 /// Files whose [`general.architecture`](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) is `llama` (Llama
 /// 2 and 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and models distilled into them) or
-/// `qwen3`, in any tensor type that candle reads. Mixtures of experts, RoPE scaling by `yarn`, and files with unknown
+/// `qwen3`, in any tensor type that candle reads. Mixtures of experts, `RoPE` scaling by `yarn`, and files with unknown
 /// tensors are rejected. The vocabulary types are `gpt2` and `llama` (`SentencePiece`); an unknown pre-tokenizer is
 /// rejected by name, since a wrong one yields tokens that the model was not trained on. Model files are untrusted
 /// input: an invalid one is an error of kind [`Configuration`](crate::ErrorKind::Configuration). But a chat template

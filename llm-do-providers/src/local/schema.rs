@@ -130,7 +130,9 @@ impl Bounds<'_> {
                     named.values_mut().for_each(|schema| self.bound_schema(schema));
                 }
                 ("prefixItems", Value::Array(schemas)) => {
-                    schemas.iter_mut().for_each(|schema| self.bound_schema(schema))
+                    for schema in schemas {
+                        self.bound_schema(schema);
+                    }
                 }
                 ("items" | "additionalProperties", value) => self.bound_schema(value),
                 _ => {}
@@ -143,7 +145,9 @@ impl Bounds<'_> {
         match (applicator.index, fields.get_mut(applicator.key)) {
             (None, Some(Value::String(_))) if !siblings.is_empty() => self.inline_reference(fields, siblings),
             (None, Some(Value::Array(schemas))) => {
-                schemas.iter_mut().for_each(|schema| self.bound_subschema(schema, siblings))
+                for schema in schemas {
+                    self.bound_subschema(schema, siblings);
+                }
             }
             (Some(index), Some(Value::Array(schemas))) => {
                 schemas.get_mut(index).into_iter().for_each(|schema| self.bound_subschema(schema, siblings));
@@ -157,7 +161,7 @@ impl Bounds<'_> {
         let mut applicators = Vec::new();
         for key in APPLICATORS {
             let mut add = |index, schemas: &[Value]| {
-                applicators.push(Applicator { key, index, summary: self.summarize(schemas) })
+                applicators.push(Applicator { key, index, summary: self.summarize(schemas) });
             };
             match (key, fields.get(key)) {
                 ("$ref", Some(reference)) => add(None, &[json!({ key: reference })]),

@@ -1,4 +1,4 @@
-//! Rotary position embedding (RoPE).
+//! Rotary position embedding (`RoPE`).
 
 use candle_core::{D, Device, Result, Tensor, bail};
 
