@@ -1,11 +1,11 @@
-//! Values of answers, read leniently: servers leave them out, and some send another kind.
+//! Lenient deserialization of response values: servers omit them, and some send another type.
 
 use std::fmt;
 
 use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// What a visitor makes of values of other kinds.
+/// The value of a visitor for values of other types.
 macro_rules! others_are {
     ($value:expr; $($visit:ident($kind:ty))*) => {
         $(fn $visit<E>(self, _: $kind) -> Result<Self::Value, E> {
@@ -34,7 +34,7 @@ mod word;
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::word::Word;
 
-/// A count; none if what stands there is no count.
+/// A non-negative integer; `None` if the value is anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figure(pub(crate) Option<u64>);
 
@@ -77,7 +77,7 @@ mod tests {
     use super::Figure;
 
     #[test]
-    fn what_is_no_count_is_none() {
+    fn a_value_that_is_not_a_count_is_none() {
         for json in ["null", "-1", "1.5", "true", "\"7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e3"] {
             assert_eq!(serde_json::from_str::<Figure>(json).unwrap(), Figure(None), "{json}");
         }

@@ -1,10 +1,10 @@
-//! Settings that a request was sent without, or with another value.
+//! Warnings about settings that were changed or not sent.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A setting that was not sent as it was set, because the model or its server does not accept it.
+/// A warning about a setting that was changed or not sent, because the model or its server does not accept it.
 ///
 /// # Examples
 ///
@@ -16,14 +16,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SettingWarning {
-    /// The setting, by the name of its field in [`Settings`](crate::Settings), such as `temperature`.
+    /// The setting: the name of its field in [`Settings`](crate::Settings), such as `temperature`.
     pub setting: String,
     /// What was sent instead, if anything, and why.
     pub message: String,
 }
 
 impl SettingWarning {
-    /// Returns a warning about `setting`.
+    /// Creates a warning about `setting`.
     #[must_use]
     pub fn new(setting: impl Into<String>, message: impl Into<String>) -> Self {
         Self { setting: setting.into(), message: message.into() }

@@ -1,74 +1,74 @@
-//! A file while it is fetched: only as much is on the disk as counts in its checksum.
+//! A partially downloaded file and the checksum of its content.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::checksum::{Checksum, Sum};
+use super::checksum::{Checksum, Hasher};
 
-/// A file while it is fetched.
+/// A partially downloaded file. Its checksum covers exactly the bytes on disk.
 #[derive(Debug)]
-pub(super) struct Part {
+pub(super) struct PartialFile {
     path: PathBuf,
     file: File,
-    sum: Sum,
+    hasher: Hasher,
     length: u64,
 }
 
-impl Part {
-    /// Opens the part at `path`, with what an earlier attempt left there.
+impl PartialFile {
+    /// Opens the file at `path`, with the content of an earlier attempt.
     pub(super) fn open(path: PathBuf) -> io::Result<Self> {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
         let mut file = File::options().create(true).truncate(false).read(true).write(true).open(&path)?;
         let left = file.metadata()?.len();
-        let mut sum = Sum::default();
-        // Reading leaves the place to write at right behind what was read.
-        let length = sum.add_all(&mut io::Read::take(&mut file, left))?;
-        Ok(Self { path, file, sum, length })
+        let mut hasher = Hasher::default();
+        // Reading leaves the file position at the end, where writing continues.
+        let length = hasher.add_all(&mut io::Read::take(&mut file, left))?;
+        Ok(Self { path, file, hasher, length })
     }
 
-    /// Returns how much is there, in bytes.
+    /// Returns the length in bytes.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Adds to the end.
+    /// Appends `bytes`.
     pub(super) fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
-        self.sum.add(bytes);
+        self.hasher.add(bytes);
         self.length += bytes.len() as u64;
         Ok(())
     }
 
-    /// Begins again.
+    /// Truncates the file to zero bytes.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         if self.length == 0 {
             return Ok(());
         }
         self.file.set_len(0)?;
         io::Seek::rewind(&mut self.file)?;
-        (self.sum, self.length) = (Sum::default(), 0);
+        (self.hasher, self.length) = (Hasher::default(), 0);
         Ok(())
     }
 
-    /// Returns the checksum of what is there.
+    /// Returns the checksum of the content.
     pub(super) fn checksum(&self) -> Checksum {
-        self.sum.clone().value()
+        self.hasher.clone().value()
     }
 
-    /// Makes the whole file known by the name `place`, once the disk has it.
-    pub(super) fn finish(self, place: &Path) -> io::Result<()> {
+    /// Syncs the file to disk and renames it to `path`.
+    pub(super) fn finish(self, path: &Path) -> io::Result<()> {
         self.file.sync_all()?;
         drop(self.file);
-        fs::rename(&self.path, place)
+        fs::rename(&self.path, path)
     }
 
-    /// Leaves nothing.
+    /// Deletes the file.
     pub(super) fn discard(self) {
         drop(self.file);
-        // Whoever comes next begins with what is there, so that a failure costs nothing but room.
+        // A failure only costs disk space: the next attempt continues with the file.
         let _ = fs::remove_file(&self.path);
     }
 }

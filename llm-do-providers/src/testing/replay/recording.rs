@@ -1,4 +1,4 @@
-//! The file of a recording: a line for the model, and one for each request.
+//! The file format of recordings: one line for the model, and one per request.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
@@ -11,20 +11,20 @@ use crate::model::{Profile, Request, ToolChoice};
 use crate::response::Response;
 use crate::server_side::ServerSideTool;
 
-/// A recording that is made.
+/// A recording in progress.
 pub(super) struct Recording {
     path: PathBuf,
-    head: Head,
-    /// None before the first answer, so that nothing is left of a recording that has none.
+    header: Header,
+    /// `None` before the first answer, so that an empty recording leaves no file.
     file: Option<File>,
 }
 
-/// A recording that is answered from.
-pub(super) struct Tape {
+/// A recording that is replayed.
+pub(super) struct ReplayedRecording {
     path: PathBuf,
-    /// What is not answered yet, by the number of its line.
-    left: Vec<(usize, Recorded)>,
-    /// How many answers there were at first.
+    /// The unused records with their line numbers.
+    unused: Vec<(usize, Recorded)>,
+    /// The number of recorded answers.
     recorded: usize,
 }
 
@@ -37,29 +37,29 @@ struct Recorded {
 /// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct Header {
     model: String,
-    /// Absent in recordings of before it was asked.
-    #[serde(default = "calls_tools")]
+    /// Absent in older recordings.
+    #[serde(default = "supports_tools")]
     tools: bool,
     native_output: bool,
     native_output_with_tools: bool,
 }
 
-fn calls_tools() -> bool {
+fn supports_tools() -> bool {
     Profile::NONE.tools
 }
 
 impl Recording {
-    /// Returns a recording that begins with the first answer, and notices before that if there is no folder for it.
+    /// Prepares a recording; the file is created with the first answer. Fails if the directory does not exist.
     pub(super) fn new(path: &Path, model: &str, profile: Profile) -> io::Result<Self> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-            return Err(io::Error::other(format!("there is no folder `{}`; make it", folder.display())));
+        let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+        if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+            return Err(io::Error::other(format!("the directory `{}` does not exist; create it", directory.display())));
         }
         let Profile { tools, native_output, native_output_with_tools, .. } = profile;
-        let head = Head { model: model.to_owned(), tools, native_output, native_output_with_tools };
-        Ok(Self { path: path.to_owned(), head, file: None })
+        let header = Header { model: model.to_owned(), tools, native_output, native_output_with_tools };
+        Ok(Self { path: path.to_owned(), header, file: None })
     }
 
     pub(super) fn record(&mut self, request: Value, response: &Response) -> io::Result<()> {
@@ -67,44 +67,44 @@ impl Recording {
         if let Some(file) = &mut self.file {
             return file.write_all(&recorded);
         }
-        let lines = [line(&self.head)?, recorded].concat();
+        let lines = [line(&self.header)?, recorded].concat();
         self.file.insert(File::create_new(&self.path)?).write_all(&lines)
     }
 }
 
-impl Tape {
-    /// Reads a recording: what it holds, the model's name, and what that could.
+impl ReplayedRecording {
+    /// Reads a recording; returns it with the name and the features of the model.
     ///
-    /// It may be asked with any tool that a provider runs: whether that was asked with it then, the requests tell.
+    /// All server-side tools are allowed, since each request has to equal a recorded one anyway.
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
-        let head = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Head { model, tools, native_output, native_output_with_tools } = parse(&head, 1)?;
+        let header = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
+        let Header { model, tools, native_output, native_output_with_tools } = parse(&header, 1)?;
         let server_side_tools = ServerSideTool::ALL;
         let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));
-        let left = recorded.collect::<io::Result<Vec<_>>>()?;
-        Ok((Self { path: path.to_owned(), recorded: left.len(), left }, model, profile))
+        let unused = recorded.collect::<io::Result<Vec<_>>>()?;
+        Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))
     }
 
-    /// Takes the answer to a request out; if there is none, the next request that is left.
+    /// Removes and returns the answer to a request, or else the next unused request.
     pub(super) fn take(&mut self, request: &Value) -> Result<Response, Option<Value>> {
-        match self.left.iter().position(|(_, recorded)| recorded.request == *request) {
-            Some(place) => Ok(self.left.remove(place).1.response),
-            None => Err(self.left.first().map(|(_, recorded)| recorded.request.clone())),
+        match self.unused.iter().position(|(_, recorded)| recorded.request == *request) {
+            Some(index) => Ok(self.unused.remove(index).1.response),
+            None => Err(self.unused.first().map(|(_, recorded)| recorded.request.clone())),
         }
     }
 
-    /// Says how many answers were not asked for, if there are such; of what they say nothing is quoted.
-    pub(super) fn left(&self) -> Option<String> {
-        let (line, _) = self.left.first()?;
-        let (path, left, recorded) = (self.path.display(), self.left.len(), self.recorded);
-        Some(format!("answers left of the {recorded} in `{path}`: {left}, the next is in line {line}"))
+    /// Describes the unused answers, if there are any, without quoting them.
+    pub(super) fn describe_unused(&self) -> Option<String> {
+        let (line, _) = self.unused.first()?;
+        let (path, left, recorded) = (self.path.display(), self.unused.len(), self.recorded);
+        Some(format!("{left} of {recorded} in `{path}`, the next one in line {line}"))
     }
 }
 
 fn parse<T: for<'de> Deserialize<'de>>(line: &str, number: usize) -> io::Result<T> {
-    serde_json::from_str(line).map_err(|error| io::Error::other(format!("line {number} is no record: {error}")))
+    serde_json::from_str(line).map_err(|error| io::Error::other(format!("invalid record in line {number}: {error}")))
 }
 
 fn line(record: &impl Serialize) -> io::Result<Vec<u8>> {
@@ -113,8 +113,8 @@ fn line(record: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Returns all that a request says, but for headers.
-pub(super) fn written(request: &Request<'_>) -> Value {
+/// Returns a request as JSON, without headers.
+pub(super) fn request_json(request: &Request<'_>) -> Value {
     let choice = match request.tool_choice {
         ToolChoice::Auto => json!("auto"),
         ToolChoice::Required => json!("required"),
@@ -146,24 +146,24 @@ fn server_side(tool: &ServerSideTool) -> Value {
     }
 }
 
-/// Returns where two values differ first, as a JSON pointer; nothing if they do not.
+/// Returns the first difference of two values as a JSON pointer.
 pub(super) fn difference(left: &Value, right: &Value) -> Option<String> {
     match (left, right) {
         (Value::Object(left), Value::Object(right)) => {
             let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
-            keys.into_iter().find_map(|key| below(key, left.get(key), right.get(key)))
+            keys.into_iter().find_map(|key| difference_at(key, left.get(key), right.get(key)))
         }
         (Value::Array(left), Value::Array(right)) => {
-            (0..left.len().max(right.len())).find_map(|place| below(&place, left.get(place), right.get(place)))
+            (0..left.len().max(right.len())).find_map(|index| difference_at(&index, left.get(index), right.get(index)))
         }
         (left, right) => (left != right).then(String::new),
     }
 }
 
-fn below(key: &impl ToString, left: Option<&Value>, right: Option<&Value>) -> Option<String> {
-    let place = match (left, right) {
+fn difference_at(key: &impl ToString, left: Option<&Value>, right: Option<&Value>) -> Option<String> {
+    let pointer = match (left, right) {
         (Some(left), Some(right)) => difference(left, right)?,
         _ => String::new(),
     };
-    Some(format!("/{}{place}", key.to_string().replace('~', "~0").replace('/', "~1")))
+    Some(format!("/{}{pointer}", key.to_string().replace('~', "~0").replace('/', "~1")))
 }

@@ -1,30 +1,30 @@
-//! What a model thinks before it answers, between two marks.
+//! Thinking: the tokens around it and its budget.
 
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 use crate::settings::ThinkingLevel;
 
-/// The marks by which the models of the Qwen family, and those that learned from `DeepSeek`'s, begin and end a thought.
-const MARKS: [&str; 2] = ["<think>", "</think>"];
+/// The tokens around thinking in the models of the Qwen family, and in those distilled from `DeepSeek`.
+const NAMES: [&str; 2] = ["<think>", "</think>"];
 
-/// How a thought begins and ends.
+/// The tokens that start and end thinking.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Thoughts {
+pub(super) struct ThinkTokens {
     pub(super) begin: u32,
     pub(super) end: u32,
 }
 
-impl Thoughts {
-    /// Returns how thoughts begin and end in a model of `vocabulary`, if it has any.
-    pub(super) fn of(vocabulary: &Vocabulary) -> Option<Self> {
-        let [begin, end] = MARKS.map(|mark| vocabulary.marks().called(mark));
+impl ThinkTokens {
+    /// Returns the tokens of `vocabulary`, if it has them.
+    pub(super) fn find(vocabulary: &Vocabulary) -> Option<Self> {
+        let [begin, end] = NAMES.map(|name| vocabulary.special_tokens().find(name));
         Some(Self { begin: begin?, end: end? })
     }
 
-    /// Ends `prompt` within a thought or behind one, as `level` says; returns how many tokens the thought may have.
+    /// Starts or ends thinking at the end of `prompt`, as `level` says; returns the thinking budget in tokens.
     ///
-    /// Where nothing is said, the template decides.
-    pub(super) fn open(
+    /// Without a level, the template decides.
+    pub(super) fn prepare_prompt(
         self,
         prompt: &mut Vec<u32>,
         vocabulary: &Vocabulary,
@@ -33,7 +33,7 @@ impl Thoughts {
         let is_open = self.is_open(prompt, vocabulary);
         match level {
             None if !is_open => return Ok(None),
-            Some(ThinkingLevel::Off) if is_open => prompt.extend(self.ending(vocabulary)?),
+            Some(ThinkingLevel::Off) if is_open => prompt.extend(self.closing_tokens(vocabulary)?),
             Some(ThinkingLevel::Off) => {}
             _ if is_open => return Ok(Some(budget(level))),
             _ => {
@@ -45,21 +45,22 @@ impl Thoughts {
         Ok(None)
     }
 
-    /// Returns the tokens that end a thought.
-    pub(super) fn ending(self, vocabulary: &Vocabulary) -> Result<Vec<u32>, ProviderError> {
+    /// Returns the tokens that end thinking.
+    pub(super) fn closing_tokens(self, vocabulary: &Vocabulary) -> Result<Vec<u32>, ProviderError> {
         let mut tokens = vec![self.end];
         tokens.extend(vocabulary.encode("\n\n")?);
         Ok(tokens)
     }
 
-    /// Whether `prompt` ends within a thought of which nothing is thought yet.
+    /// Returns whether `prompt` ends with the start of thinking and no content.
     fn is_open(self, prompt: &[u32], vocabulary: &Vocabulary) -> bool {
-        let behind = prompt.iter().rev().take_while(|token| **token != self.begin);
-        prompt.contains(&self.begin) && behind.flat_map(|token| vocabulary.bytes(*token)).all(u8::is_ascii_whitespace)
+        let content = prompt.iter().rev().take_while(|token| **token != self.begin);
+        prompt.contains(&self.begin)
+            && content.flat_map(|token| vocabulary.text_bytes(*token)).all(u8::is_ascii_whitespace)
     }
 }
 
-/// Returns how many tokens a thought may have.
+/// Returns the thinking budget in tokens.
 pub(super) fn budget(level: Option<ThinkingLevel>) -> usize {
     match level {
         Some(ThinkingLevel::Off) => 0,

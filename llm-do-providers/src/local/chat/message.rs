@@ -1,50 +1,50 @@
-//! What was said in a conversation, before it is known how the model wants to read it.
+//! Messages of a conversation before a chat template renders them.
 
 use crate::attachment::Attachment;
 use crate::error::ProviderError;
 use crate::local::fault;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult, UserPart};
 
-/// One thing that was said; all files are part of a text.
+/// A message with its attachments inlined as text.
 #[derive(Debug, PartialEq)]
-pub(in crate::local) enum Said {
-    /// By the user.
+pub(in crate::local) enum ChatMessage {
+    /// A message of the user.
     User(String),
-    /// By the model.
-    Model {
-        /// What it thought before.
-        thought: String,
-        /// What it said.
+    /// An answer of the model.
+    Assistant {
+        /// The model's thinking.
+        thinking: String,
+        /// The text.
         text: String,
-        /// What it called.
+        /// The tool calls.
         calls: Vec<ToolCall>,
     },
-    /// By a tool.
-    Result(ToolResult),
+    /// The result of a tool call.
+    ToolResult(ToolResult),
 }
 
-/// Returns `messages` as what was said.
+/// Converts `messages`.
 ///
 /// # Errors
 ///
-/// Returns an error if a file is attached that is no text.
-pub(in crate::local) fn said(messages: &[Message]) -> Result<Vec<Said>, ProviderError> {
-    let mut said = Vec::new();
+/// Returns an error if an attachment is not text.
+pub(in crate::local) fn convert(messages: &[Message]) -> Result<Vec<ChatMessage>, ProviderError> {
+    let mut converted = Vec::new();
     for message in messages {
         match message {
-            Message::User { parts } => said.push(Said::User(user_text(parts)?)),
-            Message::Assistant { parts } => said.push(answer(parts)),
+            Message::User { parts } => converted.push(ChatMessage::User(user_text(parts)?)),
+            Message::Assistant { parts } => converted.push(assistant_message(parts)),
             Message::Tool { results } => {
                 for result in results {
-                    said.push(Said::Result(inlined(result)?));
+                    converted.push(ChatMessage::ToolResult(with_inlined_attachments(result)?));
                 }
             }
         }
     }
-    Ok(said)
+    Ok(converted)
 }
 
-/// Returns the parts of a user's message, each on a line of its own.
+/// Joins the parts of a user message, one per line.
 fn user_text(parts: &[UserPart]) -> Result<String, ProviderError> {
     let texts = parts.iter().map(|part| match part {
         UserPart::Text { text } => Ok(text.clone()),
@@ -53,28 +53,29 @@ fn user_text(parts: &[UserPart]) -> Result<String, ProviderError> {
     Ok(texts.collect::<Result<Vec<_>, _>>()?.join("\n"))
 }
 
-/// Returns a file as text, which is all that the model reads.
+/// Returns an attachment as text.
 fn file_text(attachment: &Attachment) -> Result<String, ProviderError> {
     if !attachment.is_text() {
         let file = attachment.described();
-        let text = format!("the embedded model reads only text, not {file}; attach text or ask another model");
+        let text =
+            format!("the embedded model reads only text attachments, not {file}; attach text or use another model");
         return Err(fault::invalid(text));
     }
     attachment.inlined().map_err(fault::invalid)
 }
 
-/// Returns a tool's result with its files in its text.
-fn inlined(result: &ToolResult) -> Result<ToolResult, ProviderError> {
-    let mut inlined = ToolResult { attachments: Vec::new(), ..result.clone() };
+/// Returns a tool result with its attachments in its text.
+fn with_inlined_attachments(result: &ToolResult) -> Result<ToolResult, ProviderError> {
+    let mut with_inlined_attachments = ToolResult { attachments: Vec::new(), ..result.clone() };
     for attachment in &result.attachments {
-        inlined.content.push('\n');
-        inlined.content.push_str(&file_text(attachment)?);
+        with_inlined_attachments.content.push('\n');
+        with_inlined_attachments.content.push_str(&file_text(attachment)?);
     }
-    Ok(inlined)
+    Ok(with_inlined_attachments)
 }
 
-/// Returns what a model answered; the thoughts of another provider's are its own.
-fn answer(parts: &[ResponsePart]) -> Said {
+/// Converts an answer. Thinking signed by another provider is left out.
+fn assistant_message(parts: &[ResponsePart]) -> ChatMessage {
     let (mut thoughts, mut texts, mut calls) = (Vec::new(), Vec::new(), Vec::new());
     for part in parts {
         match part {
@@ -87,18 +88,18 @@ fn answer(parts: &[ResponsePart]) -> Said {
             | ResponsePart::Opaque(_) => {}
         }
     }
-    Said::Model { thought: thoughts.join("\n"), text: texts.join("\n"), calls }
+    ChatMessage::Assistant { thinking: thoughts.join("\n"), text: texts.join("\n"), calls }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Said, said};
+    use super::{ChatMessage, convert};
     use crate::attachment::Attachment;
     use crate::error::ErrorKind;
     use crate::message::{Message, ToolCall, ToolResult, UserPart};
 
     #[test]
-    fn a_file_of_text_stands_among_the_text() {
+    fn a_text_attachment_is_inlined() {
         let note = Attachment::new("text/plain", "Milk.").named("list.txt");
         let call = ToolCall::new("1", "read", "{}");
         let result = ToolResult::new(&call, "done").with_attachments([Attachment::new("application/json", "[1]")]);
@@ -107,21 +108,21 @@ mod tests {
             Message::Tool { results: vec![result] },
         ];
         let expected = [
-            Said::User("Sum up.\nFile `list.txt`:\nMilk.".to_owned()),
-            Said::Result(ToolResult::new(&call, "done\nFile of type `application/json`:\n[1]")),
+            ChatMessage::User("Sum up.\nFile `list.txt`:\nMilk.".to_owned()),
+            ChatMessage::ToolResult(ToolResult::new(&call, "done\nFile of type `application/json`:\n[1]")),
         ];
-        assert_eq!(said(&messages).expect("all is text"), expected);
+        assert_eq!(convert(&messages).expect("all attachments are text"), expected);
     }
 
     #[test]
-    fn a_file_of_another_type_is_refused_by_name() {
+    fn an_attachment_that_is_not_text_is_rejected_by_name() {
         let image = Attachment::new("image/png", "secret").named("a.png");
         let call = ToolCall::new("1", "draw", "{}");
         let result = ToolResult::new(&call, "done").with_attachments([image.clone()]);
         for message in
             [Message::User { parts: vec![UserPart::Attachment(image)] }, Message::Tool { results: vec![result] }]
         {
-            let error = said(&[message]).expect_err("it is no text");
+            let error = convert(&[message]).expect_err("the attachment is not text");
             assert_eq!(error.kind(), ErrorKind::InvalidRequest);
             assert!(error.to_string().contains("`a.png` of type `image/png`; attach text"), "{error}");
         }

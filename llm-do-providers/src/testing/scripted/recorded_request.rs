@@ -1,32 +1,32 @@
-//! A request, kept.
+//! Recorded requests.
 
 use crate::message::{Message, UserPart};
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::server_side::ServerSideTool;
 use crate::settings::Settings;
 
-/// A request as a [`ScriptedModel`](super::ScriptedModel) kept it: the fields of a [`Request`], but for its hint.
+/// A request recorded by a [`ScriptedModel`](super::ScriptedModel): the fields of a [`Request`] except its hint.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AskedRequest {
-    /// The instructions; empty, if there were none.
+    /// The instructions; empty if there were none.
     pub instructions: String,
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// The tools that were offered.
+    /// The tools that the model might call.
     pub tools: Vec<ToolSpec>,
-    /// The tools that the provider might run.
+    /// The server-side tools that the provider might run.
     pub server_side_tools: Vec<ServerSideTool>,
-    /// The schema that the answer was to follow.
+    /// The schema of the answer.
     pub output: Option<OutputSchema>,
-    /// Settings.
+    /// The settings.
     pub settings: Settings,
-    choice: Choice,
+    tool_choice: OwnedToolChoice,
 }
 
-/// A [`ToolChoice`] that borrows nothing.
+/// An owned [`ToolChoice`].
 #[derive(Clone, Debug, PartialEq)]
-enum Choice {
+enum OwnedToolChoice {
     Auto,
     Required,
     Tool(String),
@@ -42,33 +42,33 @@ impl AskedRequest {
             server_side_tools: request.server_side_tools.to_vec(),
             output: request.output.cloned(),
             settings: request.settings.clone(),
-            choice: match request.tool_choice {
-                ToolChoice::Auto => Choice::Auto,
-                ToolChoice::Required => Choice::Required,
-                ToolChoice::Tool(name) => Choice::Tool(name.to_owned()),
-                ToolChoice::None => Choice::None,
+            tool_choice: match request.tool_choice {
+                ToolChoice::Auto => OwnedToolChoice::Auto,
+                ToolChoice::Required => OwnedToolChoice::Required,
+                ToolChoice::Tool(name) => OwnedToolChoice::Tool(name.to_owned()),
+                ToolChoice::None => OwnedToolChoice::None,
             },
         }
     }
 
-    /// Returns whether it might, must or must not call a tool.
+    /// Returns whether the model might, must or must not call a tool.
     #[must_use]
     pub fn tool_choice(&self) -> ToolChoice<'_> {
-        match &self.choice {
-            Choice::Auto => ToolChoice::Auto,
-            Choice::Required => ToolChoice::Required,
-            Choice::Tool(name) => ToolChoice::Tool(name),
-            Choice::None => ToolChoice::None,
+        match &self.tool_choice {
+            OwnedToolChoice::Auto => ToolChoice::Auto,
+            OwnedToolChoice::Required => ToolChoice::Required,
+            OwnedToolChoice::Tool(name) => ToolChoice::Tool(name),
+            OwnedToolChoice::None => ToolChoice::None,
         }
     }
 
-    /// Returns the names of the tools that were offered.
+    /// Returns the names of [`tools`](Self::tools).
     #[must_use]
     pub fn tool_names(&self) -> Vec<&str> {
         self.tools.iter().map(|tool| &*tool.name).collect()
     }
 
-    /// Returns what it said last: the texts of the last message, or the results of tools in it, a line for each.
+    /// Returns the text of the last message: its text parts or tool results, one per line.
     #[must_use]
     pub fn last_text(&self) -> String {
         let lines: Vec<&str> = match self.messages.last() {

@@ -1,4 +1,5 @@
-//! Which files are read from JSON, or written to it, while something runs: for who must know of files inside of values.
+//! Collects the files that are serialized or deserialized while a function runs: for callers that need the files
+//! inside values.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -6,21 +7,21 @@ use std::path::{Path, PathBuf};
 use super::Attachment;
 
 thread_local! {
-    /// What was found so far, during a search.
+    /// The files found so far in the current search.
     static FOUND: RefCell<Option<Vec<FoundFile>>> = const { RefCell::new(None) };
 }
 
-/// A file that was read or written. Not public API. Used by `llm-do`.
+/// A file that was serialized or deserialized. Not public API. Used by `llm-do`.
 #[doc(hidden)]
 #[derive(Clone, Debug)]
 pub enum FoundFile {
-    /// The path of one.
+    /// A path.
     Path(PathBuf),
-    /// One with its bytes.
+    /// A file with its bytes.
     Data(Attachment),
 }
 
-/// Runs `run`, and returns the files that this thread read or wrote meanwhile, in order.
+/// Runs `run`, and returns the files that this thread serialized or deserialized meanwhile, in order.
 ///
 /// Not public API. Used by `llm-do`.
 #[doc(hidden)]
@@ -30,13 +31,13 @@ pub fn find_files<T>(run: impl FnOnce() -> T) -> (T, Vec<FoundFile>) {
     (result, search.found())
 }
 
-/// Notes a file that is known by its path. Not public API. Used by `llm-do`.
+/// Records a file by its path. Not public API. Used by `llm-do`.
 #[doc(hidden)]
 pub fn found_path(path: &Path) {
     found(|| FoundFile::Path(path.to_owned()));
 }
 
-/// Adds a file to the search in progress, if there is one.
+/// Adds a file to the current search, if there is one.
 pub(super) fn found(file: impl FnOnce() -> FoundFile) {
     FOUND.with_borrow_mut(|found| {
         if let Some(found) = found {
@@ -45,7 +46,7 @@ pub(super) fn found(file: impl FnOnce() -> FoundFile) {
     });
 }
 
-/// A search under way; one inside of another is a part of it.
+/// A running search; a nested one shares the list of the outer one.
 struct Search {
     start: usize,
     is_outermost: bool,

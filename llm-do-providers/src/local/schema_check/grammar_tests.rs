@@ -1,4 +1,4 @@
-//! What the library's grammars make of the schemas of many kinds of values, held against JSON Schema.
+//! Compares the grammars of llguidance with JSON Schema validation over many schemas and values.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use toktrie::ApproximateTokEnv;
 
-use crate::local::schema::{bounded, decoded_in};
+use crate::local::schema::{bounded, decode_references};
 
 /// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
@@ -22,7 +22,7 @@ static VALUES: LazyLock<Vec<(&str, Value)>> = LazyLock::new(|| {
     values.collect()
 });
 
-/// What the grammar of a schema takes, a byte at a time.
+/// The grammar of a schema, with one token per byte.
 struct Grammar(Matcher);
 
 impl Grammar {
@@ -34,52 +34,53 @@ impl Grammar {
         Self(Matcher::new(factory.create_parser(TopLevelGrammar::from_json_schema(schema))))
     }
 
-    fn takes(&mut self, value: &Value) -> bool {
+    fn accepts(&mut self, value: &Value) -> bool {
         let bytes: Vec<u32> = value.to_string().bytes().map(u32::from).collect();
-        let taken = self.0.try_consume_tokens(&bytes).expect("the grammar is sound");
-        let is_whole = taken == bytes.len() && self.0.is_accepting().expect("the grammar is sound");
-        self.0.reset().expect("the grammar is sound");
+        let accepted = self.0.try_consume_tokens(&bytes).expect("the grammar is valid");
+        let is_whole = accepted == bytes.len() && self.0.is_accepting().expect("the grammar is valid");
+        self.0.reset().expect("the grammar is valid");
         is_whole
     }
 }
 
-/// The types whose values serde writes in ways that no grammar takes: with their fields in another order than that of the
-/// schema, or as more of a format than the library knows of it.
-const REFUSED: [&str; 6] = ["a_map_by_enum", "an_ipv6", "a_url", "a_jiff_duration", "tagged", "twice_tagged"];
+/// The types whose values serde writes in forms that the grammar rejects: with fields in another order than the
+/// schema, or with more of a format than llguidance supports.
+const REJECTED: [&str; 6] = ["a_map_by_enum", "an_ipv6", "a_url", "a_jiff_duration", "tagged", "twice_tagged"];
 
 #[test]
-fn a_grammar_takes_what_its_schema_does_and_no_more_but_what_is_let_pass() {
-    let mut refused = Vec::new();
+fn a_grammar_accepts_what_its_schema_accepts_except_for_ignored_keywords() {
+    let mut rejected = Vec::new();
     for case in all() {
-        let mut grammar = Grammar::new(&decoded_in(&case.schema));
+        let mut grammar = Grammar::new(&decode_references(&case.schema));
         let validator = jsonschema::draft202012::new(&case.schema).expect("a schema");
         let warnings = grammar.0.grammar_warnings();
         for (name, value) in VALUES.iter() {
-            let (taken, valid) = (grammar.takes(value), validator.is_valid(value));
-            assert!(valid || !taken || !warnings.is_empty(), "`{}` takes {value}\n{:#}", case.name, case.schema);
-            if *name == case.name && !taken && !refused.contains(name) {
-                refused.push(name);
+            let (accepted, valid) = (grammar.accepts(value), validator.is_valid(value));
+            assert!(valid || !accepted || !warnings.is_empty(), "`{}` accepts {value}\n{:#}", case.name, case.schema);
+            if *name == case.name && !accepted && !rejected.contains(name) {
+                rejected.push(name);
             }
         }
     }
-    assert_eq!(refused, REFUSED);
+    assert_eq!(rejected, REJECTED);
 }
 
-/// Whether a value is within the bounds that schemas get which have none.
-fn is_modest(value: &Value) -> bool {
+/// Returns whether a value is within the default limits.
+fn is_within_limits(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
         Value::Number(number) => number.is_f64() || number.as_i64().is_some_and(|number| number.abs() <= 2_000_000_000),
         Value::String(text) => {
             text.len() <= 60 && !text.starts_with(char::is_whitespace) && !text.contains(char::is_control)
         }
-        Value::Array(items) => items.len() <= 8 && items.iter().all(is_modest),
-        Value::Object(fields) => fields.len() <= 8 && fields.values().all(is_modest),
+        Value::Array(items) => items.len() <= 8 && items.iter().all(is_within_limits),
+        Value::Object(fields) => fields.len() <= 8 && fields.values().all(is_within_limits),
     }
 }
 
-/// The types of whose values none by chance is modest: few integers of 64 bits fit 32, and few lists have 8 items at most.
-const IMMODEST: [&str; 10] = [
+/// The types without a random value within the limits: few 64-bit integers fit 32 bits, and few lists have at most 8
+/// items.
+const WITHOUT_LIMITED: [&str; 10] = [
     "a_u64",
     "a_u128",
     "a_usize",
@@ -93,41 +94,50 @@ const IMMODEST: [&str; 10] = [
 ];
 
 #[test]
-fn a_bounded_grammar_takes_every_modest_value_and_none_that_its_schema_does_not() {
-    let (mut runner, mut refused, mut immodest) = (TestRunner::deterministic(), Vec::new(), Vec::new());
+fn a_bounded_grammar_accepts_exactly_the_valid_values_within_the_limits() {
+    let (mut runner, mut rejected, mut without_limited) = (TestRunner::deterministic(), Vec::new(), Vec::new());
     for case in all() {
         let mut grammar = Grammar::new(&bounded(&case.schema));
         let mut any = || case.values.new_tree(&mut runner).expect("a value").current();
-        let modest: Vec<_> = (0..60).map(|_| any()).filter(is_modest).take(8).collect();
-        if modest.is_empty() {
-            immodest.push(case.name);
+        let limited: Vec<_> = (0..60).map(|_| any()).filter(is_within_limits).take(8).collect();
+        if limited.is_empty() {
+            without_limited.push(case.name);
         }
-        if !modest.iter().all(|value| grammar.takes(value)) {
-            refused.push(case.name);
+        if !limited.iter().all(|value| grammar.accepts(value)) {
+            rejected.push(case.name);
         }
         let validator = jsonschema::draft202012::new(&case.schema).expect("a schema");
         let warnings = grammar.0.grammar_warnings();
         for (_, value) in VALUES.iter().filter(|(_, value)| !validator.is_valid(value)) {
-            assert!(!grammar.takes(value) || !warnings.is_empty(), "`{}` takes {value}\n{:#}", case.name, case.schema);
+            assert!(
+                !grammar.accepts(value) || !warnings.is_empty(),
+                "`{}` accepts {value}\n{:#}",
+                case.name,
+                case.schema
+            );
         }
     }
-    // With the tag before what it refers to, as it is here, what is flattened has the order of serde.
-    let in_other_words: Vec<_> = REFUSED.into_iter().filter(|name| !name.ends_with("tagged")).collect();
-    assert_eq!((refused, immodest), (in_other_words, IMMODEST.to_vec()));
+    // Bounding inlines the reference after the tag, which is the field order of serde.
+    let still_rejected: Vec<_> = REJECTED.into_iter().filter(|name| !name.ends_with("tagged")).collect();
+    assert_eq!((rejected, without_limited), (still_rejected, WITHOUT_LIMITED.to_vec()));
 }
 
-/// Whether the grammar of `schema` takes each of `values`, and none of `others`.
+/// Asserts that the grammar of `schema` accepts all of `values` and none of `others`.
 #[track_caller]
 fn assert_bounded(schema: &Value, values: &[Value], others: &[Value]) {
     let mut grammar = Grammar::new(&bounded(schema));
-    let mut wrong = |value: &&Value, wanted| grammar.takes(value) != wanted;
-    let missed: Vec<_> = values.iter().filter(|value| wrong(value, true)).collect();
-    let taken: Vec<_> = others.iter().filter(|value| wrong(value, false)).collect();
-    assert!(missed.is_empty() && taken.is_empty(), "refuses {missed:?}, takes {taken:?}\n{:#}", bounded(schema));
+    let mut wrong = |value: &&Value, wanted| grammar.accepts(value) != wanted;
+    let rejected: Vec<_> = values.iter().filter(|value| wrong(value, true)).collect();
+    let accepted: Vec<_> = others.iter().filter(|value| wrong(value, false)).collect();
+    assert!(
+        rejected.is_empty() && accepted.is_empty(),
+        "rejects {rejected:?}, accepts {accepted:?}\n{:#}",
+        bounded(schema)
+    );
 }
 
 #[test]
-fn a_variant_that_refers_to_a_struct_has_its_tag_and_the_fields_and_no_more() {
+fn a_tagged_variant_with_a_reference_has_its_tag_and_fields_only() {
     let schema = json!({
         "oneOf": [
             {"type": "object", "properties": {"kind": {"const": "wait"}}, "required": ["kind"]},
@@ -144,7 +154,7 @@ fn a_variant_that_refers_to_a_struct_has_its_tag_and_the_fields_and_no_more() {
 }
 
 #[test]
-fn what_several_schemas_say_of_one_object_is_all_it_has() {
+fn an_object_with_several_schemas_has_the_properties_of_all_of_them() {
     let schema = json!({
         "allOf": [{"$ref": "#/$defs/A"}, {"$ref": "#/$defs/B"}],
         "$defs": {
@@ -167,19 +177,19 @@ fn what_several_schemas_say_of_one_object_is_all_it_has() {
 }
 
 #[test]
-fn references_that_multiply_and_those_that_have_no_end_are_bounded_in_time() {
-    let definition = |place: usize| {
-        let next = json!({"$ref": format!("#/$defs/{}", place + 1), "minProperties": 1});
+fn multiplying_and_recursive_references_are_bounded_quickly() {
+    let definition = |index: usize| {
+        let next = json!({"$ref": format!("#/$defs/{}", index + 1), "minProperties": 1});
         json!({"type": "object", "properties": {"a": next, "b": next}})
     };
-    let mut definitions: serde_json::Map<_, _> = (0..40).map(|place| (place.to_string(), definition(place))).collect();
+    let mut definitions: serde_json::Map<_, _> = (0..40).map(|index| (index.to_string(), definition(index))).collect();
     definitions.insert("40".into(), json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/0"}}}));
     bounded(&json!({"$ref": "#/$defs/0", "minProperties": 1, "$defs": definitions}));
     bounded(&json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}], "type": "object", "properties": {"a": {}}}));
 }
 
 #[test]
-fn a_value_of_any_kind_may_be_a_list_an_object_or_a_fraction() {
+fn a_value_of_any_type_may_be_an_array_an_object_or_a_number() {
     let values = [json!(null), json!("text"), json!(0.5), json!([1, "a", [true]]), json!({"a": {"b": 1.5}, "c": []})];
     assert_bounded(&json!({}), &values, &[json!([[[[]]]]), json!([1, 2, 3, 4, 5])]);
     let schema = json!({"type": "object", "properties": {"anything": true}, "required": ["anything"]});
@@ -189,7 +199,7 @@ fn a_value_of_any_kind_may_be_a_list_an_object_or_a_fraction() {
 }
 
 #[test]
-fn a_schema_without_a_type_has_those_that_its_keywords_speak_of() {
+fn a_schema_without_a_type_gets_the_types_of_its_keywords() {
     let pair = json!({"prefixItems": [{"type": "string"}, {"type": "boolean"}], "minItems": 2});
     assert_bounded(&pair, &[json!(["a", true])], &[json!(["a"]), json!(["a", true, 1]), json!("a"), json!({})]);
     let map = json!({"additionalProperties": {"type": "boolean"}});
@@ -199,7 +209,7 @@ fn a_schema_without_a_type_has_those_that_its_keywords_speak_of() {
 }
 
 #[test]
-fn an_alternative_may_do_no_more_than_require() {
+fn an_alternative_may_only_require_properties() {
     let alternatives = json!([{"required": ["a"]}, {"required": ["b"]}]);
     let named = json!({
         "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}, "anyOf": alternatives,
@@ -215,14 +225,14 @@ fn an_alternative_may_do_no_more_than_require() {
 }
 
 #[test]
-fn what_is_listed_beside_a_type_is_not_cut_to_its_bounds() {
+fn listed_values_are_not_limited_by_a_sibling_type() {
     let long = "x".repeat(300);
     let schema = json!({"type": "string", "oneOf": [{"const": " a"}, {"const": long}]});
     assert_bounded(&schema, &[json!(" a"), json!(long)], &[json!("b")]);
 }
 
 #[test]
-fn an_address_may_be_as_long_as_any_text_and_a_text_may_be_white_space() {
+fn a_uri_may_be_as_long_as_any_string_and_a_string_may_be_white_space() {
     let address = json!(format!("https://example.org/{}", "x".repeat(100)));
     assert_bounded(&json!({"type": "string", "format": "uri"}), &[address], &[]);
     let spaces = ["", " ", "\n", "\r\n", "\t", "    "].map(Value::from);
