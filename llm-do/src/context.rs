@@ -84,7 +84,7 @@ impl<S> CallContext<S> {
         S: Declares<T>,
     {
         Box::pin(async move {
-            let arguments = to_arguments(&call)?;
+            let arguments = to_arguments(call)?;
             self.scope.host.refuse_unwritten(T::NAME)?;
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })

@@ -104,6 +104,7 @@ mod history;
 mod instance;
 mod journal;
 mod model_choice;
+mod nesting;
 mod open_file;
 pub mod prelude;
 mod printable;

@@ -21,6 +21,7 @@ pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::worker_output::WorkerOutput;
 use crate::argument::{self, Arguments};
 use crate::error::{CallError, Fault};
+use crate::nesting;
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///
@@ -50,8 +51,13 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 pub trait TakesHistory {}
 
 /// Writes a typed call's arguments as JSON.
-pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
-    argument::write(call).map_err(|fault| CallError::invalid(T::NAME, fault))
+pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
+    argument::write(&call).map_err(|fault| {
+        if fault.is_of_depth() {
+            nesting::discard(call);
+        }
+        CallError::invalid(T::NAME, fault)
+    })
 }
 
 /// Reads a call's result as the type that the tool yields.

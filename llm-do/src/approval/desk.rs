@@ -14,6 +14,7 @@ use super::memory::{EqualCall, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
 use crate::event::{ApprovalScope, Judge};
+use crate::nesting;
 
 /// How often an approver may give arguments that do not fit, before one that never looks at the problem is stopped.
 const MAX_EDITS: u32 = 10;
@@ -183,7 +184,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, Judge::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, Judge::Policy),
-            Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
+            Ok(Decision::ApprovedWith { arguments }) => match shallow(arguments).and_then(check) {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
@@ -195,6 +196,11 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
     }
     let reason = format!("the approver gave arguments {MAX_EDITS} times, and none of them would do");
     Answer::denied(reason, Judge::Approver)
+}
+
+/// Refuses arguments that are nested too deep.
+fn shallow(arguments: Value) -> Result<Value, String> {
+    nesting::shallow(arguments).map_err(|fault| fault.to_string())
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

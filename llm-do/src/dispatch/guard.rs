@@ -10,7 +10,7 @@ use super::record::place;
 use crate::context::CallContext;
 use crate::error::CallError;
 use crate::event::{Caller, Hook};
-use crate::guard::{GuardedCall, Guards, Refusal};
+use crate::guard::{GuardedCall, Guards};
 use crate::registry::{Prepared, Registered};
 use crate::tool::ToolReturn;
 
@@ -38,8 +38,7 @@ impl Run {
                     other => other.to_string(),
                 };
                 // The guard's fault, and not that of who gave the arguments.
-                let reason = format!("the arguments do not fit any more, as it changed them: {reason}");
-                guard.refused(ctx, Hook::BeforeCall, Refusal::tell(reason))
+                guard.unfit(ctx, &reason)
             })?;
             guard.changed(ctx, Hook::BeforeCall);
         }

@@ -17,20 +17,11 @@ use crate::error::{BoxError, CallError};
 use crate::event::{Caller, Event, EventKind, Kind};
 use crate::instance::Closings;
 use crate::journal::Journal;
-use crate::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
+use crate::nesting::shallow;
 use crate::subtask::SubtaskRequest;
 use crate::tool::{Effect, ToolReturn};
 use crate::user_input::InputHandler;
 use crate::worker_spec::WorkerSpec;
-
-/// Refuses arguments that cannot be cloned, written and dropped by recursion.
-pub(crate) fn shallow(arguments: Value) -> Result<Value, String> {
-    if is_shallow(&arguments, MAX_VALUE_DEPTH) {
-        return Ok(arguments);
-    }
-    dismantle(arguments);
-    Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels; make them flatter"))
-}
 
 impl Host for Run {
     fn call<'a>(
@@ -40,7 +31,7 @@ impl Host for Run {
         arguments: Given,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        let arguments = arguments.and_then(shallow);
+        let arguments = arguments.and_then(|arguments| shallow(arguments).map_err(|fault| fault.to_string()));
         let found = self.callee(&caller, whom, by);
         let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);

@@ -16,10 +16,13 @@ use crate::tool::ToolReturn;
 impl Run {
     /// Gives a task to the best of the workers that the caller may call.
     pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
+        let no_worker = |message: String| CallError::NoWorker { tool: caller.name().to_owned(), message };
+        if let Some(fault) = request.fault() {
+            return Err(no_worker(fault.to_owned()));
+        }
         let workers = self.workers(caller);
         let taking: Vec<_> = workers.iter().filter_map(|worker| Some((worker, arguments(worker, &request)?))).collect();
         let points: Vec<_> = taking.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
-        let no_worker = |message| CallError::NoWorker { tool: caller.name().to_owned(), message };
         let worker = best(&points).map_err(no_worker)?.to_owned();
         caller.emit(|| EventKind::Subtask {
             description: request.description().to_owned(),

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::context::CallContext;
 use crate::event::{Caller, Kind};
+use crate::schema::dismantle;
 use crate::tool::Effect;
 use crate::usage::RunUsage;
 
@@ -86,11 +87,18 @@ impl<'a> GuardedCall<'a> {
         self.call
     }
 
-    /// Returns the arguments if they were copied.
-    pub(super) fn into_copied(self) -> Option<Value> {
-        match self.arguments {
+    /// Takes the arguments if they were copied.
+    pub(super) fn take_copied(&mut self) -> Option<Value> {
+        match std::mem::replace(&mut self.arguments, Cow::Borrowed(&Value::Null)) {
             Cow::Owned(arguments) => Some(arguments),
             Cow::Borrowed(_) => None,
         }
+    }
+}
+
+impl Drop for GuardedCall<'_> {
+    fn drop(&mut self) {
+        // A guard may have put in what is nested deeper than a stack holds.
+        self.take_copied().into_iter().for_each(dismantle);
     }
 }

@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::Runtime;
 use crate::context::CallContext;
-use crate::dispatch::{Root, RunSettings, fresh_id, shallow};
+use crate::dispatch::{Root, RunSettings, fresh_id};
 use crate::error::CallError;
 use crate::event::Kind;
 use crate::history::{Conversation, History};
+use crate::nesting;
 use crate::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, to_arguments};
 use crate::toolset::Anything;
 use crate::usage::{RunUsage, UsageTree};
@@ -56,19 +57,19 @@ impl Runtime {
     /// # Ok(())
     /// # }
     /// ```
-    #[expect(clippy::needless_pass_by_value, reason = "a call is made once, as it is given to `run`")]
     pub fn start<T>(&self, call: T) -> Start<T::Output, T>
     where
         T: Tool<Output: FromReturn>,
     {
-        let written = self.plane.registry.get(T::NAME).map_or(Ok(()), |tool| tool.refuse_unwritten());
-        self.begin(T::NAME, written.and_then(|()| to_arguments(&call)), from_result::<T>)
+        let refused = || self.plane.registry.get(T::NAME).map_or(Ok(()), |tool| tool.refuse_unwritten());
+        let arguments = to_arguments(call).and_then(|arguments| refused().map(|()| arguments));
+        self.begin(T::NAME, arguments, from_result::<T>)
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
     /// once.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
-        let arguments = shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
         self.begin(name, arguments, |returned| Ok(returned.value))
     }
 
