@@ -34,7 +34,7 @@ use crate::error::CallError;
 use crate::event::{Caller, EventKind};
 use crate::instance::Closings;
 use crate::prompt::Attached;
-use crate::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
+use crate::tool::{FromReturn, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
 use crate::toolset::{Anything, Declares};
 
 /// The context of one call: how tools, workers and entries call others.
@@ -85,7 +85,9 @@ impl<S> CallContext<S> {
     {
         Box::pin(async move {
             let arguments = to_arguments(call)?;
-            self.scope.host.refuse_unwritten(T::NAME)?;
+            if self.scope.host.may_skip_fields(T::NAME)? {
+                refuse_lost::<T>(&arguments)?;
+            }
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })
     }

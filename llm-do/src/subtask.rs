@@ -72,17 +72,14 @@ impl SubtaskRequest {
         &self.description
     }
 
-    /// Returns the arguments for a worker: the inputs if it takes them, or else one prompt of all.
-    pub(crate) fn arguments(&self, takes: impl Fn(&Value) -> bool) -> Option<Value> {
+    /// Returns the arguments for a worker: the inputs, for one that takes them, or else one prompt of all.
+    pub(crate) fn forms(&self) -> [Value; 2] {
         let inputs = Value::Object(self.inputs.clone());
-        if takes(&inputs) {
-            return Some(inputs);
-        }
         let mut input = self.description.clone();
         if !self.inputs.is_empty() {
             input = format!("{input}\n\n{inputs:#}");
         }
-        Some(serde_json::json!({ "input": input })).filter(takes)
+        [inputs, serde_json::json!({ "input": input })]
     }
 }
 

@@ -60,6 +60,20 @@ pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
     })
 }
 
+/// Refuses a typed call whose arguments are not read as the value that was written.
+pub(crate) fn refuse_lost<T: Tool>(arguments: &Value) -> Result<(), CallError> {
+    // What cannot be read is refused where it is decoded.
+    let Ok((read, _)) = argument::read::<T>(arguments.clone()) else { return Ok(()) };
+    let again = argument::write(&read).map_err(|fault| CallError::invalid(T::NAME, fault))?;
+    argument::lost(arguments, &again).map_or(Ok(()), |field| {
+        let fault = format!(
+            "`{field}` is not read as it was written, so that a typed call would run with another value; let the value that \
+             `skip_serializing_if` skips be the `default`, or call by name with JSON"
+        );
+        Err(CallError::invalid(T::NAME, fault))
+    })
+}
+
 /// Reads a call's result as the type that the tool yields.
 pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> Result<T::Output, CallError> {
     T::Output::from_return(returned)

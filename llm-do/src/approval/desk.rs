@@ -20,7 +20,7 @@ use crate::nesting;
 const MAX_EDITS: u32 = 10;
 
 /// Checks the arguments that an approver gives, and returns them as they would run, defaults filled in.
-pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync>;
+pub(super) type Check = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
@@ -184,7 +184,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, Judge::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, Judge::Policy),
-            Ok(Decision::ApprovedWith { arguments }) => match shallow(arguments).and_then(check) {
+            Ok(Decision::ApprovedWith { arguments }) => match checked(arguments, check).await {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
@@ -198,9 +198,9 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
     Answer::denied(reason, Judge::Approver)
 }
 
-/// Refuses arguments that are nested too deep.
-fn shallow(arguments: Value) -> Result<Value, String> {
-    nesting::shallow(arguments).map_err(|fault| fault.to_string())
+/// Returns the approver's own arguments as they would run.
+async fn checked(arguments: Value, check: &Check) -> Result<Value, String> {
+    check(nesting::shallow(arguments).map_err(|fault| fault.to_string())?).await
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

@@ -191,6 +191,10 @@ pub trait Described {
     #[doc(hidden)]
     fn is_prompt(&self) -> bool;
 
+    /// Returns whether its fields stand in its place.
+    #[doc(hidden)]
+    fn is_flattened(&self) -> bool;
+
     /// Reads and writes the default and the example.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
@@ -208,6 +212,10 @@ impl<T> Described for Parameter<T> {
 
     fn is_prompt(&self) -> bool {
         (self.is_prompt)()
+    }
+
+    fn is_flattened(&self) -> bool {
+        self.is_flat
     }
 
     fn samples(&self) -> Vec<Sample> {

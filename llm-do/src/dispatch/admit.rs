@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::approve::RecordedCall;
-use super::perform::decode;
+use super::perform::{decode, decode_apart};
 use super::record::{place, result_step};
 use crate::context::{CallContext, CallFrame, Deadline, Given};
 use crate::declared::Callee;
@@ -16,6 +16,7 @@ use crate::error::CallError;
 use crate::event::{Caller, Kind};
 use crate::journal::Visit;
 use crate::registry::{Prepared, Registered};
+use crate::tool::ToolReturn;
 use crate::usage::Limits;
 
 /// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
@@ -46,6 +47,19 @@ impl<'a> Proposed<'a> {
 }
 
 impl Run {
+    /// Makes a call whose arguments take long to check.
+    pub(super) async fn decode_and_make(
+        &self,
+        ctx: CallContext,
+        tool: Found<'_>,
+        arguments: Value,
+    ) -> Result<ToolReturn, CallError> {
+        match decode_apart(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
+            Ok(prepared) => self.make(ctx, Proposed { tool, prepared }).await,
+            Err(error) => self.refuse(ctx, error).await,
+        }
+    }
+
     /// Finds what the caller may call. A model is not told of what it may not.
     pub(super) fn find(
         &self,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Run;
-use super::perform::decode;
+use super::perform::decode_apart;
 use super::record::place;
 use crate::context::CallContext;
 use crate::error::CallError;
@@ -27,22 +27,33 @@ impl Run {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
             place(ctx, tool, &prepared)?;
         }
+        self.show(guards, ctx, tool, &mut prepared).await?;
+        Ok(prepared)
+    }
+
+    /// Shows the arguments of a call to the guards, who may change them; returns whether one did.
+    pub(super) async fn show(
+        &self,
+        guards: &Guards,
+        ctx: &CallContext,
+        tool: &Registered,
+        prepared: &mut Prepared,
+    ) -> Result<bool, CallError> {
+        let mut is_changed = false;
         let invalid = |fault| CallError::invalid(tool.name(), fault);
         for guard in guards.iter() {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
-            prepared = decode(tool, Ok(changed), true).map_err(|error| {
-                let reason = match error {
-                    CallError::InvalidArguments { message, .. } => message.to_string(),
-                    other => other.to_string(),
-                };
+            *prepared = decode_apart(ctx, tool, changed, true).await.map_err(|error| match error {
                 // The guard's fault, and not that of who gave the arguments.
-                guard.unfit(ctx, &reason)
+                CallError::InvalidArguments { message, .. } => guard.unfit(ctx, &message),
+                stopped => stopped,
             })?;
             guard.changed(ctx, Hook::BeforeCall);
+            is_changed = true;
         }
-        Ok(prepared)
+        Ok(is_changed)
     }
 }
 

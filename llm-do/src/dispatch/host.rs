@@ -35,14 +35,20 @@ impl Host for Run {
         let found = self.callee(&caller, whom, by);
         let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);
-        match found.and_then(|tool| Proposed::new(self, tool, arguments)) {
+        let proposed = match (found, arguments) {
+            (Ok(tool), Ok(arguments)) if tool.is_checked_slowly(&arguments) => {
+                return Box::pin(self.decode_and_make(ctx, tool, arguments));
+            }
+            (found, arguments) => found.and_then(|tool| Proposed::new(self, tool, arguments)),
+        };
+        match proposed {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
     }
 
-    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError> {
-        self.plane.registry.get(tool).map_or(Ok(()), |tool| tool.refuse_unwritten())
+    fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
+        self.plane.registry.get(tool).map_or(Ok(false), |tool| tool.may_skip_fields())
     }
 
     fn is_observed(&self) -> bool {

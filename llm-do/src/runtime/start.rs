@@ -17,7 +17,7 @@ use crate::error::CallError;
 use crate::event::Kind;
 use crate::history::{Conversation, History};
 use crate::nesting;
-use crate::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, to_arguments};
+use crate::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
 use crate::toolset::Anything;
 use crate::usage::{RunUsage, UsageTree};
 
@@ -61,9 +61,7 @@ impl Runtime {
     where
         T: Tool<Output: FromReturn>,
     {
-        let refused = || self.plane.registry.get(T::NAME).map_or(Ok(()), |tool| tool.refuse_unwritten());
-        let arguments = to_arguments(call).and_then(|arguments| refused().map(|()| arguments));
-        self.begin(T::NAME, arguments, from_result::<T>)
+        self.begin(T::NAME, self.written(call), from_result::<T>)
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
@@ -71,6 +69,15 @@ impl Runtime {
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
         let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
         self.begin(name, arguments, |returned| Ok(returned.value))
+    }
+
+    /// Writes the arguments of a typed call, unless they would be read as others.
+    fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
+        let arguments = to_arguments(call)?;
+        if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {
+            refuse_lost::<T>(&arguments)?;
+        }
+        Ok(arguments)
     }
 
     fn begin<T, C>(
