@@ -90,9 +90,8 @@ mod tests {
 
     #[test]
     fn values_within_the_limit_are_written_as_serde_json_writes_them() {
-        let variants = Variant::Struct {
-            inner: Box::new(Variant::Tuple(1, Box::new(Variant::Newtype(Box::new(Variant::Unit))))),
-        };
+        let variants =
+            Variant::Struct { inner: Box::new(Variant::Tuple(1, Box::new(Variant::Newtype(Box::new(Variant::Unit))))) };
         assert_eq!(to_value(&variants).unwrap(), serde_json::to_value(&variants).unwrap());
         let map = BTreeMap::from([(1_u8, (Some('x'), 1.5_f32)), (2, (None, 0.0))]);
         assert_eq!(to_value(&map).unwrap(), serde_json::to_value(&map).unwrap());

@@ -7,6 +7,7 @@ use llm_do::{
     ApprovalMode, ApprovalRequest, Approver, Decision, FunctionGuard, MemoryJournal, Refusal, Response, ResponsePart,
     RuntimeBuilder, SubtaskRequest, Usage, Value, WorkerSpec, chain, json,
 };
+use serde_json::Map;
 
 const DEEP: usize = 100_000;
 
@@ -79,7 +80,7 @@ async fn effect_input(ctx: &CallContext, depth: usize) -> Result<Value> {
 #[entry]
 async fn agent(ctx: &CallContext, depth: usize) -> Result<Value> {
     let spec = WorkerSpec::new("sum", "Sum up.").input_schema(json!({ "type": "object" }));
-    Ok(ctx.llm_agent(spec).arguments(json!({ "value": nested(depth - 1) })).json().await?)
+    Ok(ctx.llm_agent(spec).arguments(Map::from_iter([("value".to_owned(), nested(depth))])).json().await?)
 }
 
 /// Gives a task with a deep value.
@@ -96,11 +97,11 @@ fn hand_over(depth: usize) -> ToolReturn {
 
 /// Sum up a value.
 #[worker(hints = ["sum"])]
-async fn summing(value: Value) -> Value;
+async fn summing(value: Value) -> String;
 
 fn builder() -> RuntimeBuilder {
     let answer = |_: llm_do::Request<'_>| {
-        let part = ResponsePart::Text { text: "\"done\"".to_owned() };
+        let part = ResponsePart::Text { text: "done".to_owned() };
         Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
     };
     Runtime::builder().force_model(FunctionModel::new(answer)).approval_mode(ApprovalMode::ApproveAll)

@@ -93,7 +93,9 @@ pub(crate) fn lost(before: &Value, after: &Value) -> Option<String> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
             let missing = |of: &Map<String, Value>, other: &Map<String, Value>| {
-                of.iter().find(|(name, value)| !value.is_null() && !other.contains_key(*name)).map(|(name, _)| name.clone())
+                of.iter()
+                    .find(|(name, value)| !value.is_null() && !other.contains_key(*name))
+                    .map(|(name, _)| name.clone())
             };
             match (missing(after, before), missing(before, after)) {
                 (Some(_), Some(_)) => None,

@@ -109,7 +109,8 @@ impl Run {
             let is_changed = self.show_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
             let Some(mut asked) = self.ruled_again(ctx, tool, prepared, is_changed)? else { return Ok(()) };
-            asked.request.problem = Some("guards changed the arguments that were given: these are what would run".into());
+            asked.request.problem =
+                Some("guards changed the arguments that were given: these are what would run".into());
             edited = self.answered(ctx, tool, prepared, *asked, Round { number, has_result }).await?;
         }
         let reason = format!("guards changed what the approver gave {MAX_ROUNDS} times");
@@ -178,18 +179,13 @@ impl Run {
         let step = ctx.frame().step.get().map(|step| approval_of(step, round));
         let fresh = |value| Came { value, is_replayed: false };
         let answer = async {
-            let Some(step) = step else { return Ok(fresh(question.answer().await)) };
+            let Some(step) = step else { return Ok(fresh(answer_to(question, round).await)) };
             let again = question.clone();
-            let question_request = Arc::clone(&question.request);
             let unrecorded = Arc::new(OnceLock::new());
             let (left, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.return_permission_errors;
             let asked = async move {
-                let mut answer = question.answer().await;
-                if round > 0 {
-                    // So that the last record tells what ran.
-                    answer.runs_with(&question_request);
-                }
+                let answer = answer_to(question, round).await;
                 if answer.by == Judge::Approver || (keeps_denials && !answer.is_approved()) {
                     return Ok(answer);
                 }
@@ -202,7 +198,7 @@ impl Run {
             };
             if came.is_replayed && !came.value.lasts() {
                 // What a mode or rule approved in an older journal.
-                return Ok(fresh(again.answer().await));
+                return Ok(fresh(answer_to(again, round).await));
             }
             Ok(came)
         };
@@ -226,6 +222,16 @@ fn permitted(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallErr
         Verdict::Denied(reason) => Err(CallError::Denied { tool: tool(), reason }),
         Verdict::Blocked(reason) => Err(CallError::Blocked { tool: tool(), reason }),
     }
+}
+
+/// Waits for the answer to a question; from the second about a call on, it names the arguments, so that the last tells what ran.
+async fn answer_to(question: Question, round: u32) -> Answer {
+    let request = Arc::clone(&question.request);
+    let mut answer = question.answer().await;
+    if round > 0 {
+        answer.runs_with(&request);
+    }
+    answer
 }
 
 /// Returns an answer as events tell it: an edit in the form that its types write, which may hide a secret.

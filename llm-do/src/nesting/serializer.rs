@@ -98,11 +98,7 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
         self.inner.serialize_some(&Part { value, depth })
     }
 
-    fn serialize_newtype_struct<T: Serialize + ?Sized>(
-        self,
-        name: &'static str,
-        value: &T,
-    ) -> Result<S::Ok, S::Error> {
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(self, name: &'static str, value: &T) -> Result<S::Ok, S::Error> {
         let depth = self.depth.inside(0)?;
         self.inner.serialize_newtype_struct(name, &Part { value, depth })
     }
@@ -128,11 +124,7 @@ impl<'a, S: Serializer> Serializer for Bounded<'a, S> {
         Ok(Bounded { inner: self.inner.serialize_tuple(length)?, depth })
     }
 
-    fn serialize_tuple_struct(
-        self,
-        name: &'static str,
-        length: usize,
-    ) -> Result<Self::SerializeTupleStruct, S::Error> {
+    fn serialize_tuple_struct(self, name: &'static str, length: usize) -> Result<Self::SerializeTupleStruct, S::Error> {
         let depth = self.depth.inside(1)?;
         Ok(Bounded { inner: self.inner.serialize_tuple_struct(name, length)?, depth })
     }

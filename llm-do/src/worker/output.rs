@@ -109,7 +109,10 @@ impl Output {
     pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
         let text = self.result_text(response)?;
         let output = self.clone();
-        Some(apart(move |_| Self { read: Some(Arc::new(Read { value: output.read_result(&text), text })), ..output }).await)
+        Some(
+            apart(move |_| Self { read: Some(Arc::new(Read { value: output.read_result(&text), text })), ..output })
+                .await,
+        )
     }
 
     /// Returns the text of the result, if to check it may take longer than an async thread may be held.

@@ -1,5 +1,7 @@
 //! What an approver puts in the place of the arguments is shown to guards, as the arguments were.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
 use llm_do::{
@@ -17,9 +19,9 @@ async fn writing(ctx: &CallContext<writing>) -> Result<String> {
 
 /// Writes a file, and fails the first time.
 #[entry(toolsets = [write])]
-async fn writing_twice(ctx: &CallContext<writing_twice>, fails: State<std::sync::atomic::AtomicBool>) -> Result<String> {
+async fn writing_twice(ctx: &CallContext<writing_twice>) -> Result<String> {
     let written = ctx.call(write { path: "a".into() }).await?;
-    if fails.swap(false, std::sync::atomic::Ordering::SeqCst) {
+    if ctx.state::<AtomicBool>().is_some_and(|fails| fails.swap(false, Ordering::SeqCst)) {
         return Err("later".into());
     }
     Ok(written)
@@ -61,10 +63,7 @@ fn small(seen: &Notes) -> FunctionGuard {
 }
 
 fn editing(path: &'static str, seen: &Notes, asked: &Notes) -> RuntimeBuilder {
-    Runtime::builder()
-        .approver(Puts { path, asked: asked.clone() })
-        .guard(small(seen))
-        .state(std::sync::atomic::AtomicBool::new(true))
+    Runtime::builder().approver(Puts { path, asked: asked.clone() }).guard(small(seen))
 }
 
 #[tokio::test]
@@ -91,7 +90,8 @@ async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
     assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
     let question = "b guards changed the arguments that were given: these are what would run";
     assert_eq!(asked.take(), ["a -", question]);
-    let decided = recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));
+    let decided =
+        recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));
     assert_eq!(decided.count(), 2);
 }
 
@@ -104,7 +104,9 @@ async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
         }
         Ok(())
     });
-    let approving = |request: ApprovalRequest| async move { Decision::approve_with(json!({ "path": format!("{}y", request.arguments["path"]) })) };
+    let approving = |request: ApprovalRequest| async move {
+        Decision::approve_with(json!({ "path": format!("{}y", request.arguments["path"]) }))
+    };
     let runtime = Runtime::builder().approve_with(approving).guard(guard).build().unwrap();
     let error = chain(&runtime.run(writing {}).await.unwrap_err());
     assert!(error.contains("guards changed what the approver gave 10 times"), "{error}");
@@ -113,9 +115,13 @@ async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
 #[tokio::test]
 async fn a_resumed_run_shows_a_recorded_edit_again_and_asks_nobody() {
     let (seen, asked) = (Notes::default(), Notes::default());
-    let runtime = editing("B", &seen, &asked).journal(MemoryJournal::new()).build().unwrap();
-    runtime.run(writing_twice {}).await.unwrap_err();
+    let journal = MemoryJournal::new();
+    let runtime = |fails| {
+        let builder = editing("B", &seen, &asked).journal(journal.clone());
+        builder.state(AtomicBool::new(fails)).build().unwrap()
+    };
+    runtime(true).run(writing_twice {}).await.unwrap_err();
     assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 2));
-    assert_eq!(runtime.run(writing_twice {}).await.unwrap(), "wrote b");
+    assert_eq!(runtime(false).run(writing_twice {}).await.unwrap(), "wrote b");
     assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 0));
 }
