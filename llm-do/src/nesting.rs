@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use self::serializer::{Bounded, Depth};
-use crate::error::Fault;
-use crate::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
+use crate::base::error::Fault;
+use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
 /// Writes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
