@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
 pub use self::fields::Fields;
-pub(crate) use self::given::{complete, is_told};
+pub(crate) use self::given::{complete, is_told, lost, masked};
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
@@ -69,6 +69,11 @@ pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
 /// Returns whether the one argument is a prompt.
 pub(crate) fn is_prompt<T: Arguments>() -> bool {
     T::PARAMETERS.iter().any(|parameter| parameter.is_prompt())
+}
+
+/// Returns whether the fields of an argument stand among the arguments.
+pub(crate) fn is_flattened<T: Arguments>() -> bool {
+    T::PARAMETERS.iter().any(|parameter| parameter.is_flattened())
 }
 
 /// Lists what makes the arguments none that a model could give.

@@ -21,6 +21,7 @@ pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};
+use crate::nesting;
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///
@@ -50,8 +51,27 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 pub trait TakesHistory {}
 
 /// Writes a typed call's arguments as JSON.
-pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
-    argument::write(call).map_err(|fault| CallError::invalid(T::NAME, fault))
+pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
+    argument::write(&call).map_err(|fault| {
+        if fault.is_of_depth() {
+            nesting::discard(call);
+        }
+        CallError::invalid(T::NAME, fault)
+    })
+}
+
+/// Refuses a typed call whose arguments are not read as the value that was written.
+pub(crate) fn refuse_lost<T: Tool>(arguments: &Value) -> Result<(), CallError> {
+    // What cannot be read is refused where it is decoded.
+    let Ok((read, _)) = argument::read::<T>(arguments.clone()) else { return Ok(()) };
+    let again = argument::write(&read).map_err(|fault| CallError::invalid(T::NAME, fault))?;
+    argument::lost(arguments, &again).map_or(Ok(()), |field| {
+        let fault = format!(
+            "`{field}` is not read as it was written, so that a typed call would run with another value; let the value that \
+             `skip_serializing_if` skips be the `default`, or call by name with JSON"
+        );
+        Err(CallError::invalid(T::NAME, fault))
+    })
 }
 
 /// Reads a call's result as the type that the tool yields.

@@ -50,6 +50,8 @@ pub struct ToolDef {
     pub(crate) parameters: fn() -> Value,
     /// Whether the one argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
+    /// Whether the fields of an argument stand among the arguments.
+    pub(crate) is_flattened: fn() -> bool,
     /// What makes the arguments none that a model could give.
     pub(crate) faults: fn() -> Vec<String>,
     /// The defaults and examples of the arguments.
@@ -187,6 +189,7 @@ impl ToolDef {
             instance: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
+            is_flattened: argument::is_flattened::<T>,
             faults: argument::faults::<T>,
             samples: argument::samples::<T>,
             output: None,

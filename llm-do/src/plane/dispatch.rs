@@ -28,7 +28,6 @@ use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
-pub(crate) use self::host::shallow;
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};

@@ -132,7 +132,10 @@ impl WorkerRun {
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         let retry = match refused {
             Some(reason) => turns.refused(response, reason),
-            None => turns.answered(response, &self.output),
+            None => {
+                let read = self.output.read_apart(&response).await;
+                turns.answered(response, read.as_ref().unwrap_or(&self.output))
+            }
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });

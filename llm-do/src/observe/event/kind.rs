@@ -63,6 +63,10 @@ pub enum EventKind {
         summary: String,
         /// The arguments.
         arguments: Value,
+        /// The arguments as they were given, if `arguments` does not tell all of them. What a type hides when it is written,
+        /// such as a secret, is hidden here too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        given: Option<Value>,
         /// The place of the question among those that are open at once, from 1; 0 where nobody is asked, since the
         /// mode or an earlier decision answers.
         position: usize,

@@ -145,10 +145,11 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::CallRefused { .. } => {
             (caller(), text()).prop_map(|(by, error)| EventKind::CallRefused { by, error }).boxed()
         }
-        EventKind::ApprovalAsked { .. } => (text(), value(), any::<usize>(), any::<usize>())
-            .prop_map(|(summary, arguments, position, total)| EventKind::ApprovalAsked {
+        EventKind::ApprovalAsked { .. } => (text(), value(), prop::option::of(value()), any::<usize>(), any::<usize>())
+            .prop_map(|(summary, arguments, given, position, total)| EventKind::ApprovalAsked {
                 summary,
                 arguments,
+                given,
                 position,
                 total,
             })
@@ -238,7 +239,7 @@ fn kinds() -> Vec<EventKind> {
             replayed: false,
         },
         EventKind::CallRefused { by: Caller::Model, error: none() },
-        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, position: 0, total: 0 },
+        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
         EventKind::ApprovalDecided {
             approved: true,
             by: DecidedBy::Policy,

@@ -13,13 +13,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::memory::{EqualCall, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
+use crate::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
 /// How often an approver may give arguments that do not fit, before one that never looks at the problem is stopped.
 const MAX_EDITS: u32 = 10;
 
 /// Checks the arguments that an approver gives, and returns them as they would run, defaults filled in.
-pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync>;
+pub(super) type Check = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
@@ -183,7 +184,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
-            Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
+            Ok(Decision::ApprovedWith { arguments }) => match checked(arguments, check).await {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
@@ -195,6 +196,11 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
     }
     let reason = format!("the approver gave arguments {MAX_EDITS} times, and none of them would do");
     Answer::denied(reason, DecidedBy::Approver)
+}
+
+/// Returns the approver's own arguments as they would run.
+async fn checked(arguments: Value, check: &Check) -> Result<Value, String> {
+    check(nesting::shallow(arguments).map_err(|fault| fault.to_string())?).await
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

@@ -13,6 +13,7 @@ use crate::base::error::{CallError, Fault};
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{FromReturn, WorkerOutput};
 use crate::declare::worker_spec::WorkerSpec;
+use crate::nesting;
 use crate::observe::event::Caller;
 use crate::plane::declared::Callee;
 
@@ -29,7 +30,7 @@ pub struct Ask<T = String> {
 
 impl<T> Ask<T> {
     pub(super) fn new(ctx: CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
-        Self { ctx, spec, arguments: written(&prompt.into()), output: PhantomData }
+        Self { ctx, spec, arguments: written(prompt.into()), output: PhantomData }
     }
 
     /// Sets the model, `provider:model`. Default: that of the worker, or else the run's.
@@ -52,13 +53,13 @@ impl<T> Ask<T> {
 
     /// Sets what the model is asked. Default: the question; for a worker, nothing.
     pub fn input(mut self, prompt: impl Into<Prompt>) -> Self {
-        self.arguments = written(&prompt.into());
+        self.arguments = written(prompt.into());
         self
     }
 
     /// Sets the arguments of a worker that has an [`input_schema`](WorkerSpec::input_schema). Default: none.
     pub fn arguments(mut self, arguments: impl Serialize) -> Self {
-        self.arguments = written(&arguments);
+        self.arguments = written(arguments);
         self
     }
 
@@ -98,6 +99,6 @@ impl<T> std::fmt::Debug for Ask<T> {
     }
 }
 
-fn written(arguments: &impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(arguments).map_err(|error| error.to_string())
+fn written(arguments: impl Serialize) -> Result<Value, String> {
+    nesting::into_value(arguments).map_err(|fault| fault.told().to_owned())
 }

@@ -36,8 +36,12 @@ pub(crate) trait Host: Send + Sync {
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Refuses a typed call of a tool whose arguments are not written whole.
-    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError>;
+    /// Returns whether the arguments of a tool may leave out fields when they are written.
+    ///
+    /// # Errors
+    ///
+    /// Returns the refusal of a typed call, if they never write one.
+    fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
     /// Returns whether anybody listens to events.
     fn is_observed(&self) -> bool;

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
+use crate::nesting;
 use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
 
 /// The part of a root call's key below which the effects after its result are recorded.
@@ -65,8 +66,8 @@ impl<S> CallContext<S> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let tool = self.name().to_owned();
-        let invalid = |error: serde_json::Error| CallError::invalid(&tool, Fault::writing(&error));
-        let input = serde_json::to_value(input).map_err(invalid)?;
+        let input = nesting::into_value(input)
+            .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
         self.step(Way::Step, StepKind::Effect, name, || input, local).await
     }
@@ -125,15 +126,16 @@ impl<S> CallContext<S> {
             return local.await;
         }
         let (step, visit) = self.next_step(kind, name, input());
+        let tool = self.name().to_owned();
         let local = async move {
             match local.await {
-                Ok(value) => Ok(Kept::Value(value)),
+                Ok(value) => Kept::written(value, &tool),
                 Err(error) => Failure::of(error).map(Kept::Failure),
             }
         };
         // What is recorded but cannot be read has not failed: it is not to be done again.
         match self.recorded(way, step, local).await?.value {
-            Kept::Value(value) => Ok(value),
+            Kept::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
             Kept::Failure(failure) => {
                 visit.fail();
                 Err(failure.into_error(self.name()))
@@ -178,12 +180,13 @@ impl<S> CallContext<S> {
             }
             Err(source) => return Err(self.unjournaled(source)),
         };
-        let unfit = |error: serde_json::Error| CallError::Result {
-            tool: self.name().to_owned(),
-            message: Fault::reading(&error).to_string(),
-        };
         let is_replayed = !left.is_run.load(Ordering::Relaxed);
-        Ok(Came { value: serde_json::from_value(value).map_err(unfit)?, is_replayed })
+        Ok(Came { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
+    }
+
+    /// Returns the error of a recorded value that cannot be read.
+    fn unfit(&self, error: &serde_json::Error) -> CallError {
+        CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
     /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
@@ -226,25 +229,37 @@ impl<S> CallContext<S> {
 /// What a step came to, as it is recorded: a value as it is, a failure as an object with the one field `failure`.
 ///
 /// A value that looks like that, or like this, is recorded as an object with the one field `value`.
-enum Kept<T> {
-    Value(T),
+enum Kept {
+    Value(Value),
     Failure(Failure),
+}
+
+impl Kept {
+    /// Writes a value. One that is nested too deep is recorded as a failure: what was done for it is not to be done again.
+    fn written<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
+        let fault = match nesting::to_value(&value) {
+            Ok(written) => return Ok(Self::Value(written)),
+            Err(fault) => fault,
+        };
+        if fault.is_of_depth() {
+            nesting::discard(value);
+            return Ok(Self::Failure(Failure::Failed(format!("the result: {fault}"))));
+        }
+        Err(CallError::Result { tool: tool.to_owned(), message: fault.to_string() })
+    }
 }
 
 fn is_alone(value: &Value, fields: &[&str]) -> bool {
     value.as_object().is_some_and(|object| object.len() == 1 && fields.iter().any(|field| object.contains_key(*field)))
 }
 
-impl<T: Serialize> Serialize for Kept<T> {
+impl Serialize for Kept {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Value(value) => {
-                let value = serde_json::to_value(value).map_err(ser::Error::custom)?;
-                if is_alone(&value, &["failure", "value"]) {
-                    return json!({ "value": value }).serialize(serializer);
-                }
-                value.serialize(serializer)
+            Self::Value(value) if is_alone(value, &["failure", "value"]) => {
+                json!({ "value": value }).serialize(serializer)
             }
+            Self::Value(value) => value.serialize(serializer),
             Self::Failure(failure) => {
                 let failure = serde_json::to_value(failure).map_err(ser::Error::custom)?;
                 json!({ "failure": failure }).serialize(serializer)
@@ -253,7 +268,7 @@ impl<T: Serialize> Serialize for Kept<T> {
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Kept<T> {
+impl<'de> Deserialize<'de> for Kept {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
         if is_alone(&value, &["failure"]) {
@@ -262,7 +277,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Kept<T> {
         if is_alone(&value, &["value"]) {
             value = value["value"].take();
         }
-        serde_json::from_value(value).map(Self::Value).map_err(de::Error::custom)
+        Ok(Self::Value(value))
     }
 }
 

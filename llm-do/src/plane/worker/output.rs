@@ -4,11 +4,11 @@ mod embedded;
 
 use std::sync::Arc;
 
-use llm_do_providers::{OutputSchema, Profile, ToolSpec};
+use llm_do_providers::{OutputSchema, Profile, Response, ToolSpec};
 use serde_json::Value;
 
 use crate::base::error::Fault;
-use crate::declare::schema::{OutputShape, WRAPPER};
+use crate::declare::schema::{OutputShape, WRAPPER, apart};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
 
@@ -18,6 +18,15 @@ pub(crate) struct Output {
     way: Way,
     shape: Arc<OutputShape>,
     check: fn(Value) -> Result<Value, Fault>,
+    /// What was read off the async threads.
+    read: Option<Arc<Read>>,
+}
+
+/// A result that was read.
+#[derive(Debug)]
+struct Read {
+    text: String,
+    value: Result<Value, Fault>,
 }
 
 #[derive(Clone, Debug)]
@@ -57,7 +66,7 @@ impl Output {
                 Chosen::Prompted => Way::Prompted(schema()),
             }
         };
-        Ok(Self { way, shape: Arc::clone(shape), check })
+        Ok(Self { way, shape: Arc::clone(shape), check, read: None })
     }
 
     /// Returns the instructions, with the schema where nothing else tells the model of it.
@@ -96,6 +105,39 @@ impl Output {
         }
     }
 
+    /// Reads the result in an answer off the async threads, if that may take long: returns what knows of it, then.
+    pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
+        let text = self.result_text(response)?;
+        let output = self.clone();
+        Some(
+            apart(move |_| Self { read: Some(Arc::new(Read { value: output.read_result(&text), text })), ..output })
+                .await,
+        )
+    }
+
+    /// Returns the text of the result, if to check it may take longer than an async thread may be held.
+    fn result_text(&self, response: &Response) -> Option<String> {
+        let text = match &self.way {
+            Way::Text => return None,
+            Way::Native(_) | Way::Prompted(_) => response.text(),
+            Way::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
+        };
+        self.shape.schema.is_foreign().then_some(text).filter(|text| {
+            let values = || match &self.way {
+                Way::Prompted(_) => embedded::values(text),
+                _ => serde_json::from_str(text).into_iter().collect(),
+            };
+            values().iter().any(|value| self.shape.schema.is_slow(value))
+        })
+    }
+
+    fn read_result(&self, text: &str) -> Result<Value, Fault> {
+        match &self.way {
+            Way::Prompted(_) => self.read_text(text, false),
+            _ => self.read_json(text),
+        }
+    }
+
     /// Reads an answer without tool calls; of one that is no more than files the value is null, where the type takes that.
     pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
         match &self.way {
@@ -105,6 +147,7 @@ impl Output {
             }
             Way::Text => self.checked(Value::String(text.to_owned())),
             Way::Native(_) => self.read_json(text),
+            Way::Prompted(_) if self.known(text).is_some() => self.read_json(text),
             Way::Prompted(_) => self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?),
             Way::Tool(_) => Err(format!("plain text is not the result; give it by calling `{OUTPUT_TOOL}`").into()),
         }
@@ -112,7 +155,15 @@ impl Output {
 
     /// Reads the arguments of a call of the output tool, or the text of a native output.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
+        if let Some(read) = self.known(json) {
+            return read.value.clone();
+        }
         self.read_value(serde_json::from_str(json).map_err(|error| embedded::no_json(&error))?)
+    }
+
+    /// Returns what was read of a text before.
+    fn known(&self, text: &str) -> Option<&Read> {
+        self.read.as_deref().filter(|read| read.text == text)
     }
 
     fn read_value(&self, value: Value) -> Result<Value, Fault> {

@@ -25,6 +25,11 @@ pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, 
     }
 }
 
+/// Returns the values that a text may hold: all of it, or else the objects in it.
+pub(super) fn values(text: &str) -> Vec<Value> {
+    serde_json::from_str(text.trim()).map_or_else(|_| objects(text), |value| vec![value])
+}
+
 /// Says that a result is no JSON.
 pub(super) fn no_json(error: &Error) -> Fault {
     format!("the result is not JSON: {error}").into()
