@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::nesting;
+use crate::declare::nesting;
 
 /// What a word counts that is in a hint of the request and in one of the worker.
 const HINT_IN_HINTS: u32 = 4;

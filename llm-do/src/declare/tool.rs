@@ -21,7 +21,7 @@ pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};
-use crate::nesting;
+use crate::declare::nesting;
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///

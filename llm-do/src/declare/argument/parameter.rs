@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::{Argument, Fields, Properties, fields};
 use crate::base::error::Fault;
+use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
-use crate::nesting;
 
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
 ///

@@ -7,8 +7,8 @@ use serde::ser::Error;
 use serde_json::Value;
 
 use crate::base::error::{BoxError, Fault};
+use crate::declare::nesting;
 use crate::declare::subtask::SubtaskRequest;
-use crate::nesting;
 
 /// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
 ///

@@ -13,7 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::memory::{EqualCall, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
-use crate::nesting;
+use crate::declare::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
 /// How often an approver may give arguments that do not fit, before one that never looks at the problem is stopped.

@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::CallContext;
 use crate::base::error::{CallError, Fault};
+use crate::declare::nesting;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{FromReturn, WorkerOutput};
 use crate::declare::worker_spec::WorkerSpec;
-use crate::nesting;
 use crate::observe::event::Caller;
 use crate::plane::declared::Callee;
 

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
-use crate::nesting;
+use crate::declare::nesting;
 use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
 
 /// The part of a root call's key below which the effects after its result are recorded.

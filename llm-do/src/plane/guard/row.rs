@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use super::{Guard, GuardedCall, GuardedRequest, Refusal};
 use crate::base::error::{CallError, chain, panic_text};
+use crate::declare::nesting;
 use crate::declare::schema::dismantle;
 use crate::declare::tool::{Effect, ToolReturn};
-use crate::nesting;
 use crate::observe::event::{EventKind, GuardAction, GuardHook, ItemKind};
 use crate::plane::context::CallContext;
 
