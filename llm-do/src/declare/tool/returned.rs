@@ -73,8 +73,8 @@ pub trait ReturnsNested {
     type Kind: Default;
 
     #[doc(hidden)]
-    fn kind(&self) -> Self::ItemKind {
-        Self::ItemKind::default()
+    fn kind(&self) -> Self::Kind {
+        Self::Kind::default()
     }
 }
 
