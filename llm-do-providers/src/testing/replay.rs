@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use self::tape::{Recording, Tape, difference, written};
+use self::tape::{Recording, Tape, written};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
 use crate::response::Response;
@@ -18,8 +18,8 @@ const PROVIDER: &str = "replay";
 /// A model that answers as another did once, from a file: real answers in tests that ask nobody.
 ///
 /// Each request is held to the recorded ones in full: instructions, messages, tools, output schema and settings. One that is
-/// not among them is an error that names the first place where it differs from the next recorded one, so that a test notices
-/// what changed; [`assert_over`](Self::assert_over) has it notice what is not asked any more. Equal requests are answered in the
+/// not among them is an error with the file, the line, and the first place where it differs from the next recorded one, with
+/// both values, so that a test shows what changed; [`assert_over`](Self::assert_over) has it notice what is not asked any more. Equal requests are answered in the
 /// order of the file, each answer once; others in any order, as calls at the same time make them.
 ///
 /// The file has a line of JSON for each request. It holds prompts and answers, but no key and no header. It is made with the
@@ -30,7 +30,9 @@ const PROVIDER: &str = "replay";
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, Message, Model, ReplayModel, Request, Response, Settings, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::{FunctionModel, ReplayModel};
+/// use llm_do::{Message, Model, Request, Response, Settings, Usage};
 ///
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
@@ -119,16 +121,8 @@ impl ReplayModel {
 }
 
 fn answer(tape: &mut Tape, request: &Request<'_>) -> Result<Response, ProviderError> {
-    let asked = written(request);
-    tape.take(&asked).map_err(|next| {
-        let text = match next {
-            Some(next) => {
-                let place = difference(&next, &asked).unwrap_or_default();
-                format!("it differs from the next one that was recorded at `{place}`")
-            }
-            None => "all that were recorded are answered".to_owned(),
-        };
-        let text = format!("a request is not among the recorded ones: {text}; delete the file to record anew");
+    tape.take(&written(request)).map_err(|mismatch| {
+        let text = format!("a request is not among the recorded ones: {mismatch}");
         ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
     })
 }

@@ -87,12 +87,24 @@ impl Tape {
         Ok((Self { path: path.to_owned(), recorded: left.len(), left }, model, profile))
     }
 
-    /// Takes the answer to a request out; if there is none, the next request that is left.
-    pub(super) fn take(&mut self, request: &Value) -> Result<Response, Option<Value>> {
+    /// Takes the answer to a request out; if there is none, says how it differs from the next request that is left.
+    pub(super) fn take(&mut self, request: &Value) -> Result<Response, String> {
         match self.left.iter().position(|(_, recorded)| recorded.request == *request) {
             Some(place) => Ok(self.left.remove(place).1.response),
-            None => Err(self.left.first().map(|(_, recorded)| recorded.request.clone())),
+            None => Err(self.mismatch(request)),
         }
+    }
+
+    fn mismatch(&self, request: &Value) -> String {
+        let path = self.path.display();
+        let Some((line, next)) = self.left.first() else {
+            return format!("all {} answers in `{path}` are used; delete the file to record anew", self.recorded);
+        };
+        let Difference { place, recorded, requested } = difference(&next.request, request).unwrap_or_default();
+        format!(
+            "it differs from the next one in `{path}`, line {line}, at `{place}`: recorded {recorded}, requested \
+             {requested}; delete the file to record anew"
+        )
     }
 
     /// Says how many answers were not asked for, if there are such; of what they say nothing is quoted.
@@ -146,24 +158,57 @@ fn server_side(tool: &ServerSideTool) -> Value {
     }
 }
 
-/// Returns where two values differ first, as a JSON pointer; nothing if they do not.
-pub(super) fn difference(left: &Value, right: &Value) -> Option<String> {
-    match (left, right) {
-        (Value::Object(left), Value::Object(right)) => {
-            let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
-            keys.into_iter().find_map(|key| below(key, left.get(key), right.get(key)))
+/// Where two values differ first.
+#[derive(Default)]
+struct Difference {
+    /// A JSON pointer.
+    place: String,
+    /// The value there, or the part of a long one that differs.
+    recorded: String,
+    requested: String,
+}
+
+/// Returns where two values differ first, and how; nothing if they do not.
+fn difference(recorded: &Value, requested: &Value) -> Option<Difference> {
+    match (recorded, requested) {
+        (Value::Object(old), Value::Object(new)) => {
+            let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
+            keys.into_iter().find_map(|key| below(key, old.get(key), new.get(key)))
         }
-        (Value::Array(left), Value::Array(right)) => {
-            (0..left.len().max(right.len())).find_map(|place| below(&place, left.get(place), right.get(place)))
+        (Value::Array(old), Value::Array(new)) => {
+            (0..old.len().max(new.len())).find_map(|place| below(&place, old.get(place), new.get(place)))
         }
-        (left, right) => (left != right).then(String::new),
+        (old, new) => (old != new).then(|| shown(Some(old), Some(new))),
     }
 }
 
-fn below(key: &impl ToString, left: Option<&Value>, right: Option<&Value>) -> Option<String> {
-    let place = match (left, right) {
-        (Some(left), Some(right)) => difference(left, right)?,
-        _ => String::new(),
+fn below(key: &impl ToString, recorded: Option<&Value>, requested: Option<&Value>) -> Option<Difference> {
+    let difference = match (recorded, requested) {
+        (Some(recorded), Some(requested)) => difference(recorded, requested)?,
+        _ => shown(recorded, requested),
     };
-    Some(format!("/{}{place}", key.to_string().replace('~', "~0").replace('/', "~1")))
+    let key = key.to_string().replace('~', "~0").replace('/', "~1");
+    Some(Difference { place: format!("/{key}{}", difference.place), ..difference })
+}
+
+/// How many characters of a value are shown.
+const MAX_SHOWN: usize = 200;
+/// How many equal characters are shown before the first that differs.
+const MAX_BEFORE: usize = 40;
+
+/// Returns both values as JSON, from shortly before the first difference on.
+fn shown(recorded: Option<&Value>, requested: Option<&Value>) -> Difference {
+    let text = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let (recorded, requested) = (text(recorded), text(requested));
+    let equal = recorded.chars().zip(requested.chars()).take_while(|(old, new)| old == new).count();
+    let start = equal.saturating_sub(MAX_BEFORE);
+    Difference { place: String::new(), recorded: excerpt(&recorded, start), requested: excerpt(&requested, start) }
+}
+
+fn excerpt(text: &str, start: usize) -> String {
+    let before = if start > 0 { "…" } else { "" };
+    let mut rest = text.chars().skip(start);
+    let excerpt: String = rest.by_ref().take(MAX_SHOWN).collect();
+    let after = if rest.next().is_some() { "…" } else { "" };
+    format!("`{before}{excerpt}{after}`")
 }
