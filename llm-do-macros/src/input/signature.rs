@@ -46,7 +46,9 @@ fn check_generics(kind: Kind, generics: &Generics, errors: &mut Errors) {
 
 fn generic_fault(kind: Kind, param: &GenericParam) -> String {
     match param {
-        GenericParam::Lifetime(_) => format!("{kind} owns what it is called with: take the lifetime away"),
+        GenericParam::Lifetime(_) => {
+            format!("{kind} has no lifetime parameters: remove this, and write references without it, such as `&str`")
+        }
         GenericParam::Type(_) | GenericParam::Const(_) => {
             format!("{kind} cannot be generic: its schema is of one type; name a concrete one")
         }
