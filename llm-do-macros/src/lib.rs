@@ -32,7 +32,7 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `name = ".."` | The registered name. Default: the function's. 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` |
 /// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `effect = read_only` | What a call may change, see [below](#effects). Default: it says nothing, so it asks |
+/// | `effect = read_only` | What a call changes, see [below](#effects). Default: it is not declared, so that the approver is asked |
 /// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: a toolset says so, or the effect |
 /// | `summary = "write to {path}"` | How a call is told to who approves it, see [below](#approval). Default: `name(argument="..", ..)` |
 /// | `inline` | Runs a quick sync tool in place. Default: a sync tool runs off the async threads |
@@ -47,9 +47,11 @@ use proc_macro::TokenStream;
 /// | `effect` | A call | Before it |
 /// |---|---|---|
 /// | `read_only` | changes nothing | nobody is asked |
-/// | `idempotent` | changes something, but twice is like once | the approver is asked |
-/// | `destructive` | changes something for good | the approver is asked |
-/// | none | may do anything | the approver is asked |
+/// | `idempotent` | changes something; the same call again changes nothing more, as when it sets a value | the approver is asked |
+/// | `destructive` | changes something that cannot be undone, as when it deletes, sends or pays | the approver is asked |
+/// | left out | is none of these, as when it appends a line or adds a row: each call changes something more, and that can be undone | the approver is asked |
+///
+/// A call that is both idempotent and destructive, such as deleting a file, is `destructive`.
 ///
 /// # Approval
 ///
