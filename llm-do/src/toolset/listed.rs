@@ -3,6 +3,7 @@
 /// Stands for the type of a name that has none.
 #[doc(hidden)]
 #[derive(Debug)]
+#[expect(dead_code, reason = "the field makes the type unsized, unlike every type that can be listed")]
 pub struct NoType(str);
 
 /// Stands for the value of a name that has none.
