@@ -4,12 +4,16 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::error::chain;
+use llm_do::event::{EventKind, Outcome};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{ErrorKind, Message, ProviderError, Request, Response, ResponsePart, ToolCall, UserPart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ErrorKind, EventKind, MemoryJournal, Message, Outcome, ProviderError, Request, Response,
-    ResponsePart, RuntimeBuilder, ToolCall, Usage, UserPart, Value, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Value, json};
 
 const SECRET: &str = "hunter2";
 
@@ -260,6 +264,6 @@ async fn a_test_that_fails_by_a_call_shows_the_error_with_its_causes() {
     let runtime = Runtime::builder().build().unwrap();
     let error = runtime.run(fail_openly { reason: "no bees".into() }).await.unwrap_err();
     assert_eq!(format!("{error:?}"), "`fail_openly` failed: cannot go on: no bees");
-    let returned: llm_do::BoxError = error.into();
+    let returned: llm_do::error::BoxError = error.into();
     assert_eq!(format!("{returned:?}"), "`fail_openly` failed: cannot go on: no bees");
 }

@@ -1,0 +1,128 @@
+//! Parameters that the plane fills in.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::CallContext;
+use crate::base::error::{BoxError, CallError};
+
+/// The application's state of type `T`, given to the runtime once and to every tool that takes a `State<T>`.
+pub struct State<T>(Arc<T>);
+
+impl<T> State<T> {
+    pub(super) fn from_any(value: Arc<dyn Any + Send + Sync>) -> Option<Self>
+    where
+        T: Send + Sync + 'static,
+    {
+        value.downcast().ok().map(Self)
+    }
+
+    /// Wraps a value, to call a tool's function directly, as a test does.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(value))
+    }
+}
+
+impl<T> Deref for State<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> Clone for State<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> fmt::Debug for State<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").finish_non_exhaustive()
+    }
+}
+
+/// A parameter type that the plane fills in and no model sees.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be injected",
+    label = "not a context",
+    note = "injected are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`",
+    note = "the `T` of a `State<T>` is `Send`, `Sync` and `'static`: put what is not into a `Mutex` or an `Arc`"
+)]
+pub trait FromContext: Sized + Send + 'static {
+    /// Takes the value out of the context of the call.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that ends the call if there is no such value.
+    fn from_context(ctx: &CallContext) -> Result<Self, CallError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: 'static> FromContext for CallContext<S> {
+    fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
+        Ok(ctx.declaring())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> FromContext for State<T> {
+    fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
+        ctx.state().ok_or_else(|| {
+            let text = format!("no state of type `{}`: give it to `Runtime::builder().state(..)`", name_of::<T>());
+            CallError::Failed { tool: ctx.name().to_owned(), source: BoxError::from(text) }
+        })
+    }
+}
+
+/// A type of state that a tool needs.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateKey {
+    pub(crate) id: TypeId,
+    /// The type as the signature spells it.
+    pub(crate) written: &'static str,
+    /// The type with its modules.
+    pub(crate) full_name: &'static str,
+}
+
+impl StateKey {
+    /// Returns the key of `T`, which a signature spells as `written`.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn of<T: 'static>(written: &'static str) -> Self {
+        Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
+    }
+}
+
+/// Returns the name of a type without the modules that it is in.
+fn name_of<T>() -> String {
+    let (mut name, mut start) = (String::new(), 0);
+    for c in std::any::type_name::<T>().chars() {
+        if c == ':' {
+            name.truncate(start);
+            continue;
+        }
+        name.push(c);
+        if !(c.is_alphanumeric() || c == '_') {
+            start = name.len();
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{State, name_of};
+
+    #[test]
+    fn a_type_is_named_without_its_modules() {
+        assert_eq!(name_of::<u8>(), "u8");
+        assert_eq!(name_of::<HashMap<&'static str, Vec<State<[u8; 2]>>>>(), "HashMap<&str, Vec<State<[u8; 2]>>>");
+    }
+}
