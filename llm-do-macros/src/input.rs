@@ -24,6 +24,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type,
 pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::data::{Data, Derived};
 pub(crate) use self::function::Function;
+pub(crate) use self::owned::spelled;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::Toolset;

@@ -47,9 +47,11 @@ use proc_macro::TokenStream;
 /// | `effect` | A call | Approval |
 /// |---|---|---|
 /// | `read_only` | changes nothing | not needed |
-/// | `idempotent` | changes something, but repeating it changes nothing more | needed |
-/// | `destructive` | makes a change that cannot be undone | needed |
-/// | not set | may change anything | needed |
+/// | `idempotent` | changes something, but repeating it changes nothing more, such as setting a value | needed |
+/// | `destructive` | makes a change that cannot be undone, such as deleting, sending or paying | needed |
+/// | not set | none of these, such as appending a line or adding a row | needed |
+///
+/// A call that is both idempotent and destructive, such as deleting a file, is `destructive`.
 ///
 /// # Approval
 ///

@@ -164,7 +164,8 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{AnthropicModel, ApiKey, Model};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{AnthropicModel, ApiKey, Model};
 ///
 /// let model = AnthropicModel::builder("claude-sonnet-4-5").api_key(ApiKey::new("sk-ant-1")?).build()?;
 /// assert_eq!(model.name(), "anthropic:claude-sonnet-4-5");

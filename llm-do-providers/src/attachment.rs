@@ -22,7 +22,8 @@ pub use self::found_files::{FoundFile, find_files, found_path};
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Attachment, Message, UserPart};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Attachment, Message, UserPart};
 ///
 /// let note = Attachment::new("text/plain", "Milk, bread.").named("list.txt");
 /// let question = UserPart::Text { text: "What is to be bought?".into() };

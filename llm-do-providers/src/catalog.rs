@@ -61,14 +61,15 @@ inventory::collect!(ModelProvider);
 /// ```
 /// use std::sync::Arc;
 ///
-/// use llm_do_providers::{Model, OpenAiModel, model_provider};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Model, OpenAiModel, model_provider};
 ///
 /// model_provider!("lab", |model| {
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
-/// assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
+/// # assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
 /// # Ok(())
 /// # }
 /// ```

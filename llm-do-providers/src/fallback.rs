@@ -27,7 +27,9 @@ use crate::response::Response;
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FallbackModel, FunctionModel, ErrorKind, ProviderError, Response, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{ErrorKind, FallbackModel, ProviderError, Response, Usage};
 ///
 /// let down = FunctionModel::new(|_| Err(ProviderError::new("a", ErrorKind::Overloaded, "overloaded")));
 /// let up = FunctionModel::new(|_| Ok(Response::new("b", vec![], Usage::of_request(1, 1))));

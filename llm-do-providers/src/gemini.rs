@@ -151,7 +151,8 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{ApiKey, GeminiModel, Model};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{ApiKey, GeminiModel, Model};
 ///
 /// let model = GeminiModel::builder("gemini-2.5-flash").api_key(ApiKey::new("AIza..")?).build()?;
 /// assert_eq!(model.name(), "gemini:gemini-2.5-flash");

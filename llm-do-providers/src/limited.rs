@@ -29,7 +29,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, LimitedModel, Response, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{LimitedModel, Response, Usage};
 ///
 /// let model = FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(1, 1))));
 /// let model = LimitedModel::new(model).at_once(4).per_minute(60);

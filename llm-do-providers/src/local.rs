@@ -204,8 +204,9 @@ impl LocalModel {
     /// # Examples
     ///
     /// ```no_run
-    /// # async fn fetch() -> Result<(), llm_do_providers::ProviderError> {
-    /// let model = llm_do_providers::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
+    /// # use llm_do_providers as llm_do;
+    /// # async fn fetch() -> Result<(), llm_do::ProviderError> {
+    /// let model = llm_do::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
     /// model.fetch(|progress| eprintln!("{progress}")).await?;
     /// # Ok(())
     /// # }

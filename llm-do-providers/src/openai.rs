@@ -132,7 +132,8 @@ register! {
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Model, OpenAiModel};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Model, OpenAiModel};
 ///
 /// let model = OpenAiModel::builder("qwen3-4b").base_url("http://127.0.0.1:8080/v1").build()?;
 /// assert_eq!(model.name(), "openai:qwen3-4b");
@@ -160,7 +161,8 @@ impl OpenAiModel {
     /// # Examples
     ///
     /// ```
-    /// use llm_do_providers::{Model, OpenAiModel, Server};
+    /// # use llm_do_providers as llm_do;
+    /// use llm_do::{Model, OpenAiModel, Server};
     ///
     /// let model = OpenAiModel::at(Server::Ollama, "qwen3:8b").build()?;
     /// assert_eq!(model.name(), "ollama:qwen3:8b");

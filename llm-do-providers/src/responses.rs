@@ -101,7 +101,8 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{ApiKey, Model, OpenAiResponsesModel};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{ApiKey, Model, OpenAiResponsesModel};
 ///
 /// let model = OpenAiResponsesModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1")?).build()?;
 /// assert_eq!(model.name(), "openai-responses:gpt-5-mini");

@@ -22,7 +22,9 @@ pub use self::test::TestModel;
 /// ```
 /// # #[cfg(feature = "openai")]
 /// # {
-/// use llm_do_providers::{ApiKey, Message, Model, OpenAiModel, Request, Settings, forbid_requests};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::forbid_requests;
+/// use llm_do::{ApiKey, Message, Model, OpenAiModel, Request, Settings};
 ///
 /// forbid_requests();
 /// let model = OpenAiModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();

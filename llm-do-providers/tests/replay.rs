@@ -89,28 +89,47 @@ async fn a_stream_replays_a_recorded_complete_answer() {
 }
 
 #[tokio::test]
-async fn the_error_for_a_changed_request_names_the_difference_and_quotes_nothing() {
+async fn the_error_for_a_changed_request_names_the_file_the_place_and_both_values() {
     let directory = TempDirectory::new("replay-differs");
-    recorded(&directory.file(), &["my secret"]).await;
+    recorded(&directory.file(), &["hello"]).await;
     let model = ReplayModel::replay(directory.file()).unwrap();
-    let (messages, settings) = ([Message::user("my secret")], Settings::default());
+    let (messages, settings) = ([Message::user("hello")], Settings::default());
     let tools = [ToolSpec { name: "add".into(), description: "".into(), parameters: Arc::new(json!({})) }];
     let hotter = Settings::new().temperature(1.0);
     let asked = Request::new(&messages, &settings);
+    let file = directory.file().display().to_string();
     for (request, place) in [
-        (Request::new(&[Message::user("other")], &settings), "/messages/0/parts/0/text"),
-        (asked.tools(&tools), "/tools/0"),
-        (asked.instructions(Some("x")), "/instructions"),
-        (Request::new(&messages, &hotter), "/settings/temperature"),
+        (
+            Request::new(&[Message::user("help")], &settings),
+            r#"`/messages/0/parts/0/text`: recorded `"hello"`, requested `"help"`"#,
+        ),
+        (
+            asked.tools(&tools),
+            r#"`/tools/0`: recorded `nothing`, requested `{"name":"add","description":"","parameters":{}}`"#,
+        ),
+        (asked.instructions(Some("x")), r#"`/instructions`: recorded `null`, requested `"x"`"#),
+        (Request::new(&messages, &hotter), "`/settings/temperature`: recorded `null`, requested `1.0`"),
     ] {
         let error = model.request(request).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Configuration);
-        assert!(error.to_string().contains(&format!("at `{place}`; delete the file")), "{error}");
-        assert!(!error.to_string().contains("secret"), "{error}");
+        let difference = format!("it differs from the next recorded request, in `{file}`, line 2, at {place}; delete the file");
+        assert!(error.to_string().contains(&difference), "{error}");
     }
     model.request(asked).await.unwrap();
     let error = model.request(asked).await.unwrap_err();
-    assert!(error.to_string().contains("all recorded answers have been used"), "{error}");
+    assert!(error.to_string().contains(&format!("all 1 answers in `{file}` have been used; delete the file")), "{error}");
+}
+
+#[tokio::test]
+async fn long_values_are_quoted_from_shortly_before_the_difference() {
+    let directory = TempDirectory::new("replay-long");
+    let (same, rest) = ("same ".repeat(100), "rest ".repeat(100));
+    recorded(&directory.file(), &[&format!("{same}old {rest}")]).await;
+    let model = ReplayModel::replay(directory.file()).unwrap();
+    let error = ask(&model, &format!("{same}new {rest}")).await.unwrap_err().to_string();
+    assert!(error.contains("recorded `…same same") && error.contains("same old rest"), "{error}");
+    assert!(error.contains("requested `…same same") && error.contains("same new rest"), "{error}");
+    assert!(error.len() < 900 && error.ends_with("…`; delete the file to record again"), "{error}");
 }
 
 #[tokio::test]

@@ -58,8 +58,8 @@
 //! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
-//! What stands between this crate and models is of the crate `llm_do_providers`; what one uses is here too, models for tests
-//! in `testing`: where an example says `llm_do_providers`, read `llm_do`.
+//! The crate `llm_do_providers` holds models and providers. This crate re-exports what applications need of it; models for tests
+//! are in `testing`.
 //!
 //! # Features
 //!

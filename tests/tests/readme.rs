@@ -82,3 +82,13 @@ fn each_row_of_the_conformance_table_names_a_test() {
         }
     }
 }
+
+#[test]
+fn its_documentation_command_builds_no_tensor_library() {
+    let readme = read("README.md");
+    let command = blocks(&readme, "What you write", "sh").into_iter().find(|block| block.starts_with("cargo doc"));
+    let command = command.unwrap();
+    let (_, features) = command.split_once("--features ").unwrap();
+    let features: Vec<_> = features.trim().split(',').collect();
+    assert!(features.contains(&"cli") && !features.iter().any(|feature| feature.starts_with("local")), "{features:?}");
+}

@@ -276,6 +276,11 @@ fn tools_and_toolsets_are_lists_of_names_each_of_which_comes_once() {
     assert!(
         read("---\nname: a\ntools:\ntoolsets: ~\n---\nDo it.").to_worker_file().starts_with("---\nname: \"a\"\n---")
     );
+    assert_eq!(
+        fault("output_schema:\n  type: object\n  properties: { age: { type: strin } }"),
+        "line 3: `output_schema` is not a JSON Schema: invalid value `\"strin\"` at `/properties/age/type`; the types are \
+         `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
+    );
     assert_eq!(fault("tools: look"), "line 3: `tools` takes a list of texts, not a text");
     assert_eq!(fault("toolsets: {a: b}"), "line 3: `toolsets` takes a list of texts, not a map");
     assert_eq!(fault("tools: [' ']"), "line 3: `tools` lists a blank text");

@@ -1,6 +1,7 @@
 //! The members of an item's toolsets, as traits for the compiler and as names for the runtime.
 
 mod forms;
+mod named;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -85,9 +86,11 @@ pub(super) fn members(item: &str, members: &[Member], list: Span) -> TokenStream
     let constants = lists.constants();
     let list = error_span(&list);
     let unique = quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS););
+    let named = named::check(members);
     quote! {
         #constants
         const __MEMBERS: &[&[__llm_do::Member]] = &[#(#listed),*];
         #unique
+        #named
     }
 }

@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type};
 
 use super::{arguments, declaration, error_span, in_anonymous_const, timeout};
-use crate::input::{Callable, Injected, Parameter, Source};
+use crate::input::{Callable, Injected, Parameter, Source, spelled};
 
 /// How the runtime executes the function.
 #[derive(Clone, Copy)]
@@ -248,6 +248,12 @@ pub(super) fn state(callable: &Callable) -> Option<TokenStream> {
 
 /// The types of state among the injected parameters, if any.
 pub(super) fn state_of<'a>(injected: impl Iterator<Item = &'a Injected>) -> Option<TokenStream> {
-    let types: Vec<_> = injected.filter_map(Injected::state).collect();
-    (!types.is_empty()).then(|| quote!(&[#(__llm_do::StateKey::of::<#types>),*]))
+    let keys: Vec<_> = injected.filter_map(Injected::state).map(state_key).collect();
+    (!keys.is_empty()).then(|| quote!(&[#(#keys),*]))
+}
+
+/// A function that makes the key of a type of state.
+fn state_key(ty: &Type) -> TokenStream {
+    let written = spelled(ty);
+    quote!(|| __llm_do::StateKey::of::<#ty>(#written))
 }

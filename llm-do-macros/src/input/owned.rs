@@ -77,7 +77,20 @@ pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
     if let Some(sized) = sized(ty) {
         faults.errors.push(ty, format!("unsized argument; write {sized}"));
     }
+    let mut ty = ty;
+    if let Some((reference, plain)) = with_named_lifetime(ty) {
+        faults.errors.push(ty, format!("an argument cannot have a named lifetime; write `{plain}`"));
+        ty = &reference.elem;
+    }
     errors.take(faults.in_type(ty)).is_some()
+}
+
+/// Returns a reference that would be valid without its lifetime, and how to write it.
+fn with_named_lifetime(ty: &Type) -> Option<(&TypeReference, String)> {
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    let plain = TypeReference { lifetime: None, ..reference.clone() };
+    let is_valid = reference.lifetime.is_some() && field_type(&plain).is_some();
+    is_valid.then(|| (reference, spelled(&Type::Reference(plain))))
 }
 
 /// Returns what to write instead of an unsized type.
@@ -295,8 +308,11 @@ fn is_plain(reference: &TypeReference) -> bool {
     }
 }
 
-fn spelled(ty: &Type) -> String {
-    ty.to_token_stream().to_string().replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace("& ", "&")
+/// Returns a type as users write it.
+pub(crate) fn spelled(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    let text = text.replace(" < ", "<").replace(" <", "<").replace("< ", "<").replace(" >", ">");
+    text.replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
 }
 
 fn has_name(ty: &Type, name: &str) -> bool {

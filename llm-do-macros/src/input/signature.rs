@@ -46,7 +46,9 @@ fn check_generics(kind: Kind, generics: &Generics, errors: &mut Errors) {
 
 fn generic_error(kind: Kind, param: &GenericParam) -> String {
     match param {
-        GenericParam::Lifetime(_) => format!("{kind} cannot have a lifetime parameter; remove it"),
+        GenericParam::Lifetime(_) => {
+            format!("{kind} cannot have a lifetime parameter; remove it, and write references as `&str`")
+        }
         GenericParam::Type(_) | GenericParam::Const(_) => {
             format!("{kind} cannot be generic; use a concrete type")
         }

@@ -145,7 +145,8 @@ use crate::http::Endpoint;
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{ApiKey, Model, OpenAiModel, Server};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{ApiKey, Model, OpenAiModel, Server};
 ///
 /// let model = OpenAiModel::at(Server::Groq, "llama-3.3-70b-versatile").api_key(ApiKey::new("gsk_1")?).build()?;
 /// assert_eq!(model.name(), "groq:llama-3.3-70b-versatile");

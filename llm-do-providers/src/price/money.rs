@@ -29,7 +29,8 @@ const MILLION: u128 = 1_000_000;
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::Money;
+/// # use llm_do_providers as llm_do;
+/// use llm_do::Money;
 /// let sum = "0.10".parse::<Money>()? + "$0.20".parse()?;
 /// assert_eq!(sum, Money::from_cents(30));
 /// assert_eq!(sum.to_string(), "$0.30");

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::SettingWarning;
+/// # use llm_do_providers as llm_do;
+/// use llm_do::SettingWarning;
 /// let warning = SettingWarning::new("seed", "not sent: the API has no field for it");
 /// assert_eq!(warning.to_string(), "`seed` not sent: the API has no field for it");
 /// ```

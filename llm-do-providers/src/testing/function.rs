@@ -19,7 +19,9 @@ type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sy
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, Response, ResponsePart, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{Response, ResponsePart, Usage};
 ///
 /// let echo = FunctionModel::new(|request| {
 ///     let text = format!("{} messages", request.messages.len());

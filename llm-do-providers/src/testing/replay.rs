@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use self::recording::{Recording, ReplayedRecording, difference, request_json};
+use self::recording::{Recording, ReplayedRecording, request_json};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
 use crate::response::Response;
@@ -18,9 +18,10 @@ const PROVIDER: &str = "replay";
 /// A model that replays the recorded answers of another model from a file: real answers in offline tests.
 ///
 /// Each request must equal a recorded one in full: instructions, messages, tools, output schema and settings.
-/// Otherwise the request is an error with the first difference from the next recorded one, so that a test notices
-/// changes; [`assert_over`](Self::assert_over) detects recorded requests that are no longer sent. Equal requests are
-/// answered in the order of the file, each answer once; different ones in any order, since concurrent calls vary.
+/// Otherwise the request is an error that names the file, the line, and the first difference from the next recorded
+/// request, with both values; [`assert_over`](Self::assert_over) detects recorded requests that are no longer sent.
+/// Equal requests are answered in the order of the file, each answer once; different ones in any order, since
+/// concurrent calls vary.
 ///
 /// The file has a line of JSON per request. It contains prompts and answers, but no keys and no headers. It is
 /// created with the first answer: a recording whose first request fails leaves no file.
@@ -30,7 +31,9 @@ const PROVIDER: &str = "replay";
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, Message, Model, ReplayModel, Request, Response, Settings, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::{FunctionModel, ReplayModel};
+/// use llm_do::{Message, Model, Request, Response, Settings, Usage};
 ///
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
@@ -120,16 +123,8 @@ impl ReplayModel {
 }
 
 fn answer(recording: &mut ReplayedRecording, request: &Request<'_>) -> Result<Response, ProviderError> {
-    let request_value = request_json(request);
-    recording.take(&request_value).map_err(|next| {
-        let reason = match next {
-            Some(next) => {
-                let pointer = difference(&next, &request_value).unwrap_or_default();
-                format!("it differs from the next recorded request at `{pointer}`")
-            }
-            None => "all recorded answers have been used".to_owned(),
-        };
-        let text = format!("the request does not match the recording: {reason}; delete the file to record again");
+    recording.take(&request_json(request)).map_err(|mismatch| {
+        let text = format!("the request does not match the recording: {mismatch}");
         ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
     })
 }

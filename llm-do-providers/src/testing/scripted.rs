@@ -33,7 +33,9 @@ const PROVIDER: &str = "scripted";
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Message, Model, Request, ScriptedModel, Settings};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::ScriptedModel;
+/// use llm_do::{Message, Model, Request, Settings};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

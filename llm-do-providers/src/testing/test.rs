@@ -33,7 +33,9 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Message, Model, Request, Settings, TestModel};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::TestModel;
+/// use llm_do::{Message, Model, Request, Settings};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), llm_do_providers::ProviderError> {

@@ -5,6 +5,7 @@ mod failure;
 mod fault;
 
 use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 use llm_do_providers::ProviderError;
@@ -28,7 +29,9 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 /// no prompt, no argument and no answer is in it, but for what a tool says in an error or a panic of its own.
 /// [`told`](Self::told) is for a model: what was wrong with the arguments that it gave, quoted, and no advice on how to
 /// set up the session.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` shows the error with its causes, as [`chain`] writes them, since a test that fails by `?` prints it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments do not follow the tool's schema; nothing ran.
@@ -250,6 +253,12 @@ pub enum CallError {
         /// What does not fit.
         message: String,
     },
+}
+
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&chain(self))
+    }
 }
 
 impl CallError {

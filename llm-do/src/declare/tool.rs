@@ -80,18 +80,18 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
-/// What a call of a tool may change; it decides whether anybody is asked before the call.
+/// What a call of a tool changes; by default it decides whether the approver is asked before the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
-    /// Changes nothing: runs without asking.
+    /// A call changes nothing; it runs without approval.
     ReadOnly,
-    /// Changes something, but twice is like once: asks.
+    /// A call changes something, and the same call again changes nothing more, as when it sets a value; it needs approval.
     Idempotent,
-    /// Changes something for good: asks.
+    /// A call changes something that cannot be undone, as when it deletes, sends or pays; it needs approval.
     Destructive,
-    /// Says nothing: asks.
+    /// The tool declares no effect, or a call is none of the others, as when it appends a line; it needs approval.
     #[default]
     Undeclared,
 }

@@ -20,7 +20,8 @@ use crate::declare::worker_spec::WorkerSpec;
 const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 
 /// What is wrong with worker files: every fault, not only the first.
-#[derive(Debug)]
+///
+/// `Debug` shows the same text as `Display`, since a test that fails by `?` prints it.
 pub struct WorkerFileError {
     faults: Vec<String>,
 }
@@ -37,6 +38,12 @@ impl fmt::Display for WorkerFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "worker files have {} fault(s)", self.faults.len())?;
         self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl fmt::Debug for WorkerFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -202,6 +202,12 @@ impl Approvals {
         matches!(found.rule, Rule::PreApproved).then_some(&found.source)
     }
 
+    /// Returns the rule for all calls of a tool; none if it depends on their arguments.
+    #[cfg(feature = "cli")]
+    pub(crate) fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
+        self.rules.fixed(tool).map(|found| &found.rule)
+    }
+
     /// Finds the rule for a call.
     ///
     /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.

@@ -13,6 +13,13 @@ pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
 use crate::plane::registry::WorkerPlan;
 
+/// What to do about a worker without a model.
+const SET_A_MODEL: &str = if cfg!(feature = "cli") {
+    "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker"
+} else {
+    "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker"
+};
+
 /// The choice of models of a session; each is built when first needed, once.
 #[derive(Debug, Default)]
 pub(crate) struct ModelChoice {
@@ -54,8 +61,7 @@ impl ModelChoice {
             return Ok(model);
         }
         let Some(SessionModel { name: model, .. }) = &self.session else {
-            let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
-            return Err(text.to_owned());
+            return Err(SET_A_MODEL.to_owned());
         };
         let globs = &worker.compatible_models;
         let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
@@ -86,7 +92,8 @@ mod tests {
     fn without_any_model_the_error_says_where_to_set_one() {
         let worker = Registered::written(&WorkerSpec::new("poet", "Write."), Origin::Session);
         let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
-        let expected = "no model for the worker `poet`: set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
-        assert_eq!(error, expected);
+        let option = if cfg!(feature = "cli") { " or the option `--model`" } else { "" };
+        let place = format!("`LLM_DO_MODEL`{option} to `provider:model`, or `model` of the runtime or the worker");
+        assert_eq!(error, format!("no model for the worker `poet`: set {place}"));
     }
 }

@@ -87,12 +87,24 @@ impl ReplayedRecording {
         Ok((Self { path: path.to_owned(), recorded: unused.len(), unused }, model, profile))
     }
 
-    /// Removes and returns the answer to a request, or else the next unused request.
-    pub(super) fn take(&mut self, request: &Value) -> Result<Response, Option<Value>> {
+    /// Removes and returns the answer to a request, or else describes how the next unused request differs.
+    pub(super) fn take(&mut self, request: &Value) -> Result<Response, String> {
         match self.unused.iter().position(|(_, recorded)| recorded.request == *request) {
             Some(index) => Ok(self.unused.remove(index).1.response),
-            None => Err(self.unused.first().map(|(_, recorded)| recorded.request.clone())),
+            None => Err(self.mismatch(request)),
         }
+    }
+
+    fn mismatch(&self, request: &Value) -> String {
+        let path = self.path.display();
+        let Some((line, next)) = self.unused.first() else {
+            return format!("all {} answers in `{path}` have been used; delete the file to record again", self.recorded);
+        };
+        let Difference { pointer, recorded, requested } = difference(&next.request, request).unwrap_or_default();
+        format!(
+            "it differs from the next recorded request, in `{path}`, line {line}, at `{pointer}`: recorded {recorded}, \
+             requested {requested}; delete the file to record again"
+        )
     }
 
     /// Describes the unused answers, if there are any, without quoting them.
@@ -146,24 +158,57 @@ fn server_side(tool: &ServerSideTool) -> Value {
     }
 }
 
-/// Returns the first difference of two values as a JSON pointer.
-pub(super) fn difference(left: &Value, right: &Value) -> Option<String> {
-    match (left, right) {
-        (Value::Object(left), Value::Object(right)) => {
-            let keys = left.keys().chain(right.keys().filter(|key| !left.contains_key(*key)));
-            keys.into_iter().find_map(|key| difference_at(key, left.get(key), right.get(key)))
+/// The first difference of two values.
+#[derive(Default)]
+struct Difference {
+    /// A JSON pointer.
+    pointer: String,
+    /// The value there, or the part of a long one that differs.
+    recorded: String,
+    requested: String,
+}
+
+/// Returns the first difference of two values, if they differ.
+fn difference(recorded: &Value, requested: &Value) -> Option<Difference> {
+    match (recorded, requested) {
+        (Value::Object(old), Value::Object(new)) => {
+            let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
+            keys.into_iter().find_map(|key| difference_at(key, old.get(key), new.get(key)))
         }
-        (Value::Array(left), Value::Array(right)) => {
-            (0..left.len().max(right.len())).find_map(|index| difference_at(&index, left.get(index), right.get(index)))
+        (Value::Array(old), Value::Array(new)) => (0..old.len().max(new.len()))
+            .find_map(|index| difference_at(&index, old.get(index), new.get(index))),
         }
-        (left, right) => (left != right).then(String::new),
+        (old, new) => (old != new).then(|| excerpts(Some(old), Some(new))),
     }
 }
 
-fn difference_at(key: &impl ToString, left: Option<&Value>, right: Option<&Value>) -> Option<String> {
-    let pointer = match (left, right) {
-        (Some(left), Some(right)) => difference(left, right)?,
-        _ => String::new(),
+fn difference_at(key: &impl ToString, recorded: Option<&Value>, requested: Option<&Value>) -> Option<Difference> {
+    let difference = match (recorded, requested) {
+        (Some(recorded), Some(requested)) => difference(recorded, requested)?,
+        _ => excerpts(recorded, requested),
     };
-    Some(format!("/{}{pointer}", key.to_string().replace('~', "~0").replace('/', "~1")))
+    let key = key.to_string().replace('~', "~0").replace('/', "~1");
+    Some(Difference { pointer: format!("/{key}{}", difference.pointer), ..difference })
+}
+
+/// The maximum length of a quoted value, in characters.
+const MAX_EXCERPT: usize = 200;
+/// How many equal characters are quoted before the first different one.
+const MAX_BEFORE: usize = 40;
+
+/// Returns both values as JSON, from shortly before the first different character.
+fn excerpts(recorded: Option<&Value>, requested: Option<&Value>) -> Difference {
+    let text = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);
+    let (recorded, requested) = (text(recorded), text(requested));
+    let equal = recorded.chars().zip(requested.chars()).take_while(|(old, new)| old == new).count();
+    let start = equal.saturating_sub(MAX_BEFORE);
+    Difference { pointer: String::new(), recorded: excerpt(&recorded, start), requested: excerpt(&requested, start) }
+}
+
+fn excerpt(text: &str, start: usize) -> String {
+    let before = if start > 0 { "…" } else { "" };
+    let mut rest = text.chars().skip(start);
+    let excerpt: String = rest.by_ref().take(MAX_EXCERPT).collect();
+    let after = if rest.next().is_some() { "…" } else { "" };
+    format!("`{before}{excerpt}{after}`")
 }

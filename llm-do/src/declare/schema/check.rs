@@ -154,13 +154,19 @@ pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
         return Some(excess);
     }
     let error = foreign_options().build(schema).err()?;
+    let place = error.instance_path().as_str();
     let hint = match error.kind() {
         ValidationErrorKind::Format { format } if format == "regex" => {
             "; a pattern may have no look-around and no back-reference, since it is matched in linear time"
         }
+        _ if place.ends_with("/type") => {
+            "; the types are `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
+        }
         _ => "",
     };
-    Some(format!("is no JSON schema: {error}{hint}"))
+    let what =
+        if place.is_empty() { error.to_string() } else { format!("invalid value `{}` at `{place}`", error.instance()) };
+    Some(format!("is not a JSON Schema: {what}{hint}"))
 }
 
 /// As [`options`], with patterns that are matched in linear time: one that has to backtrack could hold its thread for ever.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::Fault;
+use crate::declare::schema::fault_of_foreign;
 
 /// The key whose value is being read.
 #[derive(Debug)]
@@ -99,7 +100,13 @@ impl Key<'_> {
 
     /// Reads a schema, which is a map.
     pub(super) fn schema(&mut self, value: Value) -> Option<Value> {
-        if value.is_object() { Some(value) } else { self.wrong("a JSON schema, a map", &value) }
+        if !value.is_object() {
+            return self.wrong("a JSON schema, a map", &value);
+        }
+        match fault_of_foreign(&value) {
+            Some(fault) => self.fault(format!("`{}` {fault}", self.name)),
+            None => Some(value),
+        }
     }
 
     /// Notes a key that has no meaning here.

@@ -371,6 +371,18 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Returns whether calls that need approval would be denied, since no approver is set.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_nobody_to_ask(&self) -> bool {
+        self.mode == ApprovalMode::Prompt && self.approver.is_none()
+    }
+
+    /// Returns the approvals of a session over this registry.
+    #[cfg(feature = "cli")]
+    pub(crate) fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
+        Approvals::new(self.mode, self.approver, self.policy, registry).map_err(BuildError::Policy)
+    }
+
     /// Asks `handler` what tools ask the user, unless another was given.
     #[cfg(feature = "cli")]
     pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {

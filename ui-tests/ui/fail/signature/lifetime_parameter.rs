@@ -8,7 +8,7 @@ use llm_do::{State, tool};
 
 /// Ping.
 #[tool]
-fn ping<'a>(text: Cow<'a, str>, state: &'a State<u8>) -> Cow<'a, str> {
+fn ping<'a>(text: Cow<'a, str>, name: &'a str, names: &'a [&'a str], state: &'a State<u8>) -> Cow<'a, str> {
     text
 }
 
