@@ -112,12 +112,16 @@ async fn the_error_for_a_changed_request_names_the_file_the_place_and_both_value
     ] {
         let error = model.request(request).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Configuration);
-        let difference = format!("it differs from the next recorded request, in `{file}`, line 2, at {place}; delete the file");
+        let difference =
+            format!("it differs from the next recorded request, in `{file}`, line 2, at {place}; delete the file");
         assert!(error.to_string().contains(&difference), "{error}");
     }
     model.request(asked).await.unwrap();
     let error = model.request(asked).await.unwrap_err();
-    assert!(error.to_string().contains(&format!("all 1 answers in `{file}` have been used; delete the file")), "{error}");
+    assert!(
+        error.to_string().contains(&format!("all 1 answers in `{file}` have been used; delete the file")),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -98,7 +98,10 @@ impl ReplayedRecording {
     fn mismatch(&self, request: &Value) -> String {
         let path = self.path.display();
         let Some((line, next)) = self.unused.first() else {
-            return format!("all {} answers in `{path}` have been used; delete the file to record again", self.recorded);
+            return format!(
+                "all {} answers in `{path}` have been used; delete the file to record again",
+                self.recorded
+            );
         };
         let Difference { pointer, recorded, requested } = difference(&next.request, request).unwrap_or_default();
         format!(
@@ -175,8 +178,8 @@ fn difference(recorded: &Value, requested: &Value) -> Option<Difference> {
             let keys = old.keys().chain(new.keys().filter(|key| !old.contains_key(*key)));
             keys.into_iter().find_map(|key| difference_at(key, old.get(key), new.get(key)))
         }
-        (Value::Array(old), Value::Array(new)) => (0..old.len().max(new.len()))
-            .find_map(|index| difference_at(&index, old.get(index), new.get(index))),
+        (Value::Array(old), Value::Array(new)) => {
+            (0..old.len().max(new.len())).find_map(|index| difference_at(&index, old.get(index), new.get(index)))
         }
         (old, new) => (old != new).then(|| excerpts(Some(old), Some(new))),
     }
