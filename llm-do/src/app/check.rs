@@ -9,7 +9,10 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 ///
 /// It panics with every fault: names that collide or stand for nothing, state that tools take and the builder was not
 /// given, schemas that are none or refer to nothing, defaults and examples that cannot be read or do not follow their
-/// schema, fields of arguments that are skipped when they are written (`#[serde(skip_serializing)]`), models that are malformed or of a provider that is not linked, entries that declare a worker without a model.
+/// schema, fields of arguments that are skipped when they are written (`#[serde(skip_serializing)]`), models that are
+/// malformed or of a provider that is not linked, entries that declare a worker without a model. An argument that has no
+/// order, such as a `HashSet`, is a fault if its schema does not say `uniqueItems`, as a schema written by hand may not: a
+/// journal would not find its calls again. That is seen only if a default or an example of it has several items.
 /// Give it the builder that your application uses, so that it knows the state and the model; without one, a tool that takes
 /// a `State<T>` is a fault. Where the model is chosen when the program is started, give the builder one here, such as
 /// `runtime().default_model("openai:gpt-5-mini")`; with [`force_model`](crate::runtime::RuntimeBuilder::force_model), no model is
@@ -107,7 +110,7 @@ fn of_item(item: &Registered) -> Vec<String> {
     let place = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
     let unwritten =
         item.unwritten().map(|field| format!("`{field}` is skipped when it is written: typed calls lose it"));
-    faults.chain(of_samples(item)).chain(unwritten).map(place).collect()
+    faults.chain(of_samples(item)).chain(of_order(item)).chain(unwritten).map(place).collect()
 }
 
 /// Says why the validator does not take a schema: it is none, or refers to nothing.
@@ -129,6 +132,23 @@ fn of_samples(item: &Registered) -> Vec<String> {
         Err(error) => Some(format!("the {} of `{}` cannot be read back: {error}", sample.what, sample.argument)),
     };
     samples.iter().filter_map(fault).collect()
+}
+
+/// Says which arguments are written in another order each time, where their schema does not tell that they have none.
+fn of_order(item: &Registered) -> Vec<String> {
+    let canonical = |argument: &str, value: &Value| item.canonical(json!({ argument: value }));
+    let is_ordered = |sample: &crate::declare::argument::Sample| {
+        let Some((one, other)) = &sample.another else { return true };
+        canonical(sample.argument, one) == canonical(sample.argument, other)
+    };
+    let fault = |sample: &crate::declare::argument::Sample| {
+        format!(
+            "the {} of `{}` is written in another order each time, and its schema does not say `uniqueItems`, so that a \
+             journal would not find the call again",
+            sample.what, sample.argument
+        )
+    };
+    item.samples().iter().filter(|sample| !is_ordered(sample)).map(fault).collect()
 }
 
 /// Returns the schema of calls that give any of the arguments.

@@ -130,12 +130,11 @@ impl WorkerRun {
             usage: response.usage,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        let retry = match refused {
-            Some(reason) => turns.refused(response, reason),
-            None => {
-                let read = self.output.read_apart(&response).await;
-                turns.answered(response, read.as_ref().unwrap_or(&self.output))
-            }
+        let retry = if let Some(reason) = refused {
+            turns.refused(response, reason)
+        } else {
+            let read = self.output.read_apart(&response).await;
+            turns.answered(response, read.as_ref().unwrap_or(&self.output))
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });

@@ -90,7 +90,7 @@ impl ApprovalRequest {
 
     /// Returns what `given` tells beyond the arguments, as events tell it: without what the types hide when they write it.
     pub(crate) fn given_in_events(&self) -> Option<Value> {
-        let told = argument::masked(self.given.as_ref()?, &[&self.arguments]);
+        let told = argument::masked(self.given.as_ref()?, &self.arguments);
         Some(told).filter(|told| !argument::is_told(told, &self.arguments))
     }
 
