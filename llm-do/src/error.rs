@@ -3,6 +3,7 @@
 mod cause;
 mod failure;
 mod fault;
+mod id;
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,6 +15,7 @@ pub use self::cause::chain;
 pub(crate) use self::cause::panic_text;
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
+pub(crate) use self::id::ErrorId;
 use crate::usage::Exceeded;
 
 /// Any error that may cross threads.
@@ -334,6 +336,11 @@ impl CallError {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.innermost(), Self::Refused { .. })
+    }
+
+    /// Returns whether the journal of the call, or of one below it, failed.
+    pub(crate) fn is_of_journal(&self) -> bool {
+        matches!(self.innermost(), Self::Journal { .. })
     }
 
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.

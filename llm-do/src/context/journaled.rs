@@ -135,8 +135,9 @@ impl<S> CallContext<S> {
         match self.recorded(way, step, local).await?.value {
             Kept::Value(value) => Ok(value),
             Kept::Failure(failure) => {
-                visit.fail();
-                Err(failure.into_error(self.name()))
+                let error = failure.into_error(self.name());
+                visit.fail(&error);
+                Err(error)
             }
         }
     }
@@ -189,18 +190,28 @@ impl<S> CallContext<S> {
     /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        match frame.after.get().map(AsRef::as_ref) {
+        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
-        }
+        };
+        let step = match frame.step.get() {
+            Some(own) => step.called_by(own),
+            None => step,
+        };
+        (step, visit)
     }
 
     /// Keeps the effects that follow apart from those inside the call, which a replay of its result does not run.
     ///
     /// `result` is a digest of it: after another result, other effects may follow.
     pub(crate) fn begin_after(&self, result: &str) {
-        let parent = format!("{}/{AFTER}:{result}", self.key()).into();
+        let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().after.set(Box::new((parent, Places::default()))));
+    }
+
+    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
+    pub(crate) fn places_after(&self) -> Option<&Places> {
+        self.frame().after.get().map(|after| &after.1)
     }
 
     /// Refuses to go on if the journal holds a call of this one that it never made.
@@ -220,6 +231,13 @@ impl<S> CallContext<S> {
 
     pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
+    }
+}
+
+impl CallContext {
+    /// Returns the key below which the effects that follow a root call are recorded; `result` is a digest of its result.
+    pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
+        format!("{call}/{AFTER}:{result}").into()
     }
 }
 
