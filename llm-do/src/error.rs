@@ -338,9 +338,9 @@ impl CallError {
         matches!(self.innermost(), Self::Refused { .. })
     }
 
-    /// Returns whether the journal of the call, or of one below it, failed.
-    pub(crate) fn is_of_journal(&self) -> bool {
-        matches!(self.innermost(), Self::Journal { .. })
+    /// Returns whether the plane itself ended the call, or one below it, such as by a limit, a denial or a cancellation.
+    pub(crate) fn is_of_plane(&self) -> bool {
+        !self.is_mendable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.

@@ -8,6 +8,7 @@ mod server_side;
 mod turn;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
@@ -20,7 +21,7 @@ pub(crate) use self::output::Output;
 use self::server_side::Uses;
 pub(crate) use self::turn::Limits;
 use self::turn::{Step, Turns};
-use crate::context::{CallContext, Way};
+use crate::context::{CallContext, Came, Way};
 use crate::error::CallError;
 use crate::event::{Delta, EventKind};
 use crate::guard::Guards;
@@ -119,7 +120,7 @@ impl WorkerRun {
     /// Asks the model once, and hands its answer to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let (response, refused) = match &self.guards {
+        let (Came { value: response, is_replayed }, refused) = match &self.guards {
             // On the heap: most sessions have none.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, Asked::of(turns)).await?, None),
@@ -128,6 +129,7 @@ impl WorkerRun {
             model: response.model.clone(),
             parts: response.parts.iter().cloned().map(Into::into).collect(),
             usage: response.usage,
+            replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         let retry = match refused {
@@ -157,7 +159,7 @@ impl WorkerRun {
     }
 
     /// Asks the model once, until it has answered or the run is cancelled.
-    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Response, CallError> {
+    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Came<Response>, CallError> {
         let is_priced = self.prices.price(&self.model_name).is_some();
         let under_way = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
         self.ctx.emit(|| EventKind::ModelRequest {
@@ -166,7 +168,13 @@ impl WorkerRun {
             messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let local = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
+        let send = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
+        let is_sent = Arc::new(AtomicBool::new(false));
+        let sending = Arc::clone(&is_sent);
+        let local = async move {
+            sending.store(true, Ordering::Relaxed);
+            send.await
+        };
         let input = || self.input(turns, &asked);
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
@@ -178,7 +186,7 @@ impl WorkerRun {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
-        answer
+        Ok(Came { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
     }
 
     /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.

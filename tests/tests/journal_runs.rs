@@ -1221,3 +1221,23 @@ async fn a_run_takes_another_way_after_a_failure_that_is_tried_again() {
         std::fs::remove_file(&path).unwrap();
     }
 }
+
+#[tokio::test]
+async fn an_answer_of_a_model_that_the_journal_had_is_marked_as_replayed() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let recorder = Recorder::new();
+        let runtime = process(journal, &log).force_model(model).sink(recorder.clone()).build().unwrap();
+        runtime.run(assistant { input: "Go.".into() }).await.unwrap();
+        let replayed = recorder.kinds().into_iter().filter_map(|kind| match kind {
+            EventKind::ModelResponse { replayed, .. } => Some(replayed),
+            _ => None,
+        });
+        replayed.collect::<Vec<_>>()
+    };
+    let model = || calling([("look", json!({ "text": "a" }))]);
+    assert_eq!(run(&journal, model()).await, [false, false]);
+    assert_eq!(run(&journal.replayed(), silent()).await, [true, true]);
+    let answered = journal.records().iter().position(|record| record.kind == StepKind::Model).unwrap();
+    assert_eq!(run(&cut(&journal, answered + 1), model()).await, [true, false]);
+}

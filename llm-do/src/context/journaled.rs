@@ -79,6 +79,7 @@ impl<S> CallContext<S> {
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
         let (step, _visit) = self.next_step(StepKind::Now, "now", Value::Null);
+        self.record_denials().await?;
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -95,6 +96,7 @@ impl<S> CallContext<S> {
         // JSON has no more milliseconds, which are longer than any wait.
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
+        self.record_denials().await?;
         journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -125,6 +127,7 @@ impl<S> CallContext<S> {
             return local.await;
         }
         let (step, visit) = self.next_step(kind, name, input());
+        self.record_denials().await?;
         let local = async move {
             match local.await {
                 Ok(value) => Ok(Kept::Value(value)),
@@ -199,6 +202,42 @@ impl<S> CallContext<S> {
             None => step,
         };
         (step, visit)
+    }
+
+    /// Notes that a call of this one was denied, in case this one goes on from that.
+    pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
+        self.frame().denials.get_or_default().push((approval, answer));
+    }
+
+    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
+    pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
+        for (step, answer) in self.take_denials() {
+            Box::pin(self.recorded(Way::Promise, step, async { Ok(answer) })).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
+    pub(crate) fn pass_on_denials(&self) {
+        let Some(caller) = self.caller() else { return };
+        let denials = self.take_denials();
+        if !denials.is_empty() {
+            caller.frame().denials.get_or_default().extend(denials);
+        }
+    }
+
+    fn take_denials(&self) -> Vec<(StepSpec, Value)> {
+        self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
+    }
+
+    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
+    pub(crate) fn add_approval(&self, approval: &Value) {
+        for frame in self.frames().skip(1) {
+            let mut approved = frame.approved.get_or_default();
+            if !approved.contains(approval) {
+                approved.push(approval.clone());
+            }
+        }
     }
 
     /// Keeps the effects that follow apart from those inside the call, which a replay of its result does not run.

@@ -38,6 +38,9 @@ struct Ended {
     /// What the user said in it, so that the conversation that it is in is told of it after a replay too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
+    /// What was approved in it for longer than one call, so that nobody is asked again after a replay.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    approved: Vec<Value>,
 }
 
 /// How many objects a result is inside of where it is recorded.
@@ -90,7 +93,7 @@ impl Ended {
     fn of(outcome: Outcome, because: Vec<Arc<str>>) -> Self {
         // A result has no cause that could be tried again.
         let because = if matches!(outcome, Outcome::Failure(_)) { because } else { Vec::new() };
-        Self { outcome, because, usage: None, made: Vec::new(), heard: Vec::new() }
+        Self { outcome, because, usage: None, made: Vec::new(), heard: Vec::new(), approved: Vec::new() }
     }
 }
 
@@ -233,6 +236,7 @@ impl CallContext {
             Err(error) if error.is_timeout() && leaves_no_time(self) => return Err(error),
             result => Outcome::of(result)?,
         };
+        self.record_denials().await?;
         self.all_used()?;
         let ended = Ended::of(outcome, because);
         let step = result_step(run);
@@ -272,9 +276,8 @@ impl CallContext {
         let (Err(error), Some(journal), Some(run)) = (&result, self.journal(), self.frame().step.get()) else {
             return result;
         };
-        // These come from outside of the run: what it failed by before, it may have gone on from.
-        let is_stopped = error.is_cancelled() || error.is_timeout() || error.is_of_journal();
-        if is_stopped || journal.is_recorded(&result_step(run).key) {
+        // What there was no time for did not end by what failed before.
+        if error.is_timeout() || journal.is_recorded(&result_step(run).key) {
             return result;
         }
         because.extend(led_to(&result, self));
@@ -308,7 +311,7 @@ impl Run {
         if ctx.frame().by == Caller::User {
             ctx.begin_after(&digest_of(&came.value));
         }
-        let Ended { outcome, usage, made, heard, .. } = came.value;
+        let Ended { outcome, usage, made, heard, approved, .. } = came.value;
         open.is_replayed = came.is_replayed;
         // What guards of a root call used is counted already: it is part of what the run used.
         let is_counted = || ctx.frame().by == Caller::User && !ctx.usage_tree().is_zero();
@@ -319,6 +322,9 @@ impl Run {
             self.recreate(ctx, made)?;
             for said in &heard {
                 ctx.hear(said);
+            }
+            for approval in &approved {
+                self.restore_approval(ctx, approval);
             }
         }
         outcome.into_result(tool.name())
@@ -339,13 +345,16 @@ async fn end(
     let because = led_to(&result, &ctx);
     let outcome = match result {
         // What its caller had no time left for is to be tried again.
-        Err(error) if error.is_timeout() && leaves_no_time(&ctx) => return Err(error),
-        result => Outcome::of(result)?,
+        Err(error) if error.is_timeout() && leaves_no_time(&ctx) => Err(error),
+        result => Outcome::of(result),
     };
+    let outcome = outcome.inspect_err(|_| ctx.pass_on_denials())?;
+    ctx.record_denials().await?;
     ctx.all_used()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
     let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().heard.take());
-    Ok(Ended { usage, made, heard, ..Ended::of(outcome, because) })
+    let approved = ctx.frame().approved.get().map(|approved| approved.clone()).unwrap_or_default();
+    Ok(Ended { usage, made, heard, approved, ..Ended::of(outcome, because) })
 }
 
 /// Returns whether a call that took too long has ended the run, or leaves its caller no time either.

@@ -65,8 +65,8 @@ impl Places {
 
     /// Returns the keys of the calls whose failures led to the end of their parent.
     ///
-    /// Those are the calls whose errors `error` is or came from, whenever they failed, and those after whose end no other
-    /// call began: code may make a new error of what it got.
+    /// Those are the calls whose errors `error` is or came from, whenever they failed. Code may make a new error of what it
+    /// got: so they are also those after whose end no other call began, unless the plane itself ended the parent.
     pub(crate) fn led_to(&self, error: Option<&CallError>) -> Vec<Arc<str>> {
         let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
         if siblings.failed.is_empty() {
@@ -74,7 +74,9 @@ impl Places {
         }
         let begun = siblings.begun();
         let returned: Vec<_> = error.into_iter().flat_map(CallError::ids).collect();
-        let led = siblings.failed.iter().filter(|failed| failed.begun == begun || returned.contains(&failed.error));
+        let has_last = !error.is_some_and(CallError::is_of_plane);
+        let is_last = |failed: &FailedCall| has_last && failed.begun == begun;
+        let led = siblings.failed.iter().filter(|failed| is_last(failed) || returned.contains(&failed.error));
         led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 

@@ -5,10 +5,12 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::super::Run;
 use super::super::perform::decode;
 use super::{decided, permitted, request};
-use crate::approval::Answer;
+use crate::approval::{Answer, ApprovalRequest, LastingApproval};
 use crate::context::{CallContext, Came, Way};
 use crate::dispatch::admit::refuse_cycle;
 use crate::error::{CallError, Fault};
@@ -78,7 +80,7 @@ impl Run {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         if answer.scope != ApprovalScope::Call {
             let request = request(ctx, tool, prepared).map_err(invalid)?;
-            self.approvals().remember(&request, answer.scope, &self.approved);
+            self.remember(ctx, &request, answer.scope);
         }
         if let Some(edited) = answer.edited_arguments() {
             *prepared = decode(tool, Ok(edited.clone()), true)?;
@@ -96,15 +98,51 @@ impl Run {
         }
     }
 
+    /// Remembers an approval that is recorded, and keeps it with the calls that it was given in.
+    pub(in crate::dispatch) fn remember(&self, ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
+        keep_approval(ctx, request, scope);
+        if let Some(approval) = LastingApproval::of(request, scope) {
+            self.approvals().remember(approval, &self.approved);
+        }
+    }
+
+    /// Remembers an approval that was given in a call whose result is recorded.
+    pub(in crate::dispatch) fn restore_approval(&self, ctx: &CallContext, recorded: &Value) {
+        ctx.add_approval(recorded);
+        // What cannot be read is asked about again.
+        if let Ok(approval) = serde_json::from_value(recorded.clone()) {
+            self.approvals().remember(approval, &self.approved);
+        }
+    }
+
     /// Records that a rule refused a call, if a model is told of it and goes on: a replay must go on in the same way.
     ///
-    /// Returns the refusal, or why it cannot be recorded.
+    /// If code is told, it is recorded once the code goes on. Returns the refusal, or why it cannot be recorded.
     pub(in crate::dispatch) async fn record_refusal(&self, ctx: &CallContext, refusal: CallError) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
-        let Some(step) = ctx.frame().step.get().filter(|_| self.plane.return_permission_errors) else { return refusal };
+        let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
+        if !self.plane.return_permission_errors {
+            keep_denial(ctx, approval_of(step), &answer);
+            return refusal;
+        }
         let recorded = ctx.recorded(Way::Promise, approval_of(step), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
+    }
+}
+
+/// Keeps an approval that holds for longer than one call with the calls that it was given in.
+pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
+    let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
+    if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
+        ctx.add_approval(&approval);
+    }
+}
+
+/// Keeps a denial with the caller, which records it if it goes on.
+pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
+    if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
+        caller.add_denial(step, answer);
     }
 }
 
