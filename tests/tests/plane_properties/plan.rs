@@ -1,6 +1,6 @@
 //! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -122,12 +122,6 @@ impl Plan {
     /// The call as its approver would have it: all calls below it are others too.
     pub(crate) fn edited(&self) -> Self {
         Self { id: self.id + EDITED, calls: self.calls.iter().map(Self::edited).collect(), ..self.clone() }
-    }
-
-    /// The ids of the calls to which the approver says this.
-    pub(crate) fn answered(&self, answer: Answer) -> BTreeSet<u32> {
-        let below = self.calls.iter().flat_map(|plan| plan.answered(answer));
-        (self.answer == answer).then_some(self.id).into_iter().chain(below).collect()
     }
 
     /// The same calls, about each of which the approver says this.
