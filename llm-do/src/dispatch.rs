@@ -224,16 +224,13 @@ impl Run {
             if is_replayed_root { Box::pin(ctx.keep_result(result, &because, &mut open)).await } else { result };
         let is_journaled_root = ctx.frame().by == Caller::User && ctx.journal().is_some();
         let result = if is_journaled_root { Box::pin(ctx.keep_end(has_failed, because, result)).await } else { result };
-        match (&visit, &result) {
-            (Some(visit), Err(error)) => {
-                if has_failed {
-                    visit.fail(error);
-                }
-                // The call itself may have no record. If a guard refused its result, it has done its work, but what failed in
-                // the guard may be tried again.
-                visit.fail_by(record::led_to(&result, ctx), error);
+        if let (Some(visit), Err(error)) = (&visit, &result) {
+            if has_failed {
+                visit.fail(error);
             }
-            _ => {}
+            // The call itself may have no record. If a guard refused its result, it has done its work, but what failed in the
+            // guard may be tried again.
+            visit.fail_by(record::led_to(&result, ctx), error);
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);

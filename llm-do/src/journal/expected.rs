@@ -79,7 +79,9 @@ impl Expected {
     pub(super) fn remove_from(&mut self, place: u32) -> Vec<Arc<str>> {
         let later = self.calls.iter().filter(|(_, call)| call.place >= place);
         let keys: Vec<_> = later.map(|(key, _)| Arc::clone(key)).collect();
-        keys.iter().for_each(|key| self.remove(key));
+        for key in &keys {
+            self.remove(key);
+        }
         keys
     }
 
