@@ -1,11 +1,13 @@
 //! Guards and the journal.
 
+use llm_do::async_trait;
+use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{ErrorKind, Message, ProviderError, Response};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder, TestModel};
-use llm_do::{
-    ErrorKind, EventKind, FunctionGuard, Guard, GuardedCall, GuardedRequest, MemoryJournal, Message, ProviderError,
-    Refusal, Response, Usage, async_trait,
-};
+use llm_do::usage::Usage;
 use serde_json::json;
 
 use super::{Notes, builder, calling, noting, reader, scripted, text, write};
@@ -179,7 +181,7 @@ impl Guard for Judging {
             asked.add("judged");
             if is_up { Ok(()) } else { Err("the service is down".into()) }
         });
-        judged.await.map_err(|error| Refusal::tell(llm_do::chain(&error)))
+        judged.await.map_err(|error| Refusal::tell(llm_do::error::chain(&error)))
     }
 }
 
@@ -189,7 +191,7 @@ async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_fa
     let run = async |journal: &MemoryJournal, is_up| {
         let (guard, recorder) = (Judging { of: "write", is_up, asked: asked.clone() }, Recorder::new());
         let runtime = builder().guard(guard).sink(recorder.clone()).journal(journal.clone()).build().unwrap();
-        let result = runtime.run(write_once {}).await.map_err(|error| llm_do::chain(&error));
+        let result = runtime.run(write_once {}).await.map_err(|error| llm_do::error::chain(&error));
         let replayed = recorder.events().into_iter().find_map(|event| match event.kind {
             EventKind::CallFinished { replayed, .. } if &*event.name == "write" => Some(replayed),
             _ => None,
@@ -216,7 +218,7 @@ async fn what_failed_in_a_guard_after_the_root_call_is_tried_again() {
                 "reader" => json!({ "input": "x" }),
                 _ => json!({}),
             };
-            let result = runtime.start_named(of, arguments).await.map_err(|error| llm_do::chain(&error));
+            let result = runtime.start_named(of, arguments).await.map_err(|error| llm_do::error::chain(&error));
             (result.is_ok(), asked.take().len())
         };
         assert_eq!(run(&journal, false).await, (false, 1), "{of}");
@@ -277,7 +279,7 @@ async fn a_failure_of_a_root_worker_is_tried_again_though_a_guard_made_calls_aft
     let run = async |journal: &MemoryJournal, is_up| {
         let guard = Reporting { recovers: false, notes: notes.clone() };
         let runtime = builder().guard(guard).force_model(served(is_up)).journal(journal.clone()).build().unwrap();
-        runtime.run(reader { input: "x".into() }).await.map_err(|error| llm_do::chain(&error))
+        runtime.run(reader { input: "x".into() }).await.map_err(|error| llm_do::error::chain(&error))
     };
     assert!(run(&journal, false).await.is_err());
     assert_eq!(run(&journal.replayed(), true).await.as_deref(), Ok("done"));

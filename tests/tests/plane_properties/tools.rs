@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
+use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::error::BoxError;
+use llm_do::model::{FinishReason, Message, Request, Response, ResponsePart, ToolCall, ToolResult, UserPart};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{
-    ApprovalRequest, Approver, BoxError, Decision, FinishReason, Message, Request, Response, ResponsePart, ToolCall,
-    ToolResult, Usage, UserPart,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 use super::plan::{Answer, End, Plan};
@@ -117,7 +117,7 @@ async fn make(ctx: &CallContext, plan: &Plan) -> Result<(Vec<Value>, Option<Call
     let mut caught = None;
     let mut made = |result: Result<Value, CallError>| match result {
         Err(error) if plan.catches => {
-            let text = llm_do::chain(&error);
+            let text = llm_do::error::chain(&error);
             caught.get_or_insert(error);
             Ok::<_, BoxError>(json!({ "error": text }))
         }
