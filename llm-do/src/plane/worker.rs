@@ -8,6 +8,7 @@ mod server_side;
 mod turn;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
@@ -26,7 +27,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, Way};
+use crate::plane::context::{CallContext, Came, Way};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, History, HistoryProcessor};
 
@@ -119,7 +120,7 @@ impl WorkerRun {
     /// Asks the model once, and hands its answer to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let (response, refused) = match &self.guards {
+        let (Came { value: response, is_replayed }, refused) = match &self.guards {
             // On the heap: most sessions have none.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, Asked::of(turns)).await?, None),
@@ -128,6 +129,7 @@ impl WorkerRun {
             model: response.model.clone(),
             parts: response.parts.iter().cloned().map(Into::into).collect(),
             usage: response.usage,
+            replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
         let retry = if let Some(reason) = refused {
@@ -159,7 +161,7 @@ impl WorkerRun {
     }
 
     /// Asks the model once, until it has answered or the run is cancelled.
-    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Response, CallError> {
+    async fn request(self: &Arc<Self>, turns: &Turns, asked: Asked) -> Result<Came<Response>, CallError> {
         let is_priced = self.prices.price(&self.model_name).is_some();
         let under_way = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
         self.ctx.emit(|| EventKind::ModelRequest {
@@ -168,7 +170,13 @@ impl WorkerRun {
             messages: asked.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let local = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
+        let send = Arc::clone(self).send(asked.clone(), turns.turn(), Arc::clone(&under_way));
+        let is_sent = Arc::new(AtomicBool::new(false));
+        let sending = Arc::clone(&is_sent);
+        let local = async move {
+            sending.store(true, Ordering::Relaxed);
+            send.await
+        };
         let input = || self.input(turns, &asked);
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
@@ -180,7 +188,7 @@ impl WorkerRun {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
-        answer
+        Ok(Came { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
     }
 
     /// Returns what a journal keeps of a request: what is new in it, so that a long conversation is not kept many times.

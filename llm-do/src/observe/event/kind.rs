@@ -194,6 +194,9 @@ pub enum EventKind {
         parts: Vec<EventPart>,
         /// What it used.
         usage: Usage,
+        /// Whether the journal had the answer, and no model was asked.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
     },
     /// The model is asked again, since its answer was not as it should be.
     ModelRetry {

@@ -90,7 +90,7 @@ impl EventSink for TracingSink {
                     call.server_side.end(tool, input, error.as_deref(), self.content);
                 }
             }
-            EventKind::ModelResponse { model, parts, usage } => {
+            EventKind::ModelResponse { model, parts, usage, .. } => {
                 if let Some(call) = open.get_mut(&here) {
                     call.answered(model, parts, *usage, self.content);
                 }

@@ -214,8 +214,8 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::ServerSideToolFinished { .. } => (name(), value(), maybe())
             .prop_map(|(tool, input, error)| EventKind::ServerSideToolFinished { tool, input, error })
             .boxed(),
-        EventKind::ModelResponse { .. } => (text(), prop::collection::vec(part(), 0..4), usage())
-            .prop_map(|(model, parts, usage)| EventKind::ModelResponse { model, parts, usage })
+        EventKind::ModelResponse { .. } => (text(), prop::collection::vec(part(), 0..4), usage(), any::<bool>())
+            .prop_map(|(model, parts, usage, replayed)| EventKind::ModelResponse { model, parts, usage, replayed })
             .boxed(),
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
@@ -264,7 +264,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::ModelDelta { delta: Delta::Text(none()) },
         EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: Value::Null },
         EventKind::ServerSideToolFinished { tool, input: Value::Null, error: None },
-        EventKind::ModelResponse { model: none(), parts: Vec::new(), usage: Usage::default() },
+        EventKind::ModelResponse { model: none(), parts: Vec::new(), usage: Usage::default(), replayed: false },
         EventKind::ModelRetry { reason: none() },
         EventKind::Usage { used: RunUsage::default() },
         EventKind::Dropped { count: 0 },

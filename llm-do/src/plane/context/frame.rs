@@ -70,6 +70,10 @@ pub(crate) struct CallFrame {
     pub(crate) attached: OnceLock<Vec<Attached>>,
     /// What the user said meanwhile: for a worker's conversation, and for the record of a call below it.
     pub(crate) heard: Heard,
+    /// What was approved inside it for longer than one call, as its record keeps it.
+    pub(crate) approved: Rare<Vec<Value>>,
+    /// Denials of its calls by a mode or a rule, each with its step: recorded once it goes on from them.
+    pub(crate) denials: Rare<Vec<(StepSpec, Value)>>,
     /// Where a journal keeps it.
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// Where a journal keeps what it does.
@@ -101,6 +105,8 @@ impl CallFrame {
             arguments: OnceLock::new(),
             attached: OnceLock::new(),
             heard: Heard::default(),
+            approved: Rare::default(),
+            denials: Rare::default(),
             step: OnceLock::new(),
             places: Places::default(),
             after: OnceLock::new(),

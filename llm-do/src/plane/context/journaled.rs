@@ -80,6 +80,7 @@ impl<S> CallContext<S> {
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
         let (step, _visit) = self.next_step(StepKind::Now, "now", Value::Null);
+        self.record_denials().await?;
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -96,6 +97,7 @@ impl<S> CallContext<S> {
         // JSON has no more milliseconds, which are longer than any wait.
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
+        self.record_denials().await?;
         journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
     }
 
@@ -126,6 +128,7 @@ impl<S> CallContext<S> {
             return local.await;
         }
         let (step, visit) = self.next_step(kind, name, input());
+        self.record_denials().await?;
         let tool = self.name().to_owned();
         let local = async move {
             match local.await {
@@ -137,8 +140,9 @@ impl<S> CallContext<S> {
         match self.recorded(way, step, local).await?.value {
             Kept::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
             Kept::Failure(failure) => {
-                visit.fail();
-                Err(failure.into_error(self.name()))
+                let error = failure.into_error(self.name());
+                visit.fail(&error);
+                Err(error)
             }
         }
     }
@@ -192,9 +196,50 @@ impl<S> CallContext<S> {
     /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        match frame.after.get().map(AsRef::as_ref) {
+        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
+        };
+        let step = match frame.step.get() {
+            Some(own) => step.called_by(own),
+            None => step,
+        };
+        (step, visit)
+    }
+
+    /// Notes that a call of this one was denied, in case this one goes on from that.
+    pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
+        self.frame().denials.get_or_default().push((approval, answer));
+    }
+
+    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
+    pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
+        for (step, answer) in self.take_denials() {
+            Box::pin(self.recorded(Way::Promise, step, async { Ok(answer) })).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
+    pub(crate) fn pass_on_denials(&self) {
+        let Some(caller) = self.caller() else { return };
+        let denials = self.take_denials();
+        if !denials.is_empty() {
+            caller.frame().denials.get_or_default().extend(denials);
+        }
+    }
+
+    fn take_denials(&self) -> Vec<(StepSpec, Value)> {
+        self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
+    }
+
+    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
+    pub(crate) fn add_approval(&self, approval: &Value) {
+        for frame in self.frames().skip(1) {
+            let mut approved = frame.approved.get_or_default();
+            if !approved.contains(approval) {
+                approved.push(approval.clone());
+            }
         }
     }
 
@@ -202,8 +247,13 @@ impl<S> CallContext<S> {
     ///
     /// `result` is a digest of it: after another result, other effects may follow.
     pub(crate) fn begin_after(&self, result: &str) {
-        let parent = format!("{}/{AFTER}:{result}", self.key()).into();
+        let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().after.set(Box::new((parent, Places::default()))));
+    }
+
+    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
+    pub(crate) fn places_after(&self) -> Option<&Places> {
+        self.frame().after.get().map(|after| &after.1)
     }
 
     /// Refuses to go on if the journal holds a call of this one that it never made.
@@ -223,6 +273,13 @@ impl<S> CallContext<S> {
 
     pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
+    }
+}
+
+impl CallContext {
+    /// Returns the key below which the effects that follow a root call are recorded; `result` is a digest of its result.
+    pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
+        format!("{call}/{AFTER}:{result}").into()
     }
 }
 

@@ -129,6 +129,11 @@ impl Run {
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
+        if visit.is_some()
+            && let Some(caller) = ctx.caller()
+        {
+            Box::pin(caller.record_denials()).await?;
+        }
         // Before anybody is asked; given back if the call is refused, which then has used nothing.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 pub(super) use self::recorded::RecordedCall;
-use self::recorded::approval_of;
+use self::recorded::{approval_of, keep_approval, keep_denial};
 use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode_apart;
@@ -158,8 +158,8 @@ impl Run {
 
     /// Reports the question, and waits for its answer, unless the journal has it.
     ///
-    /// Only the approver's answers are recorded, and denials of which a model is told, since it goes on from them. A mode or
-    /// rule decides again when the run is resumed.
+    /// Only the approver's answers are recorded, and denials after which a model or code continues. A mode or rule decides
+    /// again when the run is resumed.
     ///
     /// `round` counts the questions about one call, from 0.
     pub(super) async fn ask(
@@ -180,7 +180,7 @@ impl Run {
         let fresh = |value| Came { value, is_replayed: false };
         let answer = async {
             let Some(step) = step else { return Ok(fresh(answer_to(question, round).await)) };
-            let again = question.clone();
+            let (again, denied) = (question.clone(), step.clone());
             let unrecorded = Arc::new(OnceLock::new());
             let (left, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.return_permission_errors;
@@ -194,8 +194,17 @@ impl Run {
             };
             let came: Came<Answer> = match ctx.recorded(Way::Promise, step, asked).await {
                 Ok(came) => came,
-                Err(error) => return unrecorded.get().cloned().map(fresh).ok_or(error),
+                Err(error) => {
+                    let answer = unrecorded.get().cloned().ok_or(error)?;
+                    if !answer.is_approved() {
+                        keep_denial(ctx, denied, &answer);
+                    }
+                    return Ok(fresh(answer));
+                }
             };
+            if !came.is_replayed {
+                keep_approval(ctx, &request, came.value.scope);
+            }
             if came.is_replayed && !came.value.lasts() {
                 // What a mode or rule approved in an older journal.
                 return Ok(fresh(answer_to(again, round).await));

@@ -62,7 +62,7 @@ impl Run {
         let request = Arc::clone(&question.request);
         let Came { value: answer, is_replayed } = self.ask(ctx, question, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {
-            self.approvals().remember(&request, answer.scope, &self.approved);
+            self.remember(ctx, &request, answer.scope);
         }
         Ok(answer)
     }

@@ -50,7 +50,9 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::ServerSideToolFinished { tool, error: Some(error), .. } => {
             Some(told(&format!("  {name} had {} fail:", flat(tool)), error, ""))
         }
-        EventKind::ModelResponse { parts, usage, .. } => Some(answer(&name, parts, usage, verbosity)),
+        EventKind::ModelResponse { parts, usage, replayed, .. } => {
+            Some(answer(&name, parts, usage, *replayed, verbosity))
+        }
         EventKind::ModelRetry { reason } => Some(told(&format!("  {name} asks again:"), reason, "")),
         EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
         EventKind::Dropped { count } => Some(format!("… {count} events are not shown: they came too fast")),
@@ -75,9 +77,10 @@ fn differing(name: &str, answer: &Outcome, worker: &str, other: &Outcome) -> Str
     format!("≠ {name} differs from {worker}{}{}", came(name, answer), came(&worker, other))
 }
 
-fn answer(name: &str, parts: &[EventPart], usage: &Usage, verbosity: Verbosity) -> String {
+fn answer(name: &str, parts: &[EventPart], usage: &Usage, replayed: bool, verbosity: Verbosity) -> String {
     let words: Vec<String> = parts.iter().filter_map(|part| word(part, verbosity)).collect();
-    let after = format!(" ({} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
+    let how = if replayed { "replayed, " } else { "" };
+    let after = format!(" ({how}{} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
     told(&format!("  {name} got"), &words.join(", "), &after)
 }
 
