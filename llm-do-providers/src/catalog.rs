@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::capability::CapabilityTable;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Model;
 use crate::price::PriceTable;
@@ -25,7 +26,7 @@ const FEATURES: [(&str, &str); 12] = [
 ];
 /// How alike a prefix has to be to the one that is meant, from 0 to 1.
 const ALIKE: f64 = 0.85;
-/// The same of a model's name: names of one family share most of their letters.
+/// The same of a model's name: names of one provider's models share most of their letters.
 const ALIKE_MODEL: f64 = 0.9;
 
 /// A provider of models, found by the prefix of `prefix:model`; submitted through `inventory`.
@@ -34,7 +35,14 @@ pub struct ModelProvider {
     prefix: &'static str,
     /// Where it is registered.
     location: &'static Location<'static>,
-    build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>,
+    build: Build,
+}
+
+/// How a provider builds a model.
+#[derive(Clone, Copy, Debug)]
+enum Build {
+    ByName(fn(&str) -> Result<Arc<dyn Model>, ProviderError>),
+    WithCapabilities(fn(&str, &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError>),
 }
 
 impl ModelProvider {
@@ -44,7 +52,18 @@ impl ModelProvider {
     #[must_use]
     #[track_caller]
     pub const fn new(prefix: &'static str, build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>) -> Self {
-        Self { prefix, location: Location::caller(), build }
+        Self { prefix, location: Location::caller(), build: Build::ByName(build) }
+    }
+
+    /// Returns a provider whose models depend on a table of capabilities, such as one that builds an `OpenAiModel` of a server of
+    /// its own; `build` gets the table that is [used](model_with).
+    #[must_use]
+    #[track_caller]
+    pub const fn with_capabilities(
+        prefix: &'static str,
+        build: fn(&str, &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError>,
+    ) -> Self {
+        Self { prefix, location: Location::caller(), build: Build::WithCapabilities(build) }
     }
 }
 
@@ -66,6 +85,12 @@ inventory::collect!(ModelProvider);
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
+/// // A second parameter is the table of capabilities that is used.
+/// model_provider!("lab2", |model, capabilities| {
+///     let builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
+///     Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+/// });
+///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
 /// assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
 /// # Ok(())
@@ -73,6 +98,11 @@ inventory::collect!(ModelProvider);
 /// ```
 #[macro_export]
 macro_rules! model_provider {
+    ($prefix:expr, |$model:ident, $capabilities:ident| $build:expr $(,)?) => {
+        $crate::inventory::submit! {
+            $crate::ModelProvider::with_capabilities($prefix, |$model, $capabilities| $build)
+        }
+    };
     ($prefix:expr, $build:expr $(,)?) => {
         $crate::inventory::submit! { $crate::ModelProvider::new($prefix, $build) }
     };
@@ -85,8 +115,20 @@ macro_rules! model_provider {
 /// Returns an error of kind [`ErrorKind::Configuration`] as [`check_model_name`] does, and if the provider lacks
 /// something, such as a key.
 pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
+    model_with(name, &CapabilityTable::builtin())
+}
+
+/// Builds the model that `name` stands for as [`model`] does, with what `capabilities` says that models take.
+///
+/// # Errors
+///
+/// The same as of [`model`].
+pub fn model_with(name: &str, capabilities: &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError> {
     let (provider, rest) = find(name)?;
-    (provider.build)(rest)
+    match provider.build {
+        Build::ByName(build) => build(rest),
+        Build::WithCapabilities(build) => build(rest, capabilities),
+    }
 }
 
 /// Checks that `name` is `provider:model` and that exactly one provider of that prefix is linked. Builds nothing.

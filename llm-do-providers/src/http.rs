@@ -1,14 +1,13 @@
 //! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
-mod access;
 mod arriving;
 mod call;
+mod client_config;
 mod clients;
 #[cfg(feature = "local-download")]
 mod download;
 mod events;
 mod fault;
-mod patience;
 mod refusal;
 mod said;
 mod stray;
@@ -24,13 +23,12 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
-pub(crate) use self::access::{Access, Home, access_setters};
 use self::arriving::{Arriving, StreamLimits};
 pub(crate) use self::call::Call;
+pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 #[cfg(feature = "local-download")]
 pub(crate) use self::download::{Answer, FileServer};
 pub(crate) use self::events::Events;
-pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
@@ -85,12 +83,7 @@ pub(crate) struct Endpoint {
     pub(crate) provider: &'static str,
     /// What it speaks, for errors.
     pub(crate) protocol: &'static str,
-    /// How long the next piece of a streamed answer may take, and its head.
-    pub(crate) idle: Duration,
-    /// How long a streamed answer may take from connecting to its last piece.
-    pub(crate) stream: Duration,
-    /// How long an unstreamed answer may take from connecting to its last byte.
-    pub(crate) whole: Duration,
+    pub(crate) timeouts: Timeouts,
     /// Where the key comes from, for errors.
     pub(crate) key_hint: String,
     url: Url,
@@ -108,10 +101,10 @@ pub(crate) struct Whole {
 impl fmt::Debug for Endpoint {
     /// Shows nothing that may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { provider, protocol, idle, stream, whole, .. } = self;
+        let Self { provider, protocol, timeouts, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
         shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
-        shown.field("idle", idle).field("stream", stream).field("whole", whole).finish_non_exhaustive()
+        shown.field("timeouts", timeouts).finish_non_exhaustive()
     }
 }
 
@@ -128,9 +121,9 @@ impl Endpoint {
             let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let Patience { idle, stream, whole, .. } = Patience::default();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        Ok(Self { provider, protocol, idle, stream, whole, key_hint: "the key".to_owned(), url, headers })
+        let timeouts = Timeouts::default();
+        Ok(Self { provider, protocol, timeouts, key_hint: "the key".to_owned(), url, headers })
     }
 
     /// Sends `key` along, as a bearer token.
@@ -185,7 +178,7 @@ impl Endpoint {
             head = Head::of(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
-        let limit = call.timeout.unwrap_or(self.whole);
+        let limit = call.timeout.unwrap_or(self.timeouts.whole);
         let body = timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout")));
         match body {
             Ok(body) => Ok(Whole { head, body }),
@@ -195,8 +188,8 @@ impl Endpoint {
 
     /// Sends a request and returns the server-sent events of the answer.
     pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
-        let idle = call.timeout.unwrap_or(self.idle);
-        let limits = StreamLimits::begin(idle, self.stream.max(idle));
+        let idle = call.timeout.unwrap_or(self.timeouts.idle);
+        let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
         let head = Head::of(&answer);

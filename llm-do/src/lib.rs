@@ -44,6 +44,7 @@
 //! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
 //! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`] |
 //! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`], [`LimitedModel`], [`model_provider!`] |
+//! | say what a model takes that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`] |
 //! | serve many users with one runtime | [in a server](server), [`Start`] |
 //! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`], [`UsageTree`] |
 //! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`] |
@@ -182,11 +183,11 @@ pub use llm_do_providers::ApiKey;
 #[cfg(feature = "anthropic")]
 pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
 pub use llm_do_providers::{
-    Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
-    Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
-    ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
-    SettingWarning, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage,
-    UserPart, WebSearch, model_provider, replay,
+    Attachment, CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel,
+    FinishReason, LimitedModel, Message, Model, ModelProvider, Money, MoneyError, OutputSchema, Price, PriceEntry,
+    PriceTable, PriceTableError, Profile, ProviderData, ProviderError, Request, RequestHint, Response, ResponsePart,
+    ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, Settings, StreamEvent, Thinking, ThinkingLevel,
+    ToolCall, ToolChoice, ToolResult, ToolSpec, Usage, UserPart, WebSearch, model_provider, replay,
 };
 #[cfg(feature = "local")]
 pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};

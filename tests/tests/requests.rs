@@ -6,10 +6,17 @@ use std::sync::{Arc, Mutex};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::{
-    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, Request, Response, ResponsePart,
-    RuntimeBuilder, SettingWarning, SubtaskRequest, ToolCall, ToolReturn, Usage, WorkerSpec, async_trait,
+    BoxError, CallError, CapabilityTable, EventKind, InputHandler, InputRequest, Message, Request, Response,
+    ResponsePart, RuntimeBuilder, SettingWarning, SubtaskRequest, ToolCall, ToolReturn, Usage, WorkerSpec, async_trait,
+    model_provider,
 };
 use serde_json::{Value, json};
+
+// Answers with what the table of capabilities says of a model.
+model_provider!("probe", |model, capabilities| {
+    let entry = capabilities.find(&format!("openai:{model}"));
+    Ok(Arc::new(scripted(vec![text(&entry.unwrap().takes.to_string())])))
+});
 
 /// Asks a model.
 #[entry]
@@ -326,4 +333,13 @@ async fn a_setting_that_was_not_sent_is_reported_once_for_each_run_and_model() {
             assert_eq!(written, expected);
         }
     }
+}
+
+#[tokio::test]
+async fn a_model_that_is_named_is_built_with_the_capabilities_of_the_runtime() {
+    let table = CapabilityTable::builtin().with("openai:ours", json!({"stop": false})).unwrap();
+    let runtime = Runtime::builder().model("probe:ours").capabilities(table).build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), r#"{"stop":false}"#);
+    let runtime = Runtime::builder().model("probe:ours").build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), "{}");
 }

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::dialect::Schemas;
-use super::dialect::{Dialect, in_words};
+use super::dialect::{Dialect, Schemas, Target, in_words};
 use super::parts::Parts;
 use super::reasoning::Replayed;
 use super::wire::{Call, CalledFunction, ChatMessage, Chunked, Content, Part, Said, Typed};
@@ -28,15 +27,10 @@ const FILES: &str = "(a file)";
 /// # Errors
 ///
 /// Returns an error if it holds a file that the server does not take.
-pub(super) fn messages<'a>(
-    request: &Request<'a>,
-    dialect: &'static Dialect,
-    model: &'a str,
-) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
-    let is_mistral = dialect.is_mistral(model);
-    let told = Teller { dialect, model, is_mistral, parts: Parts { dialect, model } };
+pub(super) fn messages<'a>(request: &Request<'a>, target: Target<'a>) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
+    let told = Teller { target, is_mistral: target.is_mistral(), parts: Parts { target } };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
-    messages.extend(system(request, dialect).map(|content| ChatMessage::System { content }));
+    messages.extend(system(request, target.dialect).map(|content| ChatMessage::System { content }));
     for message in request.messages {
         match message {
             Message::User { parts } => told.hear(&mut messages, told.parts.user(parts)?),
@@ -66,8 +60,7 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
 
 /// Tells one server, for one of its models.
 struct Teller<'a> {
-    dialect: &'static Dialect,
-    model: &'a str,
+    target: Target<'a>,
     is_mistral: bool,
     parts: Parts<'a>,
 }
@@ -95,7 +88,8 @@ impl Teller<'_> {
                 ResponsePart::ToolCall(made) => tool_calls.push(self.call(made)),
             }
         }
-        let Replayed { reasoning_content, reasoning, details, chunks } = Replayed::of(parts, self.dialect, self.model);
+        let Replayed { reasoning_content, reasoning, details, chunks } =
+            Replayed::of(parts, self.target.dialect, self.target.model);
         let content = if chunks.is_empty() {
             if tool_calls.is_empty() && text.trim().is_empty() {
                 let is_file = |part: &ResponsePart| matches!(part, ResponsePart::Attachment(_));

@@ -4,7 +4,7 @@ mod table;
 
 #[cfg(test)]
 pub(super) use self::table::ELSEWHERE;
-pub(crate) use self::table::HOME;
+pub(crate) use self::table::OPENAI_SERVER;
 use super::dialect::Dialect;
 use crate::http::Endpoint;
 
@@ -179,7 +179,7 @@ impl Server {
     /// Returns what the names of its models begin with, such as `groq`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
-        self.dialect().home.provider
+        self.dialect().server.provider
     }
 
     /// Returns how to speak to it at `endpoint`: where it was not named, to whoever is there.

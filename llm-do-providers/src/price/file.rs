@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use super::table::{PriceEntry, PriceTable, PriceTableError, is_day};
+use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
+use crate::model_pattern::is_day;
 
 /// The prices that are compiled in: list prices for single requests, each with where and when it was found.
 pub(super) const BUILTIN: &str = include_str!("../../prices.json");
