@@ -6,7 +6,6 @@ mod builder;
 mod parts;
 mod replay;
 mod request;
-mod schema;
 mod server_tools;
 mod stream;
 mod thinking;

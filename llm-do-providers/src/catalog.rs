@@ -41,9 +41,11 @@ pub struct ModelProvider {
 /// How a provider builds a model.
 #[derive(Clone, Copy, Debug)]
 enum Build {
-    ByName(fn(&str) -> Result<Arc<dyn Model>, ProviderError>),
-    WithCapabilities(fn(&str, &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError>),
+    ByName(fn(&str) -> BuiltModel),
+    WithCapabilities(fn(&str, &CapabilityTable) -> BuiltModel),
 }
+
+type BuiltModel = Result<Arc<dyn Model>, ProviderError>;
 
 impl ModelProvider {
     /// Returns a provider for names that begin with `prefix:`; `build` gets what follows the colon.
@@ -59,10 +61,7 @@ impl ModelProvider {
     /// its own; `build` gets the table that is [used](model_with).
     #[must_use]
     #[track_caller]
-    pub const fn with_capabilities(
-        prefix: &'static str,
-        build: fn(&str, &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError>,
-    ) -> Self {
+    pub const fn with_capabilities(prefix: &'static str, build: fn(&str, &CapabilityTable) -> BuiltModel) -> Self {
         Self { prefix, location: Location::caller(), build: Build::WithCapabilities(build) }
     }
 }

@@ -5,7 +5,6 @@ mod builder;
 mod contents;
 mod convert;
 mod parts;
-mod schema;
 mod server_side;
 mod stream;
 mod thinking;

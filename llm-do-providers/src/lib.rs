@@ -72,8 +72,6 @@ mod gemini;
     allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
 )]
 mod http;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-mod known;
 #[cfg(feature = "http")]
 #[cfg_attr(
     not(any(feature = "anthropic", feature = "gemini", feature = "openai")),

@@ -4,11 +4,11 @@ use super::thinking::Plan;
 use super::wire::{
     Block, CacheControl, Choose, JsonSchema, MessagesRequest, OutputConfig, Role, Said, SystemText, Tool, ToolKind,
 };
-use super::{parts, replay, schema, server_tools};
+use super::{parts, replay, server_tools};
 use crate::error::ProviderError;
-use crate::known::Known;
 use crate::message::Message;
 use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
+use crate::schema::{SchemaCache, anthropic};
 
 /// How many of the user's last messages are marked for the cache: the last one, and the last of the request before, since the
 /// API looks back from a mark over 20 blocks only.
@@ -52,8 +52,8 @@ pub(super) fn messages<'a>(
 
 /// Returns the schema as the API enforces it, or else the words that ask for it.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
-    static KNOWN: Known = Known::new();
-    if let Ok(schema) = KNOWN.form(&output.schema, schema::enforced) {
+    static CACHE: SchemaCache = SchemaCache::new();
+    if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
         return (Some(JsonSchema { schema }), None);
     }
     let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";

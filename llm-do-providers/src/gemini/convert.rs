@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::schema::{Unsaid, translated};
 use super::wire::{
     Content, Data, FunctionCallingConfig, FunctionDeclaration, GenerateRequest, GenerationConfig, Tokens, Tool,
     ToolConfig,
@@ -12,9 +11,9 @@ use super::wire::{
 use super::{PROVIDER, contents, server_side, thinking};
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
-use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::schema::{SchemaCache, Unsupported, gemini};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
@@ -55,8 +54,8 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
 }
 
 fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
-    let schema = known(&spec.parameters).map_err(|unsaid| {
-        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
+    let schema = known(&spec.parameters).map_err(|unsupported| {
+        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsupported}", spec.name))
     })?;
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
@@ -123,15 +122,15 @@ fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
 }
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
-    known(&output.schema).map_err(|unsaid| {
-        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsaid}", output.name))
+    known(&output.schema).map_err(|unsupported| {
+        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsupported}", output.name))
     })
 }
 
 /// Returns a schema in Gemini's dialect.
-fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
-    static KNOWN: Known = Known::new();
-    KNOWN.form(schema, translated)
+fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
+    static CACHE: SchemaCache = SchemaCache::new();
+    CACHE.get_or_translate(schema, gemini::translate)
 }
 
 fn invalid(text: String) -> ProviderError {

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::dialect::{Dialect, Field, Schemas, Target};
-use super::grammar::grammatical;
-use super::strict::strict;
 use super::thinking::{NO_FIELD, Plan};
 use super::wire::{
     CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
@@ -18,10 +16,9 @@ use super::wire::{
 use super::{PROVIDER, history};
 use crate::capability::ToolsInChat;
 use crate::error::{ErrorKind, ProviderError};
-use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::schema::Unsaid;
+use crate::schema::{SchemaCache, Unsupported, llama_cpp, openai_strict};
 use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
@@ -159,8 +156,8 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
 
 fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
     let parameters = match dialect.schemas {
-        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsaid| {
-            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsaid}", spec.name);
+        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsupported| {
+            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsupported}", spec.name);
             ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
         })?,
         _ => Arc::clone(&spec.parameters),
@@ -170,23 +167,23 @@ fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderE
 }
 
 /// Returns a schema in the dialect of llama.cpp's grammars.
-fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
-    static KNOWN: Known = Known::new();
-    KNOWN.form(schema, grammatical)
+fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
+    static CACHE: SchemaCache = SchemaCache::new();
+    CACHE.get_or_translate(schema, llama_cpp::translate)
 }
 
 fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
     let (schema, strict) = match dialect.schemas {
         Schemas::Words => return Ok(Format::JsonObject),
         Schemas::LlamaCpp { .. } => {
-            let schema = grammar(&output.schema).map_err(|unsaid| {
-                let text = format!("the schema of the answer cannot be made a grammar of: {unsaid}");
+            let schema = grammar(&output.schema).map_err(|unsupported| {
+                let text = format!("the schema of the answer cannot be made a grammar of: {unsupported}");
                 ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
             })?;
             (schema, None)
         }
         Schemas::Grammar => (Arc::clone(&output.schema), None),
-        Schemas::Strict => match strict(&output.schema) {
+        Schemas::Strict => match openai_strict::translate(&output.schema) {
             Some(schema) => (schema, Some(true)),
             None => (Arc::clone(&output.schema), Some(false)),
         },

@@ -7,7 +7,8 @@ use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::openai::{Choose, strict};
+use crate::openai::Choose;
+use crate::schema::openai_strict;
 use crate::settings::{Settings, Warnings};
 
 /// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
@@ -119,7 +120,7 @@ fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
 }
 
 fn format(output: &OutputSchema) -> Format<'_> {
-    let strict = strict(&output.schema);
+    let strict = openai_strict::translate(&output.schema);
     let is_strict = strict.is_some();
     let schema = strict.unwrap_or_else(|| Arc::clone(&output.schema));
     Format::JsonSchema { name: &output.name, schema, strict: is_strict }

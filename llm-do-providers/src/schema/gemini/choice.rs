@@ -4,11 +4,11 @@ use serde_json::{Map, Value, json};
 
 use super::Gemini;
 use crate::schema::shape::{any_of, kinds};
-use crate::schema::{REMARKS, Unsaid, Walk, note};
+use crate::schema::{REMARKS, Unsupported, Walk, note};
 
 impl Walk<'_, Gemini> {
     /// Returns a schema in the dialect that has neither references nor alternatives.
-    pub(super) fn whole(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    pub(super) fn whole(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         if kinds(&whole).len() < 2 {
             return self.plain(whole);
         }
@@ -21,7 +21,7 @@ impl Walk<'_, Gemini> {
     }
 
     /// Returns a schema of several types as that many alternatives, each with the keywords that are for its type.
-    fn by_kind(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    fn by_kind(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         let kinds = kinds(&whole).into_iter().map(str::to_owned).collect::<Vec<_>>();
         let is_nullable = allows_null(&whole);
         whole.shift_remove("type");
@@ -35,13 +35,13 @@ impl Walk<'_, Gemini> {
             own.extend(concerned.map(|(key, value)| (key.clone(), value.clone())));
             match self.plain(own) {
                 Ok(form) => forms.push(form),
-                Err(unsaid) if unsaid.leaves_nothing() => last = Some(unsaid),
-                Err(unsaid) => return Err(unsaid),
+                Err(unsupported) if unsupported.leaves_nothing() => last = Some(unsupported),
+                Err(unsupported) => return Err(unsupported),
             }
         }
         forms.extend(is_nullable.then(|| json!({"type": "null"})));
         match last {
-            Some(unsaid) if forms.is_empty() => Err(unsaid),
+            Some(unsupported) if forms.is_empty() => Err(unsupported),
             _ => Ok(note::remarked(any_of(forms), &remarks)),
         }
     }

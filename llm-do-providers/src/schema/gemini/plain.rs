@@ -5,21 +5,21 @@ use serde_json::{Map, Value, json};
 use super::Gemini;
 use super::choice::listed;
 use crate::schema::shape::{any_of, bounds, close, end, kinds};
-use crate::schema::{Properties, UNSAYABLE, Unsaid, Walk, note};
+use crate::schema::{Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
 /// Keywords that go as they are.
 const KEPT: [&str; 6] = ["type", "required", "minItems", "maxItems", "minimum", "maximum"];
 /// The formats that Gemini knows, by type.
 const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 
-/// A form as it grows.
+/// A form that keywords are added to.
 #[derive(Default)]
-struct Growing {
+struct FormBuilder {
     form: Map<String, Value>,
     notes: Vec<String>,
 }
 
-impl Growing {
+impl FormBuilder {
     fn set(&mut self, key: &str, value: Value) {
         self.form.insert(key.to_owned(), value);
     }
@@ -27,128 +27,136 @@ impl Growing {
 
 impl Walk<'_, Gemini> {
     /// Returns a schema in the dialect that has neither references nor alternatives, and at most one type beside null.
-    pub(super) fn plain(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    pub(super) fn plain(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         close(&mut whole);
         if whole.contains_key("patternProperties")
             && (whole.contains_key("properties") || whole.get("additionalProperties") != Some(&Value::Bool(false)))
         {
             let why =
                 "allows properties by pattern and others as well, which Gemini's schemas cannot say; allow one kind";
-            return Err(self.unsaid(why));
+            return Err(self.unsupported(why));
         }
         end(&mut whole);
         bounds(&mut whole);
-        let mut growing = Growing::default();
+        let mut builder = FormBuilder::default();
         let kind = kinds(&whole).first().copied().map(str::to_owned);
         for (key, value) in &whole {
             if key == "properties" {
-                self.named(&mut growing, &whole)?;
+                self.named(&mut builder, &whole)?;
             } else {
-                self.keyword(&mut growing, key, value, kind.as_deref())?;
+                self.keyword(&mut builder, key, value, kind.as_deref())?;
             }
         }
-        relax(&mut growing);
-        if kind.as_deref() == Some("array") && !growing.form.contains_key("prefixItems") {
-            growing.form.entry("items").or_insert_with(|| json!({ "description": note::ANYTHING }));
+        relax(&mut builder);
+        if kind.as_deref() == Some("array") && !builder.form.contains_key("prefixItems") {
+            builder.form.entry("items").or_insert_with(|| json!({ "description": note::ANYTHING }));
         }
-        if growing.form.is_empty() && growing.notes.is_empty() && !whole.contains_key("description") {
-            growing.notes.push(note::ANYTHING.to_owned());
+        if builder.form.is_empty() && builder.notes.is_empty() && !whole.contains_key("description") {
+            builder.notes.push(note::ANYTHING.to_owned());
         }
-        note::describe(&mut growing.form, whole.get("description"), &growing.notes);
-        Ok(Value::Object(growing.form))
+        note::describe(&mut builder.form, whole.get("description"), &builder.notes);
+        Ok(Value::Object(builder.form))
     }
 
-    fn keyword(&mut self, growing: &mut Growing, key: &str, value: &Value, kind: Option<&str>) -> Result<(), Unsaid> {
+    fn keyword(
+        &mut self,
+        builder: &mut FormBuilder,
+        key: &str,
+        value: &Value,
+        kind: Option<&str>,
+    ) -> Result<(), Unsupported> {
         match key {
             // It may be set by what is listed.
-            "type" if growing.form.contains_key("type") => {}
-            kept if KEPT.contains(&kept) => growing.set(key, value.clone()),
-            "items" | "additionalProperties" => self.rest(growing, key, value)?,
+            "type" if builder.form.contains_key("type") => {}
+            kept if KEPT.contains(&kept) => builder.set(key, value.clone()),
+            "items" | "additionalProperties" => self.rest(builder, key, value)?,
             "prefixItems" => {
                 let forms = value.as_array().into_iter().flatten().enumerate();
                 let forms = forms.map(|(index, schema)| self.below(format!("{key}/{index}"), schema));
-                growing.set(key, forms.collect::<Result<_, _>>()?);
+                builder.set(key, forms.collect::<Result<_, _>>()?);
             }
-            "const" => only(growing, std::slice::from_ref(value), kind),
-            "enum" => only(growing, value.as_array().map_or(&[], Vec::as_slice), kind),
+            "const" => only(builder, std::slice::from_ref(value), kind),
+            "enum" => only(builder, value.as_array().map_or(&[], Vec::as_slice), kind),
             "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
-                growing.set(key, value.clone());
+                builder.set(key, value.clone());
             }
             // Of numbers it is a width, which the bounds say.
             "format" if matches!(kind, Some("integer" | "number")) => {}
-            "not" => self.not(growing, value)?,
-            "patternProperties" => self.patterns(growing, value)?,
-            "propertyNames" => self.names(growing, value)?,
-            key if UNSAYABLE.contains(&key) => return Err(self.unknown(key)),
+            "not" => self.not(builder, value)?,
+            "patternProperties" => self.patterns(builder, value)?,
+            "propertyNames" => self.names(builder, value)?,
+            key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
             // What is no keyword says nothing.
-            key => growing.notes.extend(note::sentence(key, value)),
+            key => builder.notes.extend(note::sentence(key, value)),
         }
         Ok(())
     }
 
     /// Takes the properties, without those that have no values.
-    fn named(&mut self, growing: &mut Growing, whole: &Map<String, Value>) -> Result<(), Unsaid> {
+    fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, without } = self.properties(whole)?;
         if whole.get("additionalProperties") != Some(&Value::Bool(false)) {
-            growing.notes.extend(without.iter().map(|(name, _)| format!("Has no property `{name}`.")));
+            builder.notes.extend(without.iter().map(|(name, _)| format!("Has no property `{name}`.")));
         }
-        growing.set("properties", Value::Object(forms));
+        builder.set("properties", Value::Object(forms));
         Ok(())
     }
 
     /// Takes the schema of further items or properties.
-    fn rest(&mut self, growing: &mut Growing, key: &str, value: &Value) -> Result<(), Unsaid> {
+    fn rest(&mut self, builder: &mut FormBuilder, key: &str, value: &Value) -> Result<(), Unsupported> {
         match value {
             Value::Bool(true) => {}
             // Properties by pattern are further ones for Gemini.
-            Value::Bool(false) => _ = growing.form.entry(key).or_insert(Value::Bool(false)),
+            Value::Bool(false) => _ = builder.form.entry(key).or_insert(Value::Bool(false)),
             schema => {
                 let form = self.below(key, schema)?;
-                growing.set(key, form);
+                builder.set(key, form);
             }
         }
         Ok(())
     }
 
-    fn not(&mut self, growing: &mut Growing, excluded: &Value) -> Result<(), Unsaid> {
+    fn not(&mut self, builder: &mut FormBuilder, excluded: &Value) -> Result<(), Unsupported> {
         let Some(keywords) = excluded.as_object().filter(|keywords| keywords.len() == 1) else {
-            return Err(self.unsaid("says `not`, which Gemini's schemas cannot; say what is allowed"));
+            return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed"));
         };
         match (keywords.get("const"), keywords.get("enum").and_then(Value::as_array)) {
-            (Some(value), _) => growing.notes.push(note::except(std::slice::from_ref(value))),
-            (None, Some(values)) => growing.notes.push(note::except(values)),
-            _ => return Err(self.unsaid("says `not`, which Gemini's schemas cannot; say what is allowed")),
+            (Some(value), _) => builder.notes.push(note::except(std::slice::from_ref(value))),
+            (None, Some(values)) => builder.notes.push(note::except(values)),
+            _ => return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed")),
         }
         Ok(())
     }
 
     /// Takes a map whose keys match one pattern.
-    fn patterns(&mut self, growing: &mut Growing, value: &Value) -> Result<(), Unsaid> {
+    fn patterns(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None) = (patterns.next(), patterns.next()) else {
-            return Err(self.unsaid("has properties by several patterns, which Gemini's schemas cannot say; name them"));
+            return Err(
+                self.unsupported("has properties by several patterns, which Gemini's schemas cannot say; name them")
+            );
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
-        growing.set("additionalProperties", form);
-        growing.notes.push(format!("Each property's name matches the regular expression `{pattern}`."));
+        builder.set("additionalProperties", form);
+        builder.notes.push(format!("Each property's name matches the regular expression `{pattern}`."));
         Ok(())
     }
 
-    fn names(&mut self, growing: &mut Growing, value: &Value) -> Result<(), Unsaid> {
+    fn names(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         let form = self.below("propertyNames", value)?;
         if let Some(names) = form["enum"].as_array() {
-            growing.notes.push(format!("Each property's name is one of {}.", Value::Array(names.clone())));
+            builder.notes.push(format!("Each property's name is one of {}.", Value::Array(names.clone())));
         } else if let Some(description) = form["description"].as_str() {
-            growing.notes.push(format!("Of each property's name: {description}"));
+            builder.notes.push(format!("Of each property's name: {description}"));
         }
         Ok(())
     }
 }
 
 /// Requires no property that holds a reference: cyclic ones may not be required. That the property is there is said in words.
-fn relax(growing: &mut Growing) {
-    let Some(Value::Array(required)) = growing.form.get("required") else { return };
-    let properties = growing.form.get("properties");
+fn relax(builder: &mut FormBuilder) {
+    let Some(Value::Array(required)) = builder.form.get("required") else { return };
+    let properties = builder.form.get("properties");
     let holds = |name: &Value| {
         let form = name.as_str().and_then(|name| properties?.get(name));
         form.is_some_and(holds_reference)
@@ -157,11 +165,11 @@ fn relax(growing: &mut Growing) {
     if cyclic.is_empty() {
         return;
     }
-    growing.notes.extend(cyclic.iter().filter_map(Value::as_str).map(|name| format!("Always has `{name}`.")));
+    builder.notes.extend(cyclic.iter().filter_map(Value::as_str).map(|name| format!("Always has `{name}`.")));
     if others.is_empty() {
-        growing.form.shift_remove("required");
+        builder.form.shift_remove("required");
     } else {
-        growing.set("required", Value::Array(others));
+        builder.set("required", Value::Array(others));
     }
 }
 
@@ -174,18 +182,18 @@ fn holds_reference(form: &Value) -> bool {
 }
 
 /// Takes the only values that are allowed.
-fn only(growing: &mut Growing, values: &[Value], kind: Option<&str>) {
+fn only(builder: &mut FormBuilder, values: &[Value], kind: Option<&str>) {
     match listed(values, kind) {
         Some(forms) if !forms.is_empty() => {
             if let Value::Object(form) = any_of(forms) {
-                growing.form.shift_remove("type");
-                growing.form.extend(form);
+                builder.form.shift_remove("type");
+                builder.form.extend(form);
             }
         }
         _ => {
-            growing.notes.push(note::only(values));
+            builder.notes.push(note::only(values));
             if values.iter().all(Value::is_boolean) {
-                growing.set("type", json!("boolean"));
+                builder.set("type", json!("boolean"));
             }
         }
     }

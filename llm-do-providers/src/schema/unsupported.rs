@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 /// Keywords that say which values are valid, and that neither a dialect nor a sentence can say.
-pub(crate) const UNSAYABLE: [&str; 13] = [
+pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "$dynamicRef",
     "additionalItems",
     "contains",
@@ -24,13 +24,13 @@ pub(crate) const UNSAYABLE: [&str; 13] = [
 
 /// What of a schema a dialect has no words for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Unsaid {
+pub(crate) struct Unsupported {
     path: String,
     why: String,
     leaves_nothing: bool,
 }
 
-impl Unsaid {
+impl Unsupported {
     /// Says `why` not, of the part at `path` below the root.
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
@@ -61,7 +61,7 @@ impl Unsaid {
     }
 }
 
-impl fmt::Display for Unsaid {
+impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` {}", self.path, self.why)
     }
@@ -73,16 +73,16 @@ impl fmt::Display for Unsaid {
 ///
 /// Returns the keyword that it cannot say, and where it is.
 #[cfg(feature = "local")]
-pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsaid> {
+pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
     check_at(schema, name, &mut Vec::new())
 }
 
 #[cfg(feature = "local")]
-fn check_at(schema: &Value, name: &str, path: &mut Vec<String>) -> Result<(), Unsaid> {
+fn check_at(schema: &Value, name: &str, path: &mut Vec<String>) -> Result<(), Unsupported> {
     let Value::Object(keywords) = schema else { return Ok(()) };
     for (key, value) in keywords {
-        if UNSAYABLE.contains(&key.as_str()) {
-            return Err(Unsaid::keyword(path, key, name));
+        if UNSUPPORTED_KEYWORDS.contains(&key.as_str()) {
+            return Err(Unsupported::keyword(path, key, name));
         }
         for (step, part) in parts(key, value) {
             path.push(step);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Unsaid, as_step};
+use super::{NotEnforceable, as_step};
 use crate::schema::pointer::pointed;
 
 /// Refuses a schema with a type that holds itself.
@@ -10,12 +10,12 @@ use crate::schema::pointer::pointed;
 /// # Errors
 ///
 /// Returns where it does.
-pub(super) fn check(schema: &Value) -> Result<(), Unsaid> {
-    Way { root: schema, path: String::new(), open: Vec::new(), known: Vec::new() }.through(schema)
+pub(super) fn check(schema: &Value) -> Result<(), NotEnforceable> {
+    CycleSearch { root: schema, path: String::new(), open: Vec::new(), known: Vec::new() }.through(schema)
 }
 
-/// The way through a schema along its references.
-struct Way<'a> {
+/// A search through a schema along its references.
+struct CycleSearch<'a> {
     root: &'a Value,
     path: String,
     /// The references that are being followed.
@@ -24,8 +24,8 @@ struct Way<'a> {
     known: Vec<&'a str>,
 }
 
-impl<'a> Way<'a> {
-    fn through(&mut self, schema: &'a Value) -> Result<(), Unsaid> {
+impl<'a> CycleSearch<'a> {
+    fn through(&mut self, schema: &'a Value) -> Result<(), NotEnforceable> {
         match schema {
             Value::Object(keywords) => {
                 if let Some(target) = keywords.get("$ref").and_then(Value::as_str) {
@@ -41,7 +41,7 @@ impl<'a> Way<'a> {
         }
     }
 
-    fn below(&mut self, step: &str, schema: &'a Value) -> Result<(), Unsaid> {
+    fn below(&mut self, step: &str, schema: &'a Value) -> Result<(), NotEnforceable> {
         let length = self.path.len();
         self.path.push_str(&as_step(step));
         self.through(schema)?;
@@ -49,7 +49,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    fn follow(&mut self, target: &'a str) -> Result<(), Unsaid> {
+    fn follow(&mut self, target: &'a str) -> Result<(), NotEnforceable> {
         if self.open.contains(&target) {
             return self.refuse("a type that holds itself");
         }
@@ -64,7 +64,7 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    fn refuse(&self, what: &'static str) -> Result<(), Unsaid> {
-        Err(Unsaid { path: self.path.clone(), what })
+    fn refuse(&self, what: &'static str) -> Result<(), NotEnforceable> {
+        Err(NotEnforceable { path: self.path.clone(), what })
     }
 }

@@ -1,4 +1,4 @@
-//! Schemas that were translated before: the same ones are asked with again and again.
+//! A cache of translated schemas: the same ones are sent again and again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,7 +10,7 @@ const MOST: usize = 512;
 
 /// Schemas and their forms in one dialect, by where the schema is in memory: it stays there as long as it is kept here.
 #[derive(Debug)]
-pub(crate) struct Known(Mutex<BTreeMap<usize, Pair>>);
+pub(crate) struct SchemaCache(Mutex<BTreeMap<usize, Pair>>);
 
 #[derive(Debug)]
 struct Pair {
@@ -19,17 +19,17 @@ struct Pair {
     form: Arc<Value>,
 }
 
-impl Known {
+impl SchemaCache {
     pub(crate) const fn new() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
 
-    /// Returns the form of `schema`, which `translate` makes if it is not known.
+    /// Returns the translation of `schema`, which `translate` makes unless it is cached.
     ///
     /// # Errors
     ///
     /// Returns why there is none.
-    pub(crate) fn form<E>(
+    pub(crate) fn get_or_translate<E>(
         &self,
         schema: &Arc<Value>,
         translate: impl FnOnce(&Value) -> Result<Value, E>,
@@ -39,11 +39,11 @@ impl Known {
             return Ok(Arc::clone(&pair.form));
         }
         let form = Arc::new(translate(schema)?);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST {
-            known.clear();
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if cache.len() >= MOST {
+            cache.clear();
         }
-        known.insert(place, Pair { _schema: Arc::clone(schema), form: Arc::clone(&form) });
+        cache.insert(place, Pair { _schema: Arc::clone(schema), form: Arc::clone(&form) });
         Ok(form)
     }
 }
@@ -54,7 +54,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Known, MOST};
+    use super::{MOST, SchemaCache};
 
     fn titled(schema: &Value) -> Result<Value, &'static str> {
         if schema.is_null() { Err("no schema") } else { Ok(json!({ "title": schema })) }
@@ -62,28 +62,28 @@ mod tests {
 
     #[test]
     fn a_schema_is_translated_once() {
-        let known = Known::new();
+        let cache = SchemaCache::new();
         let schema = Arc::new(json!({"type": "object"}));
-        let first = known.form(&schema, titled).unwrap();
+        let first = cache.get_or_translate(&schema, titled).unwrap();
         assert_eq!(*first, json!({"title": {"type": "object"}}));
-        let again = known.form(&schema, |_| Err("translated again")).unwrap();
+        let again = cache.get_or_translate(&schema, |_| Err("translated again")).unwrap();
         assert!(Arc::ptr_eq(&first, &again));
-        let other = known.form(&Arc::new((*schema).clone()), titled).unwrap();
+        let other = cache.get_or_translate(&Arc::new((*schema).clone()), titled).unwrap();
         assert!(!Arc::ptr_eq(&first, &other));
     }
 
     #[test]
     fn a_schema_without_a_form_says_why_each_time() {
-        let (known, schema) = (Known::new(), Arc::new(Value::Null));
-        assert_eq!([(); 2].map(|()| known.form(&schema, titled)), [Err("no schema"), Err("no schema")]);
+        let (cache, schema) = (SchemaCache::new(), Arc::new(Value::Null));
+        assert_eq!([(); 2].map(|()| cache.get_or_translate(&schema, titled)), [Err("no schema"), Err("no schema")]);
     }
 
     #[test]
     fn not_all_schemas_are_kept() {
-        let known = Known::new();
+        let cache = SchemaCache::new();
         for number in 0..=MOST {
-            known.form(&Arc::new(json!(number)), titled).unwrap();
+            cache.get_or_translate(&Arc::new(json!(number)), titled).unwrap();
         }
-        assert_eq!(known.0.lock().unwrap().len(), 1);
+        assert_eq!(cache.0.lock().unwrap().len(), 1);
     }
 }

@@ -3,8 +3,8 @@ mod meaning;
 
 use serde_json::{Value, json};
 
-use super::grammatical;
-use crate::schema::multiplying;
+use super::translate;
+use crate::schema::samples;
 
 /// What becomes of the schema of a property.
 fn of_property(schema: &Value) -> Value {
@@ -12,13 +12,13 @@ fn of_property(schema: &Value) -> Value {
 }
 
 fn form(schema: &Value) -> Value {
-    grammatical(schema).unwrap_or_else(|unsaid| panic!("{unsaid}"))
+    translate(schema).unwrap_or_else(|unsupported| panic!("{unsupported}"))
 }
 
 /// Why the schema of a property is refused.
 fn refusal(schema: &Value) -> String {
     let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
-    grammatical(&schema).unwrap_err().to_string()
+    translate(&schema).unwrap_err().to_string()
 }
 
 fn anything() -> Value {
@@ -169,17 +169,17 @@ fn what_stands_beside_a_reference_is_not_within_it() {
     assert_eq!(form(&person(boss.clone()))["properties"], json!({"manager": manager, "boss": boss}));
 
     // With more beside it, it would be written out for ever.
-    let text = grammatical(&person(json!({"$ref": "#/$defs/Person", "minProperties": 1}))).unwrap_err().to_string();
+    let text = translate(&person(json!({"$ref": "#/$defs/Person", "minProperties": 1}))).unwrap_err().to_string();
     let expected = "`#/properties/manager/properties/boss` holds `#/$defs/Person` within itself";
     assert!(text.starts_with(expected), "{text}");
 }
 
 #[test]
 fn parts_that_multiply_are_refused() {
-    let mut schema = multiplying::parts(31);
+    let mut schema = samples::parts(31);
     schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
-    schema["$defs"] = multiplying::definitions().into();
-    let text = grammatical(&schema).unwrap_err().to_string();
+    schema["$defs"] = samples::definitions().into();
+    let text = translate(&schema).unwrap_err().to_string();
     assert!(text.starts_with("`#` is one of more than 10000 schemas"), "{text}");
 }
 

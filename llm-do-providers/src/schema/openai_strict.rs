@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::known::Known;
+use crate::schema::SchemaCache;
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::note;
 use crate::schema::pointer::pointed;
@@ -36,9 +36,9 @@ const NOTES: [&str; 5] = ["$schema", "$id", "default", "examples", "deprecated"]
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
 /// Returns `schema` in the form that the strict mode asks for, or `None` if it has none.
-pub(crate) fn strict(schema: &Arc<Value>) -> Option<Arc<Value>> {
-    static KNOWN: Known = Known::new();
-    KNOWN.form(schema, |schema| strict_form(schema).ok_or(())).ok()
+pub(crate) fn translate(schema: &Arc<Value>) -> Option<Arc<Value>> {
+    static CACHE: SchemaCache = SchemaCache::new();
+    CACHE.get_or_translate(schema, |schema| strict_form(schema).ok_or(())).ok()
 }
 
 /// Returns the form that the strict mode asks for, if there is one.

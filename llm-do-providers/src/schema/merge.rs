@@ -20,7 +20,7 @@ pub(super) struct Conflict {
 /// # Errors
 ///
 /// Returns why there is none that can be written without `allOf`.
-pub(super) fn both(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
+pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
     properties(&mut left, &mut right, dialect)?;
     for (key, value) in right {
         let Some(own) = left.get_mut(&key) else {

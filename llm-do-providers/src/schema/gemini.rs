@@ -16,11 +16,10 @@ mod tests;
 
 use serde_json::{Map, Value, json};
 
-pub(super) use crate::schema::Unsaid;
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
-use crate::schema::{Dialect, REMARKS, Walk, note};
+use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 
 /// Gemini's dialect.
 #[derive(Default)]
@@ -36,7 +35,7 @@ impl Dialect for Gemini {
         json!({ "description": note::ANYTHING })
     }
 
-    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported> {
         walk.whole(whole)
     }
 
@@ -44,7 +43,7 @@ impl Dialect for Gemini {
         remarked(any_of(forms), remarks)
     }
 
-    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
+    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
         match keywords.get("$ref") {
             Some(marked) if is_bare && walk.is_cyclic(marked) => walk.cyclic(target(marked), keywords).map(Some),
@@ -55,7 +54,7 @@ impl Dialect for Gemini {
 
 impl Walk<'_, Gemini> {
     /// Returns the reference to `target`, which is defined if it is not yet.
-    fn cyclic(&mut self, target: &str, remarks: &Map<String, Value>) -> Result<Value, Unsaid> {
+    fn cyclic(&mut self, target: &str, remarks: &Map<String, Value>) -> Result<Value, Unsupported> {
         let name = match self.dialect.definitions.known(target, "") {
             Some(name) => name.to_owned(),
             None => self.define(target)?,
@@ -64,7 +63,7 @@ impl Walk<'_, Gemini> {
     }
 
     /// Defines what `target` refers to, and returns its name.
-    fn define(&mut self, target: &str) -> Result<String, Unsaid> {
+    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
         let count = self.dialect.definitions.count();
         let name = self.dialect.definitions.name(target, "");
         let form = self.apart_within_itself(target);
@@ -90,7 +89,7 @@ fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
 /// # Errors
 ///
 /// Returns what cannot be said, and where.
-pub(super) fn translated(schema: &Value) -> Result<Value, Unsaid> {
+pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Gemini::default());
     let mut form = choice::rooted(walk.whole_form()?);
     walk.dialect.definitions.put_into(&mut form);

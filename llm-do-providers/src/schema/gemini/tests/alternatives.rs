@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{of_property, refusal};
-use crate::gemini::schema::translated;
+use crate::schema::gemini::translate;
 
 #[test]
 fn variants_become_alternatives() {
@@ -39,7 +39,7 @@ fn what_stands_beside_alternatives_goes_into_each() {
         "type": "object", "required": ["id", "kind", "far"],
         "properties": {"id": {"type": "integer"}, "kind": kind("go"), "far": {"type": "boolean"}}
     });
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     assert_eq!(form["anyOf"], json!([wait, go]));
     // The root itself is an object, as the arguments of a function are.
     assert_eq!((&form["type"], &form["required"]), (&json!("object"), &json!(["id", "kind"])));
@@ -85,7 +85,7 @@ fn alternatives_beside_alternatives_are_those_of_both() {
     };
     let set = |name: &str| json!({"oneOf": [tag(name, "x"), tag(name, "y")]});
     let schema = json!({"type": "object", "allOf": [set("a"), {"anyOf": [{"$ref": "#/$defs/B"}, true]}], "$defs": {"B": set("b")}});
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     let tags = |form: &Value| {
         ["a", "b"].map(|name| form["properties"][name]["enum"][0].as_str().unwrap_or("-").to_owned()).concat()
     };

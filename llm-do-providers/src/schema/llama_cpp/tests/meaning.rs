@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::openai::grammar::grammatical;
-use crate::schema::small::{schemas, values};
+use crate::schema::llama_cpp::translate;
+use crate::schema::samples::{schemas, values};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
@@ -14,7 +14,7 @@ proptest! {
         schema in schemas(),
         values in prop::collection::vec(values(), 24),
     ) {
-        if let Ok(form) = grammatical(&schema) {
+        if let Ok(form) = translate(&schema) {
             let validator = |schema: &Value| jsonschema::draft202012::new(schema).unwrap();
             let (before, after, opened) = (validator(&schema), validator(&form), validator(&opened(&form)));
             for value in values {

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::enforced;
+use super::translate;
 
 fn object(properties: &Value) -> Value {
     json!({"type": "object", "properties": properties, "required": ["p"]})
 }
 
 fn of_property(schema: &Value) -> Result<Value, String> {
-    let enforced = enforced(&object(&json!({"p": schema})));
-    enforced.map(|schema| schema["properties"]["p"].clone()).map_err(|unsaid| unsaid.to_string())
+    let enforced = translate(&object(&json!({"p": schema})));
+    enforced.map(|schema| schema["properties"]["p"].clone()).map_err(|fault| fault.to_string())
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn what_is_said_beside_a_reference_is_said_by_a_definition() {
             "Other": {"type": "object"},
         }
     });
-    let enforced = enforced(&schema).unwrap();
+    let enforced = translate(&schema).unwrap();
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
     let properties = json!({"a": reference("Point"), "b": reference("Point-2"), "c": reference("Point-3"), "d": reference("Point-2")});
     assert_eq!(enforced["properties"], properties);
@@ -81,7 +81,7 @@ fn what_is_said_beside_a_reference_is_said_by_a_definition() {
 fn a_definition_may_have_any_name() {
     let mut schema = object(&json!({"p": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}));
     schema["$defs"] = json!({"Größe": {"type": "integer"}});
-    let enforced = enforced(&schema).unwrap();
+    let enforced = translate(&schema).unwrap();
     assert_eq!(enforced["properties"]["p"], json!({"$ref": "#/$defs/Gre"}));
     assert_eq!(enforced["$defs"], json!({"Gre": {"type": "integer"}}));
 }
@@ -121,9 +121,9 @@ fn what_cannot_be_said_is_named_by_its_place() {
 fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
     let mut schema = object(&json!({"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/a"}}));
     schema["$defs"] = json!({"a": {"type": "array", "items": {"$ref": "#/$defs/b"}}, "b": {"type": "null"}});
-    assert_eq!(enforced(&schema).unwrap()["$defs"], schema["$defs"]);
+    assert_eq!(translate(&schema).unwrap()["$defs"], schema["$defs"]);
     schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
-    let error = enforced(&schema).unwrap_err().to_string();
+    let error = translate(&schema).unwrap_err().to_string();
     assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
 }
 
@@ -135,7 +135,7 @@ fn what_fields_say_of_a_type_is_left_out_rather_than_that_nothing_is_enforced() 
         let mut schema = object(&json!({"a": said("One."), "b": said("Two."), "c": said("Three.")}));
         schema["required"] = json!(["a", "b", "c"]);
         schema["$defs"] = json!({"T": {"type": "object", "properties": fields(count)}});
-        enforced(&schema).unwrap()
+        translate(&schema).unwrap()
     };
     assert_eq!(of(8)["$defs"].as_object().map(Map::len), Some(3));
     let narrow = of(9);
@@ -148,7 +148,7 @@ fn only_so_many_properties_may_be_optional_and_values_of_several_types() {
         let properties = (0..count).map(|place| (format!("p{place}"), schema.clone()));
         let properties: serde_json::Map<_, _> = properties.collect();
         let required: Vec<_> = if schema["anyOf"].is_null() { vec![] } else { properties.keys().cloned().collect() };
-        enforced(&json!({"type": "object", "properties": properties, "required": required}))
+        translate(&json!({"type": "object", "properties": properties, "required": required}))
     };
     let (plain, union) = (json!({"type": "null"}), json!({"anyOf": [{"type": "null"}]}));
     assert!(many(24, &plain).is_ok() && many(16, &union).is_ok());

@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 
-use crate::gemini::schema::translated;
-use crate::schema::small::{schemas, values};
+use crate::schema::gemini::translate;
+use crate::schema::samples::{schemas, values};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
     fn what_a_schema_allows_its_form_does(schema in schemas(), values in prop::collection::vec(values(), 24)) {
-        if let Ok(form) = translated(&schema) {
+        if let Ok(form) = translate(&schema) {
             let (before, after) =
                 (jsonschema::draft202012::new(&schema).unwrap(), jsonschema::draft202012::new(&form).unwrap());
             let is_told = form.to_string().contains("Has no property");

@@ -6,7 +6,7 @@ use super::limits::{MOST, concerns_all, contradiction, whole_numbers};
 use super::{Grammar, pattern};
 use crate::schema::reference::unmarked;
 use crate::schema::shape::{close, end, is_only};
-use crate::schema::{Dialect as _, Properties, UNSAYABLE, Unsaid, Walk, note};
+use crate::schema::{Dialect as _, Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
 /// Keywords of which one tells the grammar what kind of value to expect.
 const TELLING: [&str; 8] =
@@ -26,16 +26,16 @@ const PASSED_OVER: [&str; 11] = [
     "deprecated",
 ];
 
-/// A form as it grows.
+/// A form that keywords are added to.
 #[derive(Default)]
-struct Growing {
+struct FormBuilder {
     form: Map<String, Value>,
     notes: Vec<String>,
     /// Whether it is to be said that there are no properties but those that are named.
     is_closed: bool,
 }
 
-impl Growing {
+impl FormBuilder {
     fn set(&mut self, key: &str, value: Value) {
         self.form.insert(key.to_owned(), value);
     }
@@ -43,67 +43,67 @@ impl Growing {
 
 impl Walk<'_, Grammar> {
     /// Returns a schema in the dialect that has neither references nor alternatives.
-    pub(super) fn keywords(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    pub(super) fn keywords(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         close(&mut whole);
         end(&mut whole);
         whole_numbers(&mut whole);
         if let Some([least, most]) = contradiction(&whole) {
-            let unsaid = self.unsaid(format!("allows no value: its `{least}` is more than its `{most}`"));
-            return Err(if concerns_all(least, &whole) { unsaid.with_nothing_left() } else { unsaid });
+            let unsupported = self.unsupported(format!("allows no value: its `{least}` is more than its `{most}`"));
+            return Err(if concerns_all(least, &whole) { unsupported.with_nothing_left() } else { unsupported });
         }
         if !TELLING.iter().any(|key| whole.contains_key(*key)) {
             whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
         }
-        let mut growing = Growing::default();
+        let mut builder = FormBuilder::default();
         for (key, value) in &whole {
-            self.keyword(&mut growing, key, value, &whole)?;
+            self.keyword(&mut builder, key, value, &whole)?;
         }
-        self.object(&mut growing.form)?;
-        if growing.is_closed {
-            growing.set("additionalProperties", json!(false));
+        self.object(&mut builder.form)?;
+        if builder.is_closed {
+            builder.set("additionalProperties", json!(false));
         }
-        note::describe(&mut growing.form, whole.get("description"), &growing.notes);
-        Ok(Value::Object(growing.form))
+        note::describe(&mut builder.form, whole.get("description"), &builder.notes);
+        Ok(Value::Object(builder.form))
     }
 
     fn keyword(
         &mut self,
-        growing: &mut Growing,
+        builder: &mut FormBuilder,
         key: &str,
         value: &Value,
         whole: &Map<String, Value>,
-    ) -> Result<(), Unsaid> {
+    ) -> Result<(), Unsupported> {
         match key {
             "type" | "required" | "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => {
-                growing.set(key, value.clone());
+                builder.set(key, value.clone());
             }
-            "const" => growing.form.extend(self.listed(key, std::slice::from_ref(value), whole)?),
-            "enum" => growing.form.extend(self.listed(key, value.as_array().map_or(&[], Vec::as_slice), whole)?),
-            "properties" => self.named(growing, whole)?,
-            "additionalProperties" => self.additional(growing, value)?,
-            "patternProperties" => self.patterns(growing, value, whole)?,
+            "const" => builder.form.extend(self.listed(key, std::slice::from_ref(value), whole)?),
+            "enum" => builder.form.extend(self.listed(key, value.as_array().map_or(&[], Vec::as_slice), whole)?),
+            "properties" => self.named(builder, whole)?,
+            "additionalProperties" => self.additional(builder, value)?,
+            "patternProperties" => self.patterns(builder, value, whole)?,
             "items" | "minItems" | "maxItems" if whole.contains_key("prefixItems") => {}
-            "items" => growing.set(key, self.below(key, value)?),
-            "prefixItems" => self.tuple(growing, value, whole)?,
+            "items" => builder.set(key, self.below(key, value)?),
+            "prefixItems" => self.tuple(builder, value, whole)?,
             "minItems" | "maxItems" => {
                 // Without a word on the items, none is said on their number either.
                 if !whole.contains_key("items") {
-                    growing.set("items", self.dialect.anything());
+                    builder.set("items", self.dialect.anything());
                 }
-                limit(growing, key, value);
+                limit(builder, key, value);
             }
-            "minLength" | "maxLength" => limit(growing, key, value),
-            "format" if value.is_string() => growing.set(key, value.clone()),
+            "minLength" | "maxLength" => limit(builder, key, value),
+            "format" if value.is_string() => builder.set(key, value.clone()),
             "pattern" => match value.as_str().and_then(pattern::whole) {
-                Some(pattern) => growing.set(key, Value::String(pattern)),
-                None => growing.notes.extend(note::sentence(key, value)),
+                Some(pattern) => builder.set(key, Value::String(pattern)),
+                None => builder.notes.extend(note::sentence(key, value)),
             },
-            "not" if is_of_values(value) => growing.set(key, value.clone()),
-            "not" => return Err(self.unsaid("says `not`, which llama.cpp's grammars cannot; say what is allowed")),
-            key if UNSAYABLE.contains(&key) => return Err(self.unknown(key)),
+            "not" if is_of_values(value) => builder.set(key, value.clone()),
+            "not" => return Err(self.unsupported("says `not`, which llama.cpp's grammars cannot; say what is allowed")),
+            key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
             // It is passed over as well, but a reference in it has to lead somewhere.
-            "propertyNames" if unmarked(value) != *value => growing.set(key, self.below(key, value)?),
-            key if PASSED_OVER.contains(&key) => growing.set(key, value.clone()),
+            "propertyNames" if unmarked(value) != *value => builder.set(key, self.below(key, value)?),
+            key if PASSED_OVER.contains(&key) => builder.set(key, value.clone()),
             // What is no keyword says nothing.
             _ => {}
         }
@@ -116,84 +116,96 @@ impl Walk<'_, Grammar> {
         key: &str,
         values: &[Value],
         whole: &Map<String, Value>,
-    ) -> Result<Option<(String, Value)>, Unsaid> {
+    ) -> Result<Option<(String, Value)>, Unsupported> {
         let left: Vec<_> = values.iter().filter(|value| is_of_type(value, whole)).cloned().collect();
         match (values, left.as_slice()) {
-            ([], _) => Err(self.unsaid("allows no value at all")),
-            (_, []) => Err(self.unsaid("allows no value: none of those listed is of its type").with_nothing_left()),
+            ([], _) => Err(self.unsupported("allows no value at all")),
+            (_, []) => {
+                Err(self.unsupported("allows no value: none of those listed is of its type").with_nothing_left())
+            }
             (_, [value]) if key == "const" => Ok(Some((key.to_owned(), value.clone()))),
             _ => Ok(Some((key.to_owned(), Value::Array(left)))),
         }
     }
 
     /// Takes the properties, without those that have no values: the grammar has no others where it names some.
-    fn named(&mut self, growing: &mut Growing, whole: &Map<String, Value>) -> Result<(), Unsaid> {
+    fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, mut without } = self.properties(whole)?;
-        growing.set("properties", Value::Object(forms));
-        let Some((_, unsaid)) = without.pop() else { return Ok(()) };
+        builder.set("properties", Value::Object(forms));
+        let Some((_, unsupported)) = without.pop() else { return Ok(()) };
         match whole.get("additionalProperties") {
-            None => growing.is_closed = true,
+            None => builder.is_closed = true,
             Some(Value::Bool(false)) => {}
-            Some(_) => return Err(unsaid),
+            Some(_) => return Err(unsupported),
         }
         Ok(())
     }
 
-    fn additional(&mut self, growing: &mut Growing, value: &Value) -> Result<(), Unsaid> {
+    fn additional(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         match value {
-            Value::Bool(true) => growing.set("additionalProperties", json!(true)),
+            Value::Bool(true) => builder.set("additionalProperties", json!(true)),
             // Properties by pattern are further ones here.
-            Value::Bool(false) => _ = growing.form.entry("additionalProperties").or_insert(json!(false)),
+            Value::Bool(false) => _ = builder.form.entry("additionalProperties").or_insert(json!(false)),
             schema => {
                 let form = self.below("additionalProperties", schema)?;
-                growing.set("additionalProperties", form);
+                builder.set("additionalProperties", form);
             }
         }
         Ok(())
     }
 
     /// Takes a map whose keys match one pattern, which is told.
-    fn patterns(&mut self, growing: &mut Growing, value: &Value, whole: &Map<String, Value>) -> Result<(), Unsaid> {
+    fn patterns(
+        &mut self,
+        builder: &mut FormBuilder,
+        value: &Value,
+        whole: &Map<String, Value>,
+    ) -> Result<(), Unsupported> {
         let is_alone = !whole.contains_key("properties") && whole.get("additionalProperties") == Some(&json!(false));
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None, true) = (patterns.next(), patterns.next(), is_alone) else {
-            return Err(self.unsaid(
+            return Err(self.unsupported(
                 "has properties by pattern beside others, which llama.cpp's grammars cannot say; allow one kind",
             ));
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
-        growing.set("additionalProperties", form);
-        growing.notes.push(format!("Each property's name matches the regular expression `{pattern}`."));
+        builder.set("additionalProperties", form);
+        builder.notes.push(format!("Each property's name matches the regular expression `{pattern}`."));
         Ok(())
     }
 
     /// Takes a list of as many items as are told apart: the grammar has neither fewer nor more.
-    fn tuple(&mut self, growing: &mut Growing, value: &Value, whole: &Map<String, Value>) -> Result<(), Unsaid> {
-        let Some(schemas) = value.as_array() else { return Err(self.unsaid("has odd `prefixItems`")) };
+    fn tuple(
+        &mut self,
+        builder: &mut FormBuilder,
+        value: &Value,
+        whole: &Map<String, Value>,
+    ) -> Result<(), Unsupported> {
+        let Some(schemas) = value.as_array() else { return Err(self.unsupported("has odd `prefixItems`")) };
         let bound = |key: &str| whole.get(key).and_then(Value::as_u64);
         let most = bound("maxItems").and_then(|most| usize::try_from(most).ok()).unwrap_or(schemas.len());
         let schemas = &schemas[..most.min(schemas.len())];
         if bound("minItems").is_some_and(|least| least > schemas.len() as u64) {
             let why = "has more items than it tells apart, which llama.cpp's grammars cannot say; tell all of them \
                        apart, or none";
-            return Err(self.unsaid(why));
+            return Err(self.unsupported(why));
         }
         let forms =
             schemas.iter().enumerate().map(|(index, schema)| self.below(format!("prefixItems/{index}"), schema));
         let forms = forms.collect::<Result<Vec<_>, _>>()?;
         if forms.is_empty() {
-            growing.set("items", self.dialect.anything());
-            growing.set("maxItems", json!(0));
+            builder.set("items", self.dialect.anything());
+            builder.set("maxItems", json!(0));
             return Ok(());
         }
-        growing.set("minItems", json!(forms.len()));
-        growing.set("maxItems", json!(forms.len()));
-        growing.set("prefixItems", Value::Array(forms));
+        builder.set("minItems", json!(forms.len()));
+        builder.set("maxItems", json!(forms.len()));
+        builder.set("prefixItems", Value::Array(forms));
         Ok(())
     }
 
     /// Sees that an object has all that it requires; the grammar has no more where it names some and does not say so.
-    fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsaid> {
+    fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsupported> {
         let others = form.get("additionalProperties").cloned();
         let mut properties = match form.get("properties") {
             Some(Value::Object(properties)) => properties.clone(),
@@ -206,8 +218,8 @@ impl Walk<'_, Grammar> {
             }
             let schema = match &others {
                 Some(Value::Bool(false)) => {
-                    let unsaid = self.unsaid(format!("requires `{name}` and does not allow it"));
-                    return Err(if is_only(form, "object") { unsaid.with_nothing_left() } else { unsaid });
+                    let unsupported = self.unsupported(format!("requires `{name}` and does not allow it"));
+                    return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
                 _ => self.dialect.anything(),
@@ -221,7 +233,7 @@ impl Walk<'_, Grammar> {
         if let Some(name) = properties.keys().find(|name| is_open && !is_plain(name)) {
             let why =
                 format!("has the property `{name}` beside others that are not named; call it by letters and digits");
-            return Err(self.unsaid(why));
+            return Err(self.unsupported(why));
         }
         if properties.len() > named {
             form.insert("properties".to_owned(), Value::Object(properties));
@@ -250,10 +262,10 @@ fn is_of_type(value: &Value, whole: &Map<String, Value>) -> bool {
 }
 
 /// Takes a limit, or tells it where a grammar cannot count as far.
-fn limit(growing: &mut Growing, key: &str, value: &Value) {
+fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     match value.as_u64() {
-        Some(count) if count <= MOST => growing.set(key, json!(count)),
-        _ => growing.notes.extend(note::sentence(key, value)),
+        Some(count) if count <= MOST => builder.set(key, json!(count)),
+        _ => builder.notes.extend(note::sentence(key, value)),
     }
 }
 

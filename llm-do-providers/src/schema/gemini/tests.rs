@@ -3,19 +3,19 @@ mod meaning;
 
 use serde_json::{Value, json};
 
-use super::translated;
-use crate::schema::multiplying;
+use super::translate;
+use crate::schema::samples;
 
 /// What becomes of the schema of a property.
 fn of_property(schema: &Value) -> Value {
     let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
-    translated(&schema).unwrap()["properties"]["p"].clone()
+    translate(&schema).unwrap()["properties"]["p"].clone()
 }
 
 /// Why the schema of a property is refused.
 fn refusal(schema: &Value, defs: &Value) -> String {
     let schema = json!({"type": "object", "properties": {"p": schema}, "required": ["p"], "$defs": defs});
-    translated(&schema).unwrap_err().to_string()
+    translate(&schema).unwrap_err().to_string()
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn what_the_dialect_knows_stays_in_its_order() {
         "required": ["b"],
         "additionalProperties": false
     });
-    assert_eq!(translated(&schema).unwrap().to_string(), schema.to_string());
+    assert_eq!(translate(&schema).unwrap().to_string(), schema.to_string());
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn references_are_written_out_with_what_stands_beside_them() {
         "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "description": "A point."}}
     });
     let point = |text: &str| json!({"type": "object", "properties": {"x": {"type": "integer"}}, "description": text});
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     assert_eq!(form["properties"], json!({"p": point("Where to. A point."), "q": point("A point.")}));
     assert_eq!(form.get("$defs"), None);
 }
@@ -60,7 +60,7 @@ fn a_schema_within_itself_keeps_its_reference_behind_an_optional_property() {
     let schema = json!({
         "type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}}, "required": ["t"], "$defs": {"Tree": tree}
     });
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     let written = json!({
         "type": "object", "required": ["name"], "description": "Always has `children`.",
         "properties": {
@@ -82,7 +82,7 @@ fn schemas_within_each_other_and_the_whole_keep_their_references() {
         "B": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}, "all": {"$ref": "#"}}, "required": ["all"]}
     });
     let schema = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": defs});
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     let names: Vec<_> = form["$defs"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["Whole", "A"]);
     let b = &form["properties"]["a"]["properties"]["b"];
@@ -106,7 +106,7 @@ fn parts_that_share_a_part_are_put_together() {
             },
         },
     });
-    let form = translated(&schema).unwrap();
+    let form = translate(&schema).unwrap();
     let id = json!({"type": "integer", "minimum": 1});
     let expected = json!({"a": id, "id": {"anyOf": [id, {"type": "string"}]}, "b": id});
     assert_eq!((&form["properties"], &form["required"]), (&expected, &json!(["id"])));
@@ -123,12 +123,12 @@ fn what_stands_beside_a_reference_is_not_within_it() {
     let whole = json!({"type": "object", "properties": {"p": schema}, "$defs": person(json!({}))});
     let name = json!({"type": "string"});
     let manager = json!({"type": "object", "properties": {"name": name}});
-    assert_eq!(translated(&whole).unwrap()["properties"]["p"]["properties"], json!({"manager": manager, "name": name}));
+    assert_eq!(translate(&whole).unwrap()["properties"]["p"]["properties"], json!({"manager": manager, "name": name}));
 
     for holder in ["manager", "boss"] {
         let defs = person(json!({ holder: {"$ref": "#/$defs/Person"} }));
         let whole = json!({"type": "object", "properties": {"p": schema}, "$defs": defs});
-        let form = translated(&whole).unwrap();
+        let form = translate(&whole).unwrap();
         let inner = &form["properties"]["p"]["properties"]["manager"]["properties"][holder];
         assert_eq!(*inner, json!({"$ref": "#/$defs/Person"}), "{form:#}");
     }
@@ -168,7 +168,7 @@ fn references_that_multiply_are_refused() {
 
 #[test]
 fn parts_that_multiply_are_refused() {
-    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &multiplying::definitions().into());
+    let text = refusal(&json!({"$ref": "#/$defs/D0"}), &samples::definitions().into());
     assert!(text.starts_with("`#/properties/p` is one of more than 10000 schemas"), "{text}");
 }
 
@@ -270,7 +270,7 @@ fn definitions_may_have_any_name_and_any_values() {
         "$defs": {"Größe": {"type": "integer"}, "Payload": true},
     });
     let properties = json!({"a": {"type": "integer"}, "b": {"description": "B."}});
-    assert_eq!(translated(&schema).unwrap()["properties"], properties);
+    assert_eq!(translate(&schema).unwrap()["properties"], properties);
     let text = refusal(&json!({"$ref": "#/$defs/No"}), &json!({"No": false}));
     assert_eq!(text, "`#/properties/p` refers to `#/$defs/No`, which allows no value at all; leave it out");
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::grammatical;
+use super::translate;
 
 #[test]
 fn a_schema_that_grows_without_end_is_refused() {
@@ -17,7 +17,7 @@ fn a_schema_that_grows_without_end_is_refused() {
     let mut schema = alternatives(41);
     schema["anyOf"] = json!([{"$ref": "#/$defs/L0"}]);
     schema["$defs"] = Value::Object(levels);
-    let text = grammatical(&schema).unwrap_err().to_string();
+    let text = translate(&schema).unwrap_err().to_string();
     assert!(text.contains("is one of more than 10000 schemas"), "{text}");
 }
 
@@ -90,8 +90,8 @@ fn odd() -> impl Strategy<Value = Value> {
 proptest! {
     #[test]
     fn whatever_a_schema_is_it_has_a_form_or_is_refused_with_a_path(schema in odd()) {
-        if let Err(unsaid) = grammatical(&schema) {
-            prop_assert!(unsaid.to_string().starts_with("`#"), "{}", unsaid);
+        if let Err(unsupported) = translate(&schema) {
+            prop_assert!(unsupported.to_string().starts_with("`#"), "{}", unsupported);
         }
     }
 }

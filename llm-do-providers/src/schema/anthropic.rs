@@ -48,13 +48,13 @@ const MOST_UNIONS: usize = 16;
 
 /// What of a schema cannot be enforced.
 #[derive(Debug, PartialEq)]
-pub(super) struct Unsaid {
+pub(crate) struct NotEnforceable {
     /// Where it is, as a JSON pointer.
     path: String,
     what: &'static str,
 }
 
-impl fmt::Display for Unsaid {
+impl fmt::Display for NotEnforceable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at `#{}`", self.what, self.path)
     }
@@ -66,12 +66,12 @@ impl fmt::Display for Unsaid {
 /// # Errors
 ///
 /// Returns the place of what cannot be said, such as a map or a type that holds itself.
-pub(super) fn enforced(schema: &Value) -> Result<Value, Unsaid> {
+pub(crate) fn translate(schema: &Value) -> Result<Value, NotEnforceable> {
     // What is said beside a reference makes another definition of the same, which counts too: rather that goes than the whole.
-    formed(schema, true).or_else(|unsaid| formed(schema, false).map_err(|_| unsaid))
+    formed(schema, true).or_else(|fault| formed(schema, false).map_err(|_| fault))
 }
 
-fn formed(root: &Value, says: bool) -> Result<Value, Unsaid> {
+fn formed(root: &Value, says: bool) -> Result<Value, NotEnforceable> {
     let mut form =
         Form { root, says, path: String::new(), definitions: Definitions::default(), optional: 0, unions: 0 };
     if root["type"] != "object" {
@@ -101,12 +101,16 @@ struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    fn refuse<T>(&self, what: &'static str) -> Result<T, Unsaid> {
-        Err(Unsaid { path: self.path.clone(), what })
+    fn refuse<T>(&self, what: &'static str) -> Result<T, NotEnforceable> {
+        Err(NotEnforceable { path: self.path.clone(), what })
     }
 
     /// Does something one level further down.
-    fn at<T>(&mut self, step: &str, inside: impl FnOnce(&mut Self) -> Result<T, Unsaid>) -> Result<T, Unsaid> {
+    fn at<T>(
+        &mut self,
+        step: &str,
+        inside: impl FnOnce(&mut Self) -> Result<T, NotEnforceable>,
+    ) -> Result<T, NotEnforceable> {
         let length = self.path.len();
         self.path.push_str(&as_step(step));
         let done = inside(self)?;
@@ -114,7 +118,7 @@ impl<'a> Form<'a> {
         Ok(done)
     }
 
-    fn schema(&mut self, schema: &'a Value) -> Result<Map<String, Value>, Unsaid> {
+    fn schema(&mut self, schema: &'a Value) -> Result<Map<String, Value>, NotEnforceable> {
         let Some(keywords) = schema.as_object() else { return self.refuse("a value of any kind") };
         if let Some(target) = keywords.get("$ref") {
             return self.reference(keywords, target);
@@ -143,7 +147,7 @@ impl<'a> Form<'a> {
         value: &'a Value,
         form: &mut Map<String, Value>,
         told: &mut Map<String, Value>,
-    ) -> Result<(), Unsaid> {
+    ) -> Result<(), NotEnforceable> {
         let kept = match (key, value) {
             ("properties", Value::Object(schemas)) => {
                 let each =
@@ -192,7 +196,7 @@ impl<'a> Form<'a> {
         schemas: &'a [Value],
         form: &mut Map<String, Value>,
         told: &mut Map<String, Value>,
-    ) -> Result<(), Unsaid> {
+    ) -> Result<(), NotEnforceable> {
         let places = Value::Array(schemas.to_vec());
         let mut kinds: Vec<Value> = Vec::new();
         for (place, schema) in schemas.iter().enumerate() {
@@ -214,13 +218,17 @@ impl<'a> Form<'a> {
         Ok(())
     }
 
-    fn all(&mut self, schemas: &'a [Value]) -> Result<Value, Unsaid> {
+    fn all(&mut self, schemas: &'a [Value]) -> Result<Value, NotEnforceable> {
         let each = |(place, schema): (usize, &'a Value)| self.at(&place.to_string(), |form| form.schema(schema));
         schemas.iter().enumerate().map(each).collect::<Result<Value, _>>()
     }
 
     /// What may stand beside a reference is not documented: what is said there is said by a definition for those who say so.
-    fn reference(&mut self, keywords: &'a Map<String, Value>, target: &'a Value) -> Result<Map<String, Value>, Unsaid> {
+    fn reference(
+        &mut self,
+        keywords: &'a Map<String, Value>,
+        target: &'a Value,
+    ) -> Result<Map<String, Value>, NotEnforceable> {
         let is_note = |key: &str| key == "$ref" || key == "description" || NOTES.contains(&key);
         if !keywords.keys().all(|key| is_note(key)) {
             return self.refuse("a reference with more beside it");
@@ -240,7 +248,7 @@ impl<'a> Form<'a> {
     }
 
     /// Allows an object no properties but its own.
-    fn close(&mut self, keywords: &Map<String, Value>, form: &mut Map<String, Value>) -> Result<(), Unsaid> {
+    fn close(&mut self, keywords: &Map<String, Value>, form: &mut Map<String, Value>) -> Result<(), NotEnforceable> {
         if may_be(keywords, "array") && !form.contains_key("items") {
             return self.refuse("a list of values of any kind");
         }

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use crate::schema::definitions::{Definitions, reference};
 use crate::schema::reference::target;
 use crate::schema::shape::any_of;
-use crate::schema::{Dialect, REMARKS, Unsaid, Walk, note};
+use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 
 /// Remarks that stay where they are, beside what is left of the schema.
 const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
@@ -37,7 +37,7 @@ impl Dialect for Grammar {
         json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
     }
 
-    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported> {
         walk.keywords(whole)
     }
 
@@ -54,7 +54,7 @@ impl Dialect for Grammar {
     }
 
     /// A reference stays one: a grammar may hold itself.
-    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
+    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
         let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
         let name = match walk.dialect.definitions.known(target, "") {
@@ -69,14 +69,14 @@ impl Dialect for Grammar {
 
 impl Walk<'_, Grammar> {
     /// Defines what `target` refers to, and returns its name.
-    fn define(&mut self, target: &str) -> Result<String, Unsaid> {
+    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
         let count = self.dialect.definitions.count();
         let name = self.dialect.definitions.name(target, "");
         match self.apart(target) {
             Ok(form) => self.dialect.definitions.define(name.clone(), form),
-            Err(unsaid) => {
+            Err(unsupported) => {
                 self.dialect.definitions.forget_from(count);
-                return Err(unsaid);
+                return Err(unsupported);
             }
         }
         Ok(name)
@@ -89,7 +89,7 @@ impl Walk<'_, Grammar> {
 /// # Errors
 ///
 /// Returns what cannot be said, and where.
-pub(super) fn grammatical(schema: &Value) -> Result<Value, Unsaid> {
+pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Grammar::default());
     let mut form = walk.whole_form()?;
     walk.dialect.definitions.put_into(&mut form);
