@@ -30,7 +30,7 @@ pub use self::found::{FoundFile, find_files, found_path};
 /// # _ = message;
 /// ```
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Read")]
+#[serde(from = "AttachmentInput")]
 pub struct Attachment {
     name: Option<String>,
     media_type: String,
@@ -39,7 +39,7 @@ pub struct Attachment {
 
 /// A file as it is read from JSON.
 #[derive(Deserialize)]
-struct Read {
+struct AttachmentInput {
     #[serde(default)]
     name: Option<String>,
     media_type: String,
@@ -47,8 +47,8 @@ struct Read {
     data: Arc<[u8]>,
 }
 
-impl From<Read> for Attachment {
-    fn from(Read { name, media_type, data }: Read) -> Self {
+impl From<AttachmentInput> for Attachment {
+    fn from(AttachmentInput { name, media_type, data }: AttachmentInput) -> Self {
         let file = Self { name, media_type, data };
         found::found(|| FoundFile::Data(file.clone()));
         file
@@ -58,7 +58,7 @@ impl From<Read> for Attachment {
 /// A file as it is written to JSON.
 #[derive(Serialize)]
 #[serde(rename = "Attachment")]
-struct Written<'a> {
+struct AttachmentOutput<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     media_type: &'a str,
@@ -70,7 +70,7 @@ impl Serialize for Attachment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         found::found(|| FoundFile::Data(self.clone()));
         let Self { name, media_type, data } = self;
-        Written { name: name.as_deref(), media_type, data }.serialize(serializer)
+        AttachmentOutput { name: name.as_deref(), media_type, data }.serialize(serializer)
     }
 }
 

@@ -18,9 +18,9 @@ use std::sync::LazyLock;
 use serde::de::{Deserialize, Deserializer, Error};
 
 #[cfg(feature = "anthropic")]
-pub(crate) use self::anthropic::{AnthropicCapabilities, Sampling, Thinking as AnthropicThinking, ThinkingOff};
+pub(crate) use self::anthropic::{AnthropicCapabilities, AnthropicThinking, Sampling, ThinkingOff};
 #[cfg(feature = "gemini")]
-pub(crate) use self::gemini::{GeminiCapabilities, Thinking as GeminiThinking};
+pub(crate) use self::gemini::{GeminiCapabilities, GeminiThinking};
 #[cfg(feature = "openai")]
 pub(crate) use self::openai::{OpenAiCapabilities, ToolsInChat};
 pub use self::table::{CapabilityEntry, CapabilityTable, CapabilityTableError};

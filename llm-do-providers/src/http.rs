@@ -1,6 +1,5 @@
 //! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
-mod arriving;
 mod call;
 mod client_config;
 mod clients;
@@ -9,8 +8,9 @@ mod download;
 mod events;
 mod fault;
 mod refusal;
-mod said;
-mod stray;
+mod response_body;
+mod response_meta;
+mod tail;
 
 use std::fmt;
 #[cfg(feature = "testing")]
@@ -23,7 +23,6 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
-use self::arriving::{Arriving, StreamLimits};
 pub(crate) use self::call::Call;
 pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 #[cfg(feature = "local-download")]
@@ -32,7 +31,8 @@ pub(crate) use self::events::Events;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
-use self::said::{Head, Said};
+use self::response_body::{ResponseBody, StreamLimits};
+use self::response_meta::{RefusalHeaders, ResponseMeta};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -93,8 +93,8 @@ pub(crate) struct Endpoint {
 
 /// An answer that was read to its end.
 #[derive(Debug)]
-pub(crate) struct Whole {
-    pub(crate) head: Head,
+pub(crate) struct WholeResponse {
+    pub(crate) head: ResponseMeta,
     pub(crate) body: Vec<u8>,
 }
 
@@ -171,17 +171,17 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn fetch(&self, call: &Call) -> Result<Whole, ProviderError> {
-        let mut head = Head::default();
+    pub(crate) async fn fetch(&self, call: &Call) -> Result<WholeResponse, ProviderError> {
+        let mut head = ResponseMeta::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
-            head = Head::of(&answer);
+            head = ResponseMeta::of(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
         let limit = call.timeout.unwrap_or(self.timeouts.whole);
         let body = timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout")));
         match body {
-            Ok(body) => Ok(Whole { head, body }),
+            Ok(body) => Ok(WholeResponse { head, body }),
             Err(error) => Err(head.add_to(error)),
         }
     }
@@ -192,8 +192,8 @@ impl Endpoint {
         let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
-        let head = Head::of(&answer);
-        let arriving = Arriving::new(self.provider, self.origin(), limits, answer);
+        let head = ResponseMeta::of(&answer);
+        let arriving = ResponseBody::new(self.provider, self.origin(), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
@@ -222,10 +222,10 @@ impl Endpoint {
 
     async fn refused(&self, mut answer: Response) -> ProviderError {
         let status = answer.status().as_u16();
-        let said = Said::of(answer.headers());
+        let headers = RefusalHeaders::read(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        said.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
+        headers.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
     }
 
     fn origin(&self) -> String {

@@ -39,11 +39,11 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub struct LimitedModel {
     model: Arc<dyn Model>,
     places: Arc<Semaphore>,
-    pace: Option<Arc<Pace>>,
+    pace: Option<Arc<RequestPacer>>,
 }
 
 /// When requests may begin.
-struct Pace {
+struct RequestPacer {
     pause: Duration,
     /// When the next may; whoever holds it is the next.
     next: Mutex<Option<Instant>>,
@@ -67,7 +67,7 @@ impl LimitedModel {
     #[must_use]
     pub fn per_minute(self, requests: u32) -> Self {
         let pause = MINUTE / requests.max(1);
-        Self { pace: Some(Arc::new(Pace { pause, next: Mutex::new(None) })), ..self }
+        Self { pace: Some(Arc::new(RequestPacer { pause, next: Mutex::new(None) })), ..self }
     }
 
     /// Waits for a place, and then for its turn.
@@ -80,7 +80,7 @@ impl LimitedModel {
     }
 }
 
-impl Pace {
+impl RequestPacer {
     /// Waits for its turn, and takes it: whoever gives up before that takes none.
     async fn turn(&self) {
         // Held while it waits, since it is the queue: it is had in the order of asking, and goes on to whoever is behind.

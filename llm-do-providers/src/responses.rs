@@ -142,7 +142,7 @@ impl OpenAiResponsesModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let (asking, warnings) = convert::asking(&self.model, &self.capabilities, self.summaries, request, stream)?;
+        let (asking, warnings) = convert::request(&self.model, &self.capabilities, self.summaries, request, stream)?;
         let asked = Arc::clone(&self.model);
         let begin = move || Answer::new(Arc::clone(&asked));
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;

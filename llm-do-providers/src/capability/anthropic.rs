@@ -12,7 +12,7 @@ use crate::server_side::ServerSideTool;
 pub(crate) struct AnthropicCapabilities {
     /// The most tokens that an answer may have.
     pub(crate) max_output_tokens: u32,
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: AnthropicThinking,
     /// Whether thoughts come without text unless a request asks for a summary; only of models that think by an effort.
     pub(crate) summary_on_request: bool,
     /// How thinking is turned off; only of models that think by an effort.
@@ -30,7 +30,7 @@ pub(crate) struct AnthropicCapabilities {
 /// How a model is told to think.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Thinking {
+pub(crate) enum AnthropicThinking {
     /// It cannot.
     Never,
     /// By a number of tokens; off by default.
@@ -66,7 +66,7 @@ impl Default for AnthropicCapabilities {
     fn default() -> Self {
         Self {
             max_output_tokens: 8_192,
-            thinking: Thinking::Budget,
+            thinking: AnthropicThinking::Budget,
             summary_on_request: false,
             thinking_off: ThinkingOff::Disabled,
             sampling: Sampling::Both,
@@ -88,7 +88,7 @@ impl AnthropicCapabilities {
 mod tests {
     use std::sync::Arc;
 
-    use super::{AnthropicCapabilities, Sampling, Thinking, ThinkingOff};
+    use super::{AnthropicCapabilities, AnthropicThinking, Sampling, ThinkingOff};
     use crate::capability::CapabilityTable;
     use crate::model::Profile;
     use crate::server_side::ServerSideTool;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn each_model_thinks_in_its_own_way() {
-        use Thinking::{Budget, Effort, Never};
+        use AnthropicThinking::{Budget, Effort, Never};
         use ThinkingOff::{BetweenTools, Disabled, Never as NotOff};
         let models = [
             ("claude-3-5-haiku-latest", Never, false, Disabled),

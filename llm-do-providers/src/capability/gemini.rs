@@ -10,7 +10,7 @@ use crate::server_side::ServerSideTool;
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct GeminiCapabilities {
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: GeminiThinking,
     /// Whether it takes `presence_penalty` and `frequency_penalty`.
     pub(crate) penalties: bool,
     /// Whether it calls functions.
@@ -27,7 +27,7 @@ pub(crate) struct GeminiCapabilities {
 /// How much a model's thinking can be set.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub(crate) enum Thinking {
+pub(crate) enum GeminiThinking {
     /// Not at all.
     #[default]
     Never,
@@ -42,7 +42,7 @@ pub(crate) enum Thinking {
 impl Default for GeminiCapabilities {
     fn default() -> Self {
         Self {
-            thinking: Thinking::Never,
+            thinking: GeminiThinking::Never,
             penalties: true,
             tools: true,
             native_output: NativeOutput::WithTools,
@@ -70,7 +70,7 @@ impl GeminiCapabilities {
 
 #[cfg(all(test, feature = "gemini"))]
 mod tests {
-    use super::Thinking;
+    use super::GeminiThinking;
     use crate::capability::CapabilityTable;
     use crate::server_side::ServerSideTool;
 
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_name_says_how_thinking_is_set() {
-        let budget = |min, max, can_turn_off| Thinking::Budget { min, max, can_turn_off };
-        let levels = |minimal, medium| Thinking::Levels { minimal, medium };
+        let budget = |min, max, can_turn_off| GeminiThinking::Budget { min, max, can_turn_off };
+        let levels = |minimal, medium| GeminiThinking::Levels { minimal, medium };
         let cases = [
             ("gemini-2.5-pro", budget(128, 32_768, false)),
             ("gemini-2.5-flash-preview-09-2025", budget(1, 24_576, true)),
@@ -92,10 +92,10 @@ mod tests {
             ("gemini-3.7-flash", levels(false, true)),
             ("gemini-flash-latest", levels(false, true)),
             ("gemini-4-argon", levels(false, true)),
-            ("gemini-3-pro-image-preview", Thinking::Shown),
-            ("gemini-2.5-flash-image", Thinking::Never),
-            ("gemini-2.0-flash", Thinking::Never),
-            ("gemma-3-27b-it", Thinking::Never),
+            ("gemini-3-pro-image-preview", GeminiThinking::Shown),
+            ("gemini-2.5-flash-image", GeminiThinking::Never),
+            ("gemini-2.0-flash", GeminiThinking::Never),
+            ("gemma-3-27b-it", GeminiThinking::Never),
         ];
         for (name, thinking) in cases {
             assert_eq!(CapabilityTable::builtin().gemini(name).thinking, thinking, "{name}");

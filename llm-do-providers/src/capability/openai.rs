@@ -13,7 +13,7 @@ use crate::settings::ThinkingLevel;
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of requests that is taken or refused")]
 pub(crate) struct OpenAiCapabilities {
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: OpenAiThinking,
     pub(crate) efforts: Efforts,
     /// The value of `reasoning_format`, where thoughts would stand within the text without it.
     pub(crate) reasoning_format: Option<String>,
@@ -34,7 +34,7 @@ pub(crate) struct OpenAiCapabilities {
 /// Whether a model thinks; while it does, it takes no `temperature`, `top_p` and penalties.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Thinking {
+pub(crate) enum OpenAiThinking {
     /// The model is not one of OpenAI's: its server decides what it takes.
     #[default]
     Unknown,
@@ -69,7 +69,7 @@ pub(crate) struct Efforts {
 impl Default for OpenAiCapabilities {
     fn default() -> Self {
         Self {
-            thinking: Thinking::Unknown,
+            thinking: OpenAiThinking::Unknown,
             efforts: Efforts::new(["none", "minimal", "low", "medium", "high"]),
             reasoning_format: None,
             tools_in_chat: ToolsInChat::Always,
@@ -96,21 +96,21 @@ impl OpenAiCapabilities {
 
     /// Whether it may think; the others refuse a request for thoughts that can be sent back.
     pub(crate) fn may_think(&self) -> bool {
-        self.thinking != Thinking::Never
+        self.thinking != OpenAiThinking::Never
     }
 
     /// Whether it is known to think, and so knows only the newer name of the limit on tokens.
     pub(crate) fn is_thinking(&self) -> bool {
-        !matches!(self.thinking, Thinking::Unknown | Thinking::Never)
+        !matches!(self.thinking, OpenAiThinking::Unknown | OpenAiThinking::Never)
     }
 
     /// Whether it takes `temperature` and the like, with that effort.
     pub(crate) fn samples(&self, effort: Option<&str>) -> bool {
         match self.thinking {
-            Thinking::Unknown | Thinking::Never => self.sampling,
-            Thinking::OffByDefault => effort.is_none_or(|effort| effort == "none"),
-            Thinking::OnByDefault => effort == Some("none"),
-            Thinking::Always => false,
+            OpenAiThinking::Unknown | OpenAiThinking::Never => self.sampling,
+            OpenAiThinking::OffByDefault => effort.is_none_or(|effort| effort == "none"),
+            OpenAiThinking::OnByDefault => effort == Some("none"),
+            OpenAiThinking::Always => false,
         }
     }
 
@@ -140,14 +140,14 @@ impl Efforts {
 
 #[cfg(all(test, feature = "openai"))]
 mod tests {
-    use super::{Thinking, ToolsInChat};
+    use super::{OpenAiThinking, ToolsInChat};
     use crate::capability::CapabilityTable;
     use crate::server_side::ServerSideTool;
     use crate::settings::ThinkingLevel;
 
     #[test]
     fn a_name_says_whether_the_model_thinks_and_what_it_takes() {
-        use Thinking::{Always, Never, OffByDefault, OnByDefault, Unknown};
+        use OpenAiThinking::{Always, Never, OffByDefault, OnByDefault, Unknown};
         use ToolsInChat::{Always as InChat, Never as NotInChat, WithoutThinking};
         // Name, thinking, tools in chat, native output, sampling, parallel calls, stop.
         let models = [

@@ -139,7 +139,7 @@ fn invalid(text: String) -> ProviderError {
 
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CandidateFinish {
     As(FinishReason),
     /// By a call, or an answer, that the server itself could not read.
     Malformed,
@@ -149,11 +149,11 @@ pub(super) enum Ended {
 
 /// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
 /// gives one.
-pub(super) fn ended(word: &str) -> Option<Ended> {
+pub(super) fn ended(word: &str) -> Option<CandidateFinish> {
     Some(match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return None,
-        "STOP" => Ended::As(FinishReason::Stop),
-        "MAX_TOKENS" => Ended::As(FinishReason::Length),
+        "STOP" => CandidateFinish::As(FinishReason::Stop),
+        "MAX_TOKENS" => CandidateFinish::As(FinishReason::Length),
         "SAFETY"
         | "RECITATION"
         | "BLOCKLIST"
@@ -162,10 +162,10 @@ pub(super) fn ended(word: &str) -> Option<Ended> {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION"
-        | "MODEL_ARMOR" => Ended::As(FinishReason::ContentFilter),
-        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => Ended::Malformed,
-        "UNEXPECTED_TOOL_CALL" => Ended::UnexpectedCall,
-        _ => Ended::As(FinishReason::Other),
+        | "MODEL_ARMOR" => CandidateFinish::As(FinishReason::ContentFilter),
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => CandidateFinish::Malformed,
+        "UNEXPECTED_TOOL_CALL" => CandidateFinish::UnexpectedCall,
+        _ => CandidateFinish::As(FinishReason::Other),
     })
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, Part, Said};
+use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
 use crate::attachment::Attachment;
 use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
@@ -106,7 +106,7 @@ fn outcome(result: &ToolResult) -> Outcome<'_> {
         return Outcome::Error(content);
     }
     let json = structure(content).filter(|_| is_exact(content));
-    Outcome::Output(json.map_or(Said::Text(content), Said::Json))
+    Outcome::Output(json.map_or(OutputValue::Text(content), OutputValue::Json))
 }
 
 /// Returns an object or a list that is written as JSON.

@@ -67,7 +67,7 @@ impl OpenAiBuilder {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::exchange::Growing;
+    use crate::exchange::ResponseAccumulator;
     use crate::message::{Message, ToolResult};
     use crate::model::{Model, Profile, Request};
     use crate::openai::answer::Answer;

@@ -14,7 +14,7 @@ pub(super) struct Dialect {
     pub(super) server: ServerDefaults,
     /// The settings that it has a place for; it gets no others, since some servers refuse what they do not know.
     pub(super) takes: &'static [Field],
-    pub(super) thinking: Thinking,
+    pub(super) thinking: ThinkingFields,
     /// How it is told to choose a tool; none where it knows no choice.
     pub(super) choice: Option<Choice>,
     pub(super) schemas: Schemas,
@@ -48,7 +48,7 @@ pub(super) enum Field {
 
 /// How a model is told how much to think.
 #[derive(Debug)]
-pub(super) enum Thinking {
+pub(super) enum ThinkingFields {
     /// By `reasoning_effort`, in the words of the model.
     Effort,
     /// By `reasoning`, with an effort or a number of tokens.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::dialect::{Dialect, Field, Target, Thinking};
+use super::dialect::{Dialect, Field, Target, ThinkingFields};
 use crate::capability::{OpenAiCapabilities, ToolsInChat};
 use crate::model::Request;
 use crate::settings::{Settings, ThinkingLevel, Warnings};
@@ -26,7 +26,7 @@ pub(super) struct Plan<'a> {
 
 /// The settings of how words are chosen, and where the answer stops, as far as they are sent.
 #[derive(Debug)]
-pub(super) struct Sampling<'a> {
+pub(super) struct SamplingParams<'a> {
     pub(super) temperature: Option<f64>,
     pub(super) top_p: Option<f64>,
     pub(super) presence_penalty: Option<f64>,
@@ -42,7 +42,7 @@ pub(super) struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_format: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Reasoning>,
+    reasoning: Option<ReasoningObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<Switch>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -53,7 +53,7 @@ pub(super) struct Fields<'a> {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Reasoning {
+enum ReasoningObject {
     Effort(&'static str),
     MaxTokens(u32),
 }
@@ -98,7 +98,7 @@ impl<'a> Plan<'a> {
         settings: &'s Settings,
         dialect: &Dialect,
         warnings: &mut Warnings,
-    ) -> Sampling<'s> {
+    ) -> SamplingParams<'s> {
         let (samples, reason) = (self.unsampled.is_none(), self.unsampled.unwrap_or_default());
         let penalizes = dialect.takes(Field::Penalties);
         let unpenalized = if penalizes { reason } else { NO_FIELD };
@@ -106,7 +106,7 @@ impl<'a> Plan<'a> {
         let presence_penalty = penalty("presence_penalty", settings.presence_penalty);
         let frequency_penalty = penalty("frequency_penalty", settings.frequency_penalty);
         let stop = Some(&*settings.stop).filter(|texts| !texts.is_empty());
-        Sampling {
+        SamplingParams {
             temperature: warnings.accept("temperature", settings.temperature, samples, reason),
             top_p: warnings.accept("top_p", settings.top_p, samples, reason),
             presence_penalty,
@@ -119,25 +119,25 @@ impl<'a> Plan<'a> {
 impl<'a> Fields<'a> {
     /// Returns what says how to think, in the way of the server.
     fn new(
-        thinking: &Thinking,
+        thinking: &ThinkingFields,
         capabilities: &'a OpenAiCapabilities,
         level: Option<ThinkingLevel>,
         has_tools: bool,
     ) -> Self {
         let word = |level| capabilities.efforts.word(level);
         match thinking {
-            Thinking::Effort => Self {
+            ThinkingFields::Effort => Self {
                 reasoning_effort: capabilities.effort_in_chat(level, has_tools),
                 reasoning_format: capabilities.reasoning_format.as_deref(),
                 ..Self::default()
             },
-            Thinking::Object => Self { reasoning: level.map(Reasoning::at), ..Self::default() },
-            Thinking::Switch => {
+            ThinkingFields::Object => Self { reasoning: level.map(ReasoningObject::at), ..Self::default() },
+            ThinkingFields::Switch => {
                 let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
                 let reasoning_effort = level.filter(|level| !is_off(*level)).and_then(word);
                 Self { reasoning_effort, thinking, ..Self::default() }
             }
-            Thinking::Template => level.map(|level| in_template(word(level), level)).unwrap_or_default(),
+            ThinkingFields::Template => level.map(|level| in_template(word(level), level)).unwrap_or_default(),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl Reasoning {
+impl ReasoningObject {
     fn at(level: ThinkingLevel) -> Self {
         match level {
             ThinkingLevel::Tokens(tokens @ 1..) => Self::MaxTokens(tokens),
@@ -193,7 +193,7 @@ fn in_template(word: Option<&str>, level: ThinkingLevel) -> Fields<'_> {
 /// Whether thoughts that are asked for are not had where a call is forced: OpenRouter leaves them out without a word then, as
 /// Anthropic refuses both, by <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
 fn drops_thoughts(dialect: &Dialect, model: &str) -> bool {
-    matches!(dialect.thinking, Thinking::Object) && model.contains("anthropic/")
+    matches!(dialect.thinking, ThinkingFields::Object) && model.contains("anthropic/")
 }
 
 fn is_off(level: ThinkingLevel) -> bool {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::wire::{Asking, Format, Named, Reasoning, Text, Tool};
+use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
@@ -21,13 +21,13 @@ const INCLUDED: [&str; 3] =
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a tool that the API has no place for.
-pub(super) fn asking<'a>(
+pub(super) fn request<'a>(
     model: &'a str,
     capabilities: &'a OpenAiCapabilities,
     summaries: bool,
     request: &Request<'a>,
     stream: bool,
-) -> Result<(Asking<'a>, Warnings), ProviderError> {
+) -> Result<(ResponsesRequest<'a>, Warnings), ProviderError> {
     let settings = request.settings;
     let effort = effort(capabilities, request);
     let mut warnings = warnings(settings, capabilities, effort);
@@ -42,7 +42,7 @@ pub(super) fn asking<'a>(
         tools.push(tools::server_side(tool)?);
     }
     let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, &tools)).collect();
-    let asking = Asking {
+    let asking = ResponsesRequest {
         model,
         instructions: request.instructions,
         input: items::input(request.messages, capabilities.may_think())?,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::openai::{Choose, DataUrl};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Asking<'a> {
+pub(super) struct ResponsesRequest<'a> {
     pub(super) model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) instructions: Option<&'a str>,

@@ -24,7 +24,7 @@ use super::progress::{FetchProgress, Size};
 use super::refusal::refused;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Answer, FileServer};
-use crate::retry::Tries;
+use crate::retry::RetryState;
 
 /// The header that has a large file's checksum.
 const CHECKSUM: &str = "x-linked-etag";
@@ -95,7 +95,7 @@ impl<'a> Download<'a> {
 
     /// Asks what the file is, again after failures that may pass.
     async fn patient_facts(&self, pinned: Option<&Checksum>) -> Result<Facts, ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
+        let mut tries = RetryState::new(self.hub.retries);
         loop {
             match self.facts(pinned).await {
                 Ok(facts) => return Ok(facts),
@@ -175,13 +175,13 @@ impl<'a> Download<'a> {
     /// The tries are counted anew with each further hundredth of the file, and what was lost and came again is none: so
     /// they end, whoever sends how little, and however often.
     async fn complete(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
+        let mut tries = RetryState::new(self.hub.retries);
         let mut furthest = part.length();
         loop {
             let Err(error) = self.attempt(part, facts).await else { return Ok(()) };
             if part.length() > furthest.saturating_add(facts.size / 100) {
                 furthest = part.length();
-                tries = Tries::new(self.hub.retries);
+                tries = RetryState::new(self.hub.retries);
             }
             self.pause(&mut tries, error).await?;
         }
@@ -223,7 +223,7 @@ impl<'a> Download<'a> {
     }
 
     /// Waits for the next try after `error`, if there is to be one.
-    async fn pause(&self, tries: &mut Tries, error: ProviderError) -> Result<(), ProviderError> {
+    async fn pause(&self, tries: &mut RetryState, error: ProviderError) -> Result<(), ProviderError> {
         // Silence is no more than a broken connection: what came is not lost by asking for the rest.
         let error = if error.is_timeout() { error.with_should_retry(true) } else { error };
         let pause = tries.after(error, fastrand::f64())?;

@@ -1,7 +1,7 @@
 //! The table of servers, each with the pages that it follows, as of 2026-11.
 
 use crate::http::ServerDefaults;
-use crate::openai::dialect::{Audio, Choice, Dialect, Field, Files, Pdf, Replay, Schemas, Thinking};
+use crate::openai::dialect::{Audio, Choice, Dialect, Field, Files, Pdf, Replay, Schemas, ThinkingFields};
 
 /// The choice in OpenAI's words, which most servers know.
 const CHOICE: Choice = Choice { required: "required", names: true, while_thinking: true };
@@ -56,7 +56,7 @@ const ANY: Dialect = Dialect {
         Field::ServiceTier,
         Field::StreamOptions,
     ],
-    thinking: Thinking::Effort,
+    thinking: ThinkingFields::Effort,
     choice: Some(CHOICE),
     schemas: Schemas::Strict,
     files: Files { images: true, pdf: Some(Pdf::File), audio: Some(Audio::Object), in_results: false },
@@ -82,7 +82,7 @@ pub(in crate::openai) static DEEPSEEK: Dialect = Dialect {
         key_variables: &["DEEPSEEK_API_KEY"],
     },
     takes: &[Field::MaxTokens, Field::Penalties, Field::StreamOptions],
-    thinking: Thinking::Switch,
+    thinking: ThinkingFields::Switch,
     choice: Some(Choice { while_thinking: false, ..CHOICE }),
     schemas: Schemas::Words,
     files: Files { images: true, pdf: None, audio: None, in_results: false },
@@ -106,7 +106,7 @@ pub(in crate::openai) static GROQ: Dialect = Dialect {
         Field::ServiceTier,
         Field::StreamOptions,
     ],
-    thinking: Thinking::Effort,
+    thinking: ThinkingFields::Effort,
     choice: Some(CHOICE),
     schemas: Schemas::Strict,
     files: Files { audio: None, ..NO_PDF },
@@ -124,7 +124,7 @@ pub(in crate::openai) static LLAMA_CPP: Dialect = Dialect {
         key_variables: &["LLAMA_API_KEY"],
     },
     takes: &[Field::MaxTokens, Field::Seed, Field::Penalties, Field::ParallelToolCalls, Field::StreamOptions],
-    thinking: Thinking::Effort,
+    thinking: ThinkingFields::Effort,
     choice: Some(Choice { names: false, ..CHOICE }),
     schemas: Schemas::LlamaCpp { of_tools: true },
     files: NO_PDF,
@@ -143,7 +143,7 @@ pub(in crate::openai) static MISTRAL: Dialect = Dialect {
     },
     // It refuses fields that it does not know, `stream_options` among them; the last piece has the figures anyway.
     takes: &[Field::MaxTokens, Field::RandomSeed, Field::Penalties, Field::ParallelToolCalls],
-    thinking: Thinking::Effort,
+    thinking: ThinkingFields::Effort,
     choice: Some(Choice { required: "any", ..CHOICE }),
     schemas: Schemas::Strict,
     files: Files { images: true, pdf: Some(Pdf::DocumentUrl), audio: Some(Audio::Bare), in_results: true },
@@ -161,7 +161,7 @@ pub(in crate::openai) static OLLAMA: Dialect = Dialect {
         key_variables: &["OLLAMA_API_KEY"],
     },
     takes: &[Field::MaxTokens, Field::Seed, Field::Penalties, Field::StreamOptions],
-    thinking: Thinking::Effort,
+    thinking: ThinkingFields::Effort,
     choice: None,
     schemas: Schemas::LlamaCpp { of_tools: false },
     files: NO_PDF,
@@ -187,7 +187,7 @@ pub(in crate::openai) static OPENROUTER: Dialect = Dialect {
         Field::StreamOptions,
         Field::CacheControl,
     ],
-    thinking: Thinking::Object,
+    thinking: ThinkingFields::Object,
     replay: Replay::Details,
     ..ANY
 };
@@ -203,7 +203,7 @@ pub(in crate::openai) static VLLM: Dialect = Dialect {
         key_variables: &["VLLM_API_KEY"],
     },
     takes: &[Field::MaxTokens, Field::Seed, Field::Penalties, Field::ParallelToolCalls, Field::StreamOptions],
-    thinking: Thinking::Template,
+    thinking: ThinkingFields::Template,
     schemas: Schemas::Grammar,
     files: NO_PDF,
     replay: Replay::Field,

@@ -14,7 +14,7 @@ use crate::server_side::ServerSideTool;
 /// A recording that is made.
 pub(super) struct Recording {
     path: PathBuf,
-    head: Head,
+    head: RecordingHeader,
     /// None before the first answer, so that nothing is left of a recording that has none.
     file: Option<File>,
 }
@@ -37,7 +37,7 @@ struct Recorded {
 /// The first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Head {
+struct RecordingHeader {
     model: String,
     /// Absent in recordings of before it was asked.
     #[serde(default = "calls_tools")]
@@ -58,7 +58,7 @@ impl Recording {
             return Err(io::Error::other(format!("there is no folder `{}`; make it", folder.display())));
         }
         let Profile { tools, native_output, native_output_with_tools, .. } = profile;
-        let head = Head { model: model.to_owned(), tools, native_output, native_output_with_tools };
+        let head = RecordingHeader { model: model.to_owned(), tools, native_output, native_output_with_tools };
         Ok(Self { path: path.to_owned(), head, file: None })
     }
 
@@ -79,7 +79,7 @@ impl Tape {
     pub(super) fn read(path: &Path) -> io::Result<(Self, String, Profile)> {
         let mut lines = BufReader::new(File::open(path)?).lines();
         let head = lines.next().ok_or(io::ErrorKind::UnexpectedEof)??;
-        let Head { model, tools, native_output, native_output_with_tools } = parse(&head, 1)?;
+        let RecordingHeader { model, tools, native_output, native_output_with_tools } = parse(&head, 1)?;
         let server_side_tools = ServerSideTool::ALL;
         let profile = Profile { tools, native_output, native_output_with_tools, server_side_tools };
         let recorded = (2..).zip(lines).map(|(number, line)| Ok((number, parse(&line?, number)?)));

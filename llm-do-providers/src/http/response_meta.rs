@@ -13,7 +13,7 @@ use crate::retry;
 const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 
 /// What the headers of a refusal say.
-pub(super) struct Said {
+pub(super) struct RefusalHeaders {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     request_id: Option<HeaderValue>,
@@ -21,13 +21,13 @@ pub(super) struct Said {
 
 /// What names an answer, for the errors of what follows its head; nothing, before there is a head.
 #[derive(Debug, Default)]
-pub(crate) struct Head {
+pub(crate) struct ResponseMeta {
     status: Option<u16>,
     request_id: Option<HeaderValue>,
 }
 
-impl Said {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+impl RefusalHeaders {
+    pub(super) fn read(headers: &HeaderMap) -> Self {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         Self {
             retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
@@ -47,7 +47,7 @@ impl Said {
     }
 }
 
-impl Head {
+impl ResponseMeta {
     pub(super) fn of(answer: &Response) -> Self {
         Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
     }

@@ -11,10 +11,10 @@ const KEPT: usize = 8 << 10;
 
 /// The end of a body, from the last event on; clones are of the same.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tail(Arc<Mutex<Kept>>);
+pub(super) struct Tail(Arc<Mutex<TailBuffer>>);
 
 #[derive(Debug)]
-struct Kept {
+struct TailBuffer {
     /// A copy, as a piece would hold all that was read with it.
     bytes: Vec<u8>,
     /// The piece behind that. It is looked at once it was read: whoever touches it first waits for the memory.
@@ -23,7 +23,7 @@ struct Kept {
     begins_line: bool,
 }
 
-impl Default for Kept {
+impl Default for TailBuffer {
     fn default() -> Self {
         Self { bytes: Vec::new(), last: Bytes::new(), begins_line: true }
     }
@@ -45,7 +45,7 @@ impl Tail {
     }
 }
 
-impl Kept {
+impl TailBuffer {
     fn add_last(&mut self) {
         let (bytes, piece) = (&mut self.bytes, mem::take(&mut self.last));
         let begins_line = self.begins_line;

@@ -34,7 +34,7 @@ impl StreamLimits {
 }
 
 /// The pieces of a body; one that does not come in time is an error.
-pub(super) struct Arriving {
+pub(super) struct ResponseBody {
     provider: &'static str,
     origin: String,
     status: u16,
@@ -48,7 +48,7 @@ pub(super) struct Arriving {
     late: Pin<Box<Sleep>>,
 }
 
-impl Arriving {
+impl ResponseBody {
     pub(super) fn new(provider: &'static str, origin: String, limits: StreamLimits, answer: Response) -> Self {
         let (status, body) = (answer.status().as_u16(), answer.into());
         let late = Box::pin(sleep(limits.idle));
@@ -90,7 +90,7 @@ impl Arriving {
     }
 }
 
-impl Stream for Arriving {
+impl Stream for ResponseBody {
     type Item = Result<Bytes, ProviderError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
