@@ -48,8 +48,8 @@ inventory::submit! {
 /// In the catalog, it is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`; `GEMINI_BASE_URL` or
 /// [`base_url`](GeminiBuilder::base_url) says which server to ask. Vertex AI is another API, and not asked.
 ///
-/// What a model can do is read from its name, which says its version: a name without one, such as `gemini-flash-latest`, is
-/// taken for that of the newest version.
+/// What a model can do is looked up by its name and version in the [capabilities](crate::CapabilityTable): a name without a
+/// version, such as `gemini-flash-latest`, is taken for that of the newest one.
 ///
 /// | | 2.0 | 2.5 | 3 and newer |
 /// | --- | --- | --- | --- |

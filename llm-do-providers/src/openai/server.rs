@@ -55,6 +55,9 @@ use crate::http::Endpoint;
 /// `o3`, `o4-mini`, and GPT-5 and newer. These are left out then where a model is asked as `openai:..`, at any base URL. As
 /// `openrouter:openai/..` it is sent all that is set.
 ///
+/// What a model takes, by its name, is in the [capabilities](crate::CapabilityTable), which you can extend for a model that is
+/// newer than this crate.
+///
 /// # Thinking
 ///
 /// [Levels](crate::ThinkingLevel) go in the words that a model has, as the nearest one. Without a level nothing is sent, and
