@@ -91,6 +91,10 @@ pub struct CapabilityEntry {
 pub(super) struct Row {
     pub(super) pattern: ModelPattern,
     pub(super) versions: VersionRange,
+    #[cfg_attr(
+        not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
+        allow(dead_code, reason = "rows are checked whatever is linked")
+    )]
     pub(super) capabilities: Capabilities,
     pub(super) entry: CapabilityEntry,
 }
