@@ -44,6 +44,7 @@
 //! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
 //! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
 //! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
+//! | say what a model takes that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
 //! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |

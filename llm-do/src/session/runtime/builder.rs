@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do_providers::{Model, PriceTable, Settings};
+use llm_do_providers::{CapabilityTable, Model, PriceTable, Settings};
 use tokio_util::sync::CancellationToken;
 
 use super::{BuildError, Runtime, bound};
@@ -48,6 +48,7 @@ pub struct RuntimeBuilder {
     limits: Option<Limits>,
     worker_limits: HashMap<String, Limits>,
     prices: Option<PriceTable>,
+    capabilities: Option<CapabilityTable>,
     timeouts: HashMap<String, Duration>,
     close_timeout: Option<Duration>,
     streaming: bool,
@@ -255,6 +256,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets what models take and can do, for models that are named: a model that is given built has its own. Default:
+    /// [`CapabilityTable::builtin`].
+    pub fn capabilities(mut self, capabilities: CapabilityTable) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+
     /// Sets the clock that events, and [`CallContext::now`](crate::CallContext::now), have their time from. Default: the
     /// system's.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
@@ -446,7 +454,7 @@ impl RuntimeBuilder {
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = given().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
-        ModelChoice::new(self.forced_model.clone(), session)
+        ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone().unwrap_or_default())
     }
 
     /// Returns what models cost.
