@@ -197,7 +197,10 @@ mod tests {
     fn a_delay_requested_by_the_provider_is_never_shortened() {
         let requested = status(429).with_retry_after(Duration::from_secs(3));
         let pause = RetryState::new(2).after(requested, 0.0).unwrap();
-        assert_eq!(pause, RetryDelay { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() });
+        assert_eq!(
+            pause,
+            RetryDelay { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() }
+        );
     }
 
     #[test]
