@@ -1,12 +1,12 @@
 //! A whole worker file.
 
 use crate::keys::{self, Keys};
-use crate::{Fault, Located, Place, bounds, front_matter, yaml};
+use crate::{Content, Fault, Located, Place, bounds, front_matter, yaml};
 
 /// A worker file as read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerFile {
-    /// The line `---` that opens the front matter; `None` if the front matter could not be read.
+    /// The line `---` that opens the front matter; `None` if there are no readable keys below it.
     pub front_matter: Option<Place>,
     /// The keys of the front matter.
     pub keys: Keys,
@@ -45,7 +45,8 @@ pub fn read(text: &str) -> Reading {
     let mut faults = Vec::new();
     let mut file = WorkerFile { instructions: parts.instructions, ..WorkerFile::default() };
     if let Some(root) = yaml::read(parts.yaml, parts.yaml_line, &mut faults) {
-        file.front_matter = Some(Place::line(parts.yaml_line - 1));
+        let has_keys = matches!(root.content, Content::Map(_) | Content::Null);
+        file.front_matter = has_keys.then(|| Place::line(parts.yaml_line - 1));
         file.keys = keys::read(root, &mut faults);
     }
     faults.sort_by_key(|fault| fault.place);

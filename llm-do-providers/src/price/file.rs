@@ -126,7 +126,7 @@ mod tests {
             (entry("models", json!([])), "entry 1: `models` is empty"),
             (entry("models", json!([""])), "`a:` is not a model's name; write `provider:model`"),
             (entry("above", steps), "entry 1: the `tokens` of `above` must rise"),
-            (entry("input", json!("cheap")), "`cheap` is no amount of money"),
+            (entry("input", json!("cheap")), "invalid amount `cheap`"),
             (entry("cached", json!(1)), "unknown field `cached`"),
             (json!({"prices": []}), "missing field `date`"),
             (json!({"date": "today", "prices": []}), "`date` is `today`; write a day"),

