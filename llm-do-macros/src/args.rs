@@ -6,12 +6,13 @@ pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
 pub(crate) mod stateful;
-pub(crate) mod time;
 pub(crate) mod timeout;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;
 
+pub(crate) use llm_do_worker_file::did_you_mean;
+use llm_do_worker_file::nearest;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -240,15 +241,4 @@ fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
 pub(crate) fn usage<A: Grammar>() -> String {
     let forms: Vec<_> = A::KEYS.iter().map(|key| key.form).collect();
     format!("expected `{}`", A::usage(&forms.join(", ")))
-}
-
-/// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
-pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
-}
-
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
-    let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
-    nearest.filter(|(likeness, _)| *likeness > 0.8).map(|(_, candidate)| candidate)
 }

@@ -4,7 +4,7 @@ pub use std::borrow::Cow;
 pub use std::string::String;
 
 pub use inventory;
-pub use llm_do_providers::{Money, ServerSideTool, Settings, WebSearch};
+pub use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -17,7 +17,7 @@ pub use crate::check::check;
 pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
-    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
+    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,
 };
 pub use crate::error::{BoxError, Fault};
 pub use crate::prompt::{IntoPrompt, Prompt};

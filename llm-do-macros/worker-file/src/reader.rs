@@ -8,7 +8,7 @@ use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean};
 
 /// Where the keys are documented.
-const DOCUMENTATION: &str = "see \"A worker file\" in the documentation of `llm_do::worker`";
+const DOCUMENTATION: &str = "see \"Keys of a worker file\" in the documentation of `llm_do::worker`";
 
 /// Reads the value of one key.
 pub(crate) struct Reader<'a> {
