@@ -66,7 +66,7 @@ use proc_macro::TokenStream;
 ///
 /// # Timeout
 ///
-/// It is a text of numbers with units, `30s`, `1h 30m` or `500ms`, or an expression that is a constant `Duration`, such
+/// It is a text such as `30s`, `1h 30m`, `1.5h`, `500ms` or `PT1M30S`, or an expression that is a constant `Duration`, such
 /// as `Duration::from_secs(30)`; never 0. It counts from the start of the call, after approval. A call that takes longer is
 /// dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model is told. A call ends at the
 /// latest when its caller must, whatever its own timeout. The thread of a sync tool cannot be stopped: its result is no
