@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use llm_do_worker_file::{Fault, MAX_SIZE, Reading, too_large};
+use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large};
 
 use crate::open_file::read_only;
 use crate::worker_spec::WorkerSpec;
@@ -155,18 +155,16 @@ fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
     if !faults.is_empty() {
         return Err(faults);
     }
-    let place_of = |key: &str| file.keys.place_of(key);
-    let places = [("input_schema", place_of("input_schema")), ("output_schema", place_of("output_schema"))];
-    let name = place_of("name").unwrap_or_default();
+    let keys = file.keys.given.clone();
     let spec = spec::from_file(file);
-    // What is left to check are the schemas: each fault begins with the key.
-    let placed = |message: String| {
-        let is_of = |key: &str| message.starts_with(&format!("`{key}`"));
-        let place = places.iter().find(|(key, _)| is_of(key)).and_then(|(_, place)| *place);
-        Fault::new(place.unwrap_or(name), message)
-    };
-    let faults: Vec<_> = spec.faults().into_iter().map(placed).collect();
+    let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
     if faults.is_empty() { Ok(spec) } else { Err(faults) }
+}
+
+/// Returns a fault at the key that its message begins with: the reader leaves the schemas to check, each a key.
+fn at_key(message: String, keys: &[Key]) -> Fault {
+    let key = keys.iter().find(|key| message.starts_with(&format!("`{}`", key.name)));
+    Fault::new(key.map_or(Place::line(1), |key| key.place), message)
 }
 
 #[cfg(test)]

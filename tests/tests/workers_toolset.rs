@@ -228,7 +228,8 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     let runtime = Runtime::builder().model("test:any").worker_store(folder.path()).build().unwrap();
     let error = runtime.run_named("worker_create", faulty.1.clone()).await.unwrap_err();
     let text = llm_do::chain(&error);
-    for fault in ["invalid name `a b`", "blank", "`lisen`", "nowhere", "`input_schema` must have", "`output_schema` is"] {
+    for fault in ["invalid name `a b`", "blank", "`lisen`", "nowhere", "`input_schema` must have", "`output_schema` is"]
+    {
         assert!(text.contains(fault), "`{fault}` is not in: {text}");
     }
     assert!(error.is_mendable());

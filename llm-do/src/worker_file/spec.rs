@@ -42,7 +42,7 @@ pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
     spec.mode = value(output).map(mode).unwrap_or_default();
     spec.max_turns = value(max_turns).unwrap_or(spec.max_turns);
     spec.retries = value(retries).unwrap_or(spec.retries);
-    spec.limits = value(limits).map(self::limits);
+    spec.limits = value(limits).as_ref().map(self::limits);
     spec.timeout = value(timeout);
     spec.input_schema = input_schema.map(json);
     spec.output_schema = output_schema.map(json);
@@ -127,7 +127,7 @@ fn level(thinking: file::Thinking) -> ThinkingLevel {
     }
 }
 
-fn limits(given: file::Limits) -> Limits {
+fn limits(given: &file::Limits) -> Limits {
     // No `..`: a new limit does not compile until it is passed on.
     let file::Limits {
         requests,
@@ -140,7 +140,7 @@ fn limits(given: file::Limits) -> Limits {
         cost,
         allow_unpriced,
         wall_time,
-    } = given;
+    } = *given;
     Limits {
         requests,
         tool_calls,

@@ -65,9 +65,9 @@ impl Merge {
         self.fill("settings", &mut args.settings, settings, Values::settings);
         self.fill("hints", &mut args.hints, hints, |values, hints| Hints(values.literals(hints)));
         self.fill("output", &mut args.output, output, |_, mode| mode);
-        self.fill("max_turns", &mut args.max_turns, max_turns, |values, turns| values.u32(turns));
-        self.fill("retries", &mut args.retries, retries, |values, retries| values.u32(retries));
-        self.fill("limits", &mut args.limits, limits, Values::limits);
+        self.fill("max_turns", &mut args.max_turns, max_turns, Values::u32);
+        self.fill("retries", &mut args.retries, retries, Values::u32);
+        self.fill("limits", &mut args.limits, limits, |values, limits| values.limits(&limits));
     }
 
     /// Fills an empty slot. A key in both places is a fault of the file; the attribute's value stays.
@@ -94,7 +94,9 @@ impl Merge {
             let span = self.values.span();
             let none = Toolsets { span, members: Vec::new(), names: Vec::new() };
             let toolsets = args.heading.toolsets.get_or_insert(none);
-            value.into_iter().for_each(|item| self.tool(toolsets, &item));
+            for item in value {
+                self.tool(toolsets, &item);
+            }
         }
     }
 

@@ -94,7 +94,7 @@ impl Values {
     }
 
     /// Its paths begin with the private name that the runtime has in expanded code.
-    pub(super) fn limits(&self, limits: Limits) -> Expr {
+    pub(super) fn limits(&self, limits: &Limits) -> Expr {
         // No `..`: a new limit does not compile until it is passed on.
         let Limits {
             requests,
@@ -107,7 +107,7 @@ impl Values {
             cost,
             allow_unpriced,
             wall_time,
-        } = limits;
+        } = *limits;
         let counts = [
             ("requests", requests),
             ("tool_calls", tool_calls),
