@@ -3,8 +3,9 @@
 
 use std::borrow::Cow;
 
+use llm_do::approval::ApprovalMode;
 use llm_do::prelude::*;
-use llm_do::{ApprovalMode, Registry, Value, json};
+use llm_do::{Registry, Value, json};
 
 /// Where to look.
 #[data]

@@ -7,8 +7,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llm_do::async_trait;
+use llm_do::event::{Delivery, Event, EventSink};
 use llm_do::prelude::*;
-use llm_do::{Delivery, Event, EventSink, async_trait};
 
 /// Longer than any limit here; then a thread that is still waited for is let go, so that a test fails and does not hang.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -3,9 +3,12 @@
 
 use std::time::{Duration, Instant};
 
+use llm_do::error::chain;
+use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
 use llm_do::testing::TestModel;
-use llm_do::{MemoryJournal, Value, WorkerSpec, chain, json};
+use llm_do::worker::WorkerSpec;
+use llm_do::{Value, json};
 
 /// Say what comes.
 #[tool(effect = read_only)]

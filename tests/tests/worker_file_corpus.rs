@@ -5,9 +5,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use llm_do::json;
+use llm_do::model::{Profile, ServerSideTool};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{AskedRequest, ScriptedModel};
-use llm_do::{Profile, RuntimeBuilder, ServerSideTool, WorkerSpec, json};
+use llm_do::worker::WorkerSpec;
 
 /// Look.
 #[tool(effect = read_only)]

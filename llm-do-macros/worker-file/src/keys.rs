@@ -203,7 +203,7 @@ fn output(node: Node, reader: &mut Reader<'_>) -> Option<OutputMode> {
 
 /// A value of the key `output`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are those of `llm_do::OutputMode`")]
+#[expect(missing_docs, reason = "the variants are those of `llm_do::worker::OutputMode`")]
 pub enum OutputMode {
     Auto,
     Native,

@@ -10,7 +10,7 @@ const SEARCH_KEYS: [&str; 4] = ["tool_type", "max_uses", "allowed_domains", "blo
 
 /// The kind of a server-side tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are those of `llm_do::ServerSideTool`")]
+#[expect(missing_docs, reason = "the variants are those of `llm_do::model::ServerSideTool`")]
 pub enum ServerSideKind {
     WebSearch,
     WebFetch,

@@ -44,7 +44,7 @@ pub struct Settings {
 
 /// How much a model reasons before it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the variants are those of `llm_do::ThinkingLevel`")]
+#[expect(missing_docs, reason = "the variants are those of `llm_do::model::ThinkingLevel`")]
 pub enum Thinking {
     Off,
     Minimal,
