@@ -117,7 +117,7 @@ async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
 async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
     let folder = tempfile::tempdir().unwrap();
     let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
-    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("at most 1048576 bytes"), "{faults:?}");
+    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("the limit is 1048576 bytes"), "{faults:?}");
     assert!(faults[1].contains("nothing was made: ") && faults[1].contains("more than 100000 values"), "{faults:?}");
     assert_eq!(files(folder.path()), []);
     // The next process starts.

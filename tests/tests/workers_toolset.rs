@@ -208,7 +208,7 @@ async fn a_name_is_trimmed_and_never_taken_twice() {
         "`worker_create` failed: nothing was made: a worker `helper` was made already; choose another name",
         "`worker_create` failed: nothing was made: `look` is registered already; choose another name",
         "`worker_create` failed: nothing was made: `senses` is registered already; choose another name",
-        "`worker_create` failed: nothing was made: `two words` cannot be a name",
+        "`worker_create` failed: nothing was made: invalid name `two words`",
         "`worker_create` failed: nothing was made: its instructions are blank",
         "Help. now",
         "`worker_call` failed: no tool `blank`: the workers that were made are `helper`",
@@ -231,8 +231,7 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     let runtime = Runtime::builder().model("test:any").worker_store(folder.path()).build().unwrap();
     let error = runtime.run_named("worker_create", faulty.1.clone()).await.unwrap_err();
     let text = llm_do::error::chain(&error);
-    for fault in
-        ["`a b` cannot be a name", "blank", "`lisen`", "nowhere", "`input_schema` must be", "`output_schema` is"]
+    for fault in ["invalid name `a b`", "blank", "`lisen`", "nowhere", "`input_schema` must have", "`output_schema` is"]
     {
         assert!(text.contains(fault), "`{fault}` is not in: {text}");
     }

@@ -17,7 +17,7 @@ pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::Written;
-pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns};
+pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
 use crate::base::error::Fault;
 use crate::declare::argument::{self, Sample};
 use crate::declare::prompt::Attached;

@@ -1,6 +1,7 @@
 //! What a macro registers of a worker's model.
 
 use llm_do_providers::{ServerSideTool, Settings};
+use serde_json::Value;
 
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::OutputMode;
@@ -172,4 +173,15 @@ impl LimitsValue for Limits {
 #[track_caller]
 pub const fn assert_turns(turns: u32) {
     assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
+}
+
+/// Returns the value of JSON that a macro wrote.
+///
+/// # Panics
+///
+/// Panics if it is not JSON, which no macro writes.
+#[doc(hidden)]
+#[must_use]
+pub fn json_value(json: &str) -> Value {
+    serde_json::from_str(json).expect("a macro wrote this JSON")
 }
