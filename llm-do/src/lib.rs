@@ -1,7 +1,7 @@
 //! Tools, LLM workers and entries from annotated Rust functions, on one tool plane.
 //!
 //! A **tool** is a function with a JSON schema ([`tool`]), a **worker** is a tool that a language model implements
-//! ([`worker`]), an **entry** is a root call ([`entry`]). Every call, from code or from a model, is found by name,
+//! ([`worker`](macro@worker)), an **entry** is a root call ([`entry`]). Every call, from code or from a model, is found by name,
 //! checked, counted in depth, approved, metered and reported in one place; one [`CallContext`] flows down the whole
 //! call tree. So a worker can be hardened into code, or code softened into a worker, and no caller changes.
 //!
@@ -40,22 +40,22 @@
 //!
 //! | to | see |
 //! |---|---|
-//! | write tools, workers, entries, groups and the types they use | [`tool`], [`worker`], [`entry`], [`toolset`], [`data`] |
+//! | write tools, workers, entries, groups and the types they use | [`tool`], [`worker`](macro@worker), [`entry`], [`toolset`], [`data`] |
 //! | call others in a body, ask a model, a worker made on the spot, the best worker for a task, or the user | [`CallContext`] |
-//! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`] |
-//! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`], [`LimitedModel`], [`model_provider!`] |
-//! | serve many users with one runtime | [in a server](server), [`Start`] |
-//! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`], [`UsageTree`] |
-//! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`] |
-//! | say what needs approval, and decide | [`Policy`], [`RuntimeBuilder::approve_with`], [`Approver`], [`ApprovalInbox`] |
-//! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`], [`RuntimeBuilder::timeout`], [`RuntimeBuilder::max_depth`] |
-//! | watch, log, trace | [`EventSink`], [`EventKind`], [`JsonLines`], [`Terminal`], [`event_channel`] |
-//! | resume a run that broke off, or replay one | [`FileJournal`], [`MemoryJournal`], [`Journal`] |
-//! | look at, change or refuse each call and request | [`Guard`], [`FunctionGuard`] |
-//! | have workers that are not compiled: from files, values or models | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`], `toolsets::workers` |
+//! | begin runs, by type or by name, with async code or without | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
+//! | set up a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
+//! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
+//! | see what a run used and said, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
+//! | go on from what was said | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
+//! | say what needs approval, and decide | [`Policy`](approval::Policy), [`RuntimeBuilder::approve_with`](runtime::RuntimeBuilder::approve_with), [`Approver`](approval::Approver), [`ApprovalInbox`](approval::ApprovalInbox) |
+//! | limit requests, tokens, money, time, depth | [`Limits`], [`PriceTable`](usage::PriceTable), [`RuntimeBuilder::timeout`](runtime::RuntimeBuilder::timeout), [`RuntimeBuilder::max_depth`](runtime::RuntimeBuilder::max_depth) |
+//! | watch, log, trace | [`EventSink`](event::EventSink), [`EventKind`](event::EventKind), [`JsonLines`](event::JsonLines), [`Terminal`](event::Terminal), [`event_channel`](event::event_channel) |
+//! | resume a run that broke off, or replay one | [`FileJournal`](journal::FileJournal), [`MemoryJournal`](journal::MemoryJournal), [`Journal`](journal::Journal) |
+//! | look at, change or refuse each call and request | [`Guard`](guard::Guard), [`FunctionGuard`](guard::FunctionGuard) |
+//! | have workers that are not compiled: from files, values or models | [worker files](macro@worker#a-worker-file-at-run-time), [`WorkerSpec`](worker::WorkerSpec), `toolsets::workers` |
 //! | give models files | [`Prompt`], [`Attachment`], [`ToolReturn`] |
-//! | ask users | [`InputHandler`] |
-//! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`] |
+//! | ask users | [`InputHandler`](context::InputHandler) |
+//! | replace a worker by code, and watch how it does | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
 //! What stands between this crate and models is of the crate `llm_do_providers`; what one uses is here too, models for tests
@@ -83,90 +83,24 @@ extern crate self as llm_do;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
-mod agreement;
-mod approval;
-mod argument;
-mod cancellation;
-mod check;
-#[cfg(feature = "cli")]
-pub mod cli;
-mod clock;
-mod context;
-mod declared;
-mod definition;
-mod delay;
-mod dispatch;
-mod error;
-mod event;
-mod guard;
-pub mod harden;
-mod history;
-mod instance;
-mod journal;
-mod model_choice;
-mod nesting;
-mod open_file;
+mod app;
+mod base;
+mod declare;
+mod observe;
+mod plane;
 pub mod prelude;
-mod printable;
-mod prompt;
-mod rare;
-mod registry;
-mod runtime;
-mod schema;
-mod subtask;
-#[cfg(feature = "testing")]
-pub mod testing;
+mod session;
 // A page of the documentation.
 #[cfg(any(doc, doctest))]
 #[doc = include_str!("../docs/server.md")]
 pub mod server {}
-mod tool;
-mod toolset;
-#[cfg(feature = "workers")]
-pub mod toolsets;
-mod usage;
-mod user_input;
-mod worker;
-mod worker_file;
-mod worker_spec;
 
-pub use self::approval::{
-    ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
-    ProposedCall, Rule, WorkerRule,
-};
-pub use self::clock::{Clock, SystemClock};
-pub use self::context::{Ask, CallContext, FromContext, State, ToolContext};
-pub use self::dispatch::Shadow;
-pub use self::error::{BoxError, CallError, Fault, Result, chain};
-#[cfg(feature = "tracing")]
-pub use self::event::TracingSink;
-pub use self::event::{
-    ApprovalScope, Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventPart, EventReceiver,
-    EventSink, FileInfo, GuardAction, Hook, JsonLines, Judge, Kind, Outcome, RuleSource, Terminal, Verbosity,
-    event_channel,
-};
-pub use self::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
-pub use self::history::{History, HistoryProcessor};
-pub use self::journal::{
-    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, Records, StepKind, StepSpec,
-};
-pub use self::prompt::{Attached, Prompt};
-pub use self::registry::{Registered, Registry, RegistryError};
-pub use self::runtime::{BuildError, Chat, RunHandle, Runtime, RuntimeBuilder, Start};
-pub use self::subtask::SubtaskRequest;
-pub use self::tool::{Effect, FromReturn, TakesHistory, Tool, ToolOutput, ToolReturn};
-pub use self::toolset::{Anything, Declares, Includes, Member, Toolset};
-pub use self::usage::{Cost, Exceeded, Limits, ModelUsage, RunUsage, UsageTree};
-pub use self::user_input::{InputHandler, InputRequest};
-pub use self::worker_file::WorkerFileError;
-pub use self::worker_spec::{OutputMode, WorkerSpec};
-/// Makes traits of async functions fit for `dyn`: for implementations of [`Model`], [`Approver`], [`InputHandler`],
-/// [`Journal`], [`Guard`], [`HistoryProcessor`], [`ToolContext`] and [`EventSink::flush`].
+/// Makes traits of async functions usable as `dyn`: for implementations of [`Model`], [`ToolContext`],
+/// [`Approver`](approval::Approver), [`InputHandler`](context::InputHandler), [`Journal`](journal::Journal),
+/// [`Guard`](guard::Guard), [`HistoryProcessor`](history::HistoryProcessor) and
+/// [`EventSink::flush`](event::EventSink::flush).
 #[doc(no_inline)]
 pub use async_trait::async_trait;
-/// The time of an [`Event`] and of a [`Record`], and what [`Journal::now`] returns.
-#[doc(no_inline)]
-pub use jiff::Timestamp;
 // The examples that collect the registry are crates of their own: those that are merged into one would share it.
 #[doc = include_str!("../docs/data.md")]
 pub use llm_do_macros::data;
@@ -178,22 +112,126 @@ pub use llm_do_macros::tool;
 pub use llm_do_macros::toolset;
 #[doc = include_str!("../docs/worker.md")]
 pub use llm_do_macros::worker;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
-pub use llm_do_providers::ApiKey;
-#[cfg(feature = "anthropic")]
-pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
-pub use llm_do_providers::{
-    Attachment, ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, Model, ModelProvider,
-    Money, MoneyError, OutputSchema, Price, PriceEntry, PriceTable, PriceTableError, Profile, ProviderData,
-    ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
-    SettingWarning, Settings, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, Usage,
-    UserPart, WebSearch, model_provider, replay,
-};
-#[cfg(feature = "local")]
-pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
-#[cfg(feature = "gemini")]
-pub use llm_do_providers::{GeminiBuilder, GeminiModel};
-#[cfg(feature = "openai")]
-pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel, Server};
+pub use llm_do_providers::{Attachment, Model, Settings};
 pub use serde_json::{Value, json};
-pub use tokio_util::sync::CancellationToken;
+
+#[cfg(feature = "cli")]
+pub use self::app::cli;
+pub use self::app::harden;
+#[cfg(feature = "testing")]
+pub use self::app::testing;
+#[cfg(feature = "workers")]
+pub use self::app::toolsets;
+pub use self::base::error::{CallError, Result};
+pub use self::base::usage::Limits;
+pub use self::declare::prompt::Prompt;
+pub use self::declare::tool::{Effect, Tool, ToolReturn};
+pub use self::declare::toolset::Toolset;
+pub use self::plane::context::{CallContext, State, ToolContext};
+pub use self::plane::history::History;
+pub use self::plane::registry::Registry;
+pub use self::session::runtime::{Chat, Runtime};
+
+/// Which calls need approval, and who decides.
+pub mod approval {
+    pub use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
+    pub use crate::plane::approval::{
+        ApprovalInbox, ApprovalMode, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval, Policy,
+        ProposedCall, Rule, WorkerRule,
+    };
+}
+
+/// What functions get from the call they run in, and what they ask of it.
+pub mod context {
+    pub use tokio_util::sync::CancellationToken;
+
+    pub use crate::declare::subtask::SubtaskRequest;
+    pub use crate::plane::context::{Ask, FromContext};
+    pub use crate::plane::user_input::{InputHandler, InputRequest};
+}
+
+/// What errors are made of.
+pub mod error {
+    pub use crate::base::error::{BoxError, Fault, chain};
+}
+
+/// What happens in a run, and the sinks that receive it.
+pub mod event {
+    /// The time of an [`Event`] and of a journal's [`Record`](crate::journal::Record), in UTC.
+    #[doc(no_inline)]
+    pub use jiff::Timestamp;
+
+    pub use crate::base::clock::{Clock, SystemClock};
+    #[cfg(feature = "tracing")]
+    pub use crate::observe::event::TracingSink;
+    pub use crate::observe::event::{
+        Callback, Caller, ChannelSink, Delivery, Delta, Event, EventKind, EventPart, EventReceiver, EventSink,
+        FileInfo, GuardAction, GuardHook, ItemKind, JsonLines, Outcome, Terminal, Verbosity, event_channel,
+    };
+}
+
+/// Guards: they see every call and every request to a model, and may change or refuse it.
+pub mod guard {
+    pub use crate::plane::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
+}
+
+/// What changes a worker's [`History`] before each request.
+pub mod history {
+    pub use crate::plane::history::HistoryProcessor;
+}
+
+/// Where effects are recorded, so that a run resumes without repeating them.
+pub mod journal {
+    pub use crate::observe::journal::{
+        FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, Records, StepFuture, StepKind, StepSpec,
+    };
+}
+
+/// Models: those of each provider, wrappers of models, and what an implementation of [`Model`] needs.
+pub mod model {
+    #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local-download", feature = "openai"))]
+    pub use llm_do_providers::ApiKey;
+    #[cfg(feature = "anthropic")]
+    pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
+    pub use llm_do_providers::{
+        CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
+        LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
+        Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
+        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch, model_provider,
+        replay,
+    };
+    #[cfg(feature = "local")]
+    pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};
+    #[cfg(feature = "gemini")]
+    pub use llm_do_providers::{GeminiBuilder, GeminiModel};
+    #[cfg(feature = "openai")]
+    pub use llm_do_providers::{OpenAiBuilder, OpenAiModel, OpenAiResponsesBuilder, OpenAiResponsesModel, Server};
+}
+
+/// The parts of a [`Prompt`].
+pub mod prompt {
+    pub use crate::declare::prompt::Attached;
+}
+
+/// What is registered.
+pub mod registry {
+    pub use crate::plane::registry::{Registered, RegistryError};
+}
+
+/// How a [`Runtime`] is set up, and how its runs begin.
+pub mod runtime {
+    pub use crate::session::runtime::{BuildError, RunHandle, RuntimeBuilder, Start};
+}
+
+/// What runs used, in requests, tokens and money.
+pub mod usage {
+    pub use llm_do_providers::{Money, MoneyError, Price, PriceEntry, PriceTable, PriceTableError, Usage};
+
+    pub use crate::base::usage::{Cost, Exceeded, ModelUsage, RunUsage, UsageTree};
+}
+
+/// Workers as values, and from files.
+pub mod worker {
+    pub use crate::declare::worker_file::WorkerFileError;
+    pub use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+}

@@ -2,7 +2,7 @@
 //!
 //! The derives `Serialize`, `Deserialize` and `JsonSchema` are here for crates that depend on serde and schemars;
 //! `#[data]` derives all three and needs neither. What few items name is not here:
-//! [`FromContext`](crate::FromContext), [`Settings`](crate::Settings), [`Attachment`](crate::Attachment) and
+//! [`FromContext`](crate::context::FromContext), [`Settings`](crate::Settings), [`Attachment`](crate::Attachment) and
 //! [`json!`](crate::json).
 
 pub use std::path::PathBuf;
@@ -11,9 +11,9 @@ pub use std::process::ExitCode;
 pub use schemars::JsonSchema;
 pub use serde::{Deserialize, Serialize};
 
-pub use crate::context::{CallContext, State, ToolContext};
-pub use crate::error::{CallError, Result};
-pub use crate::prompt::Prompt;
-pub use crate::runtime::Runtime;
-pub use crate::tool::ToolReturn;
-pub use crate::{data, entry, tool, toolset, worker};
+pub use crate::base::error::{CallError, Result};
+pub use crate::declare::prompt::Prompt;
+pub use crate::declare::tool::ToolReturn;
+pub use crate::plane::context::{CallContext, State, ToolContext};
+pub use crate::session::runtime::Runtime;
+pub use llm_do_macros::{data, entry, tool, toolset, worker};

@@ -9,26 +9,27 @@ pub use schemars;
 pub use serde;
 pub use serde_json::Value;
 
-pub use crate::argument::{
+pub use crate::app::check::check;
+pub use crate::base::error::{BoxError, Fault};
+pub use crate::base::usage::Limits;
+pub use crate::declare::argument::{
     Argument, Arguments, Described, FieldProbe, Fields, FromText, NoField, Parameter, describe, deserialize, parameter,
     serialize,
 };
-pub use crate::check::check;
-pub use crate::context::{CallContext, FromContext, State, StateKey, ToolContext};
-pub use crate::definition::{
+pub use crate::declare::prompt::{IntoPrompt, Prompt};
+pub use crate::declare::tool::{
+    Effect, Failure, FromReturn, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested,
+    ReturnsSource, ReturnsText, ReturnsValue, Running, SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn,
+    WorkerOutput, Yields,
+};
+pub use crate::declare::toolset::{
+    Alias, Answer, Anything, DeclarationOf, Declares, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8,
+    Hex9, HexA, HexB, HexC, HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked,
+    assert_prefixed, assert_unique, concat, count, count_picked, picked, prefixed,
+};
+pub use crate::declare::worker_spec::OutputMode;
+pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
+pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
     Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
 };
-pub use crate::error::{BoxError, Fault};
-pub use crate::prompt::{IntoPrompt, Prompt};
-pub use crate::tool::{
-    Effect, Failure, NoSchema, NotResult, ReturnProbe, Returned, ReturnsError, ReturnsNested, ReturnsSource,
-    ReturnsText, ReturnsValue, Running, SchemaProbe, TakesHistory, Tool, ToolOutput, ToolReturn, WorkerOutput, Yields,
-};
-pub use crate::toolset::{
-    Alias, Answer, DeclarationOf, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC,
-    HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked, assert_prefixed, assert_unique,
-    concat, count, count_picked, picked, prefixed,
-};
-pub use crate::usage::Limits;
-pub use crate::worker_spec::OutputMode;

@@ -124,12 +124,16 @@ fn run(tokio: &tokio::runtime::Runtime, runtime: &Runtime, tool: &str, times: u6
 fn calls(criterion: &mut Criterion) {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime of tokio");
     let plain = Runtime::builder().build().expect("a registry without faults");
-    let lines =
-        Runtime::builder().sink(llm_do::JsonLines::new(std::io::sink())).build().expect("a registry without faults");
+    let lines = Runtime::builder()
+        .sink(llm_do::event::JsonLines::new(std::io::sink()))
+        .build()
+        .expect("a registry without faults");
     // Kept in memory, and begun anew for each measurement: a journal replays what it has.
     let journaled = |times| {
-        let runtime =
-            Runtime::builder().journal(llm_do::MemoryJournal::new()).build().expect("a registry without faults");
+        let runtime = Runtime::builder()
+            .journal(llm_do::journal::MemoryJournal::new())
+            .build()
+            .expect("a registry without faults");
         run(&tokio, &runtime, "add42", times)
     };
     let cases: [(&str, &dyn Fn(u64) -> u64); 7] = [

@@ -3,9 +3,10 @@
 #![allow(missing_docs, reason = "criterion's macros make undocumented functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{Request, Response, ResponsePart, ToolCall, Usage};
+use llm_do::usage::Usage;
 
 /// Add two numbers.
 #[tool(effect = read_only, inline)]

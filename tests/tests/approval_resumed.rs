@@ -3,13 +3,15 @@
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, DecidedBy, Decision, Policy, Rule, RuleSource};
+use llm_do::async_trait;
+use llm_do::event::EventKind;
+use llm_do::journal::{Journal, JournalError, MemoryJournal, Record, StepFuture, StepKind, StepSpec};
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ApprovalRequest, Approver, Decision, EventKind, Journal, JournalError, Judge, Local, MemoryJournal,
-    Message, Policy, Record, Request, Response, ResponsePart, Rule, RuleSource, RuntimeBuilder, StepKind, StepSpec,
-    ToolCall, Usage, async_trait,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -115,7 +117,7 @@ fn answers(journal: &MemoryJournal) -> Vec<Value> {
     records.filter(|record| record.kind == StepKind::Approval).map(|record| record.value).collect()
 }
 
-fn decisions(recorder: &Recorder) -> Vec<(bool, Judge, RuleSource)> {
+fn decisions(recorder: &Recorder) -> Vec<(bool, DecidedBy, RuleSource)> {
     let decided = |kind| match kind {
         EventKind::ApprovalDecided { approved, by, rule, .. } if rule != RuleSource::User => Some((approved, by, rule)),
         _ => None,
@@ -187,7 +189,7 @@ async fn a_recorded_effect_is_replayed_whatever_the_mode_or_the_rules_say_now() 
         let recorder = Recorder::new();
         assert_eq!(run(resumed.sink(recorder.clone())).await.unwrap(), first);
         assert!(world.take().is_empty());
-        assert_eq!(decisions(&recorder), vec![(true, Judge::Policy, RuleSource::Journal); 2]);
+        assert_eq!(decisions(&recorder), vec![(true, DecidedBy::Policy, RuleSource::Journal); 2]);
     }
 }
 
@@ -202,7 +204,7 @@ async fn a_persons_decision_about_a_recorded_effect_is_reported_as_it_was() {
     let resumed = answering(&unfinished(&journal), &world, Decision::deny("no")).policy(blocked).sink(recorder.clone());
     assert_eq!(run(resumed).await.unwrap(), 12);
     assert!(world.take().is_empty());
-    assert_eq!(decisions(&recorder), vec![(true, Judge::Approver, RuleSource::Journal); 2]);
+    assert_eq!(decisions(&recorder), vec![(true, DecidedBy::Approver, RuleSource::Journal); 2]);
     let edited = recorder.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::ApprovalDecided { edited, .. } => edited,
         _ => None,
@@ -237,7 +239,7 @@ async fn edited_arguments_are_held_to_the_rules_again() {
         (call.arguments["text"] == "edited").then(|| Rule::blocked("nothing is to be edited any more"))
     });
     let error = run(resumed().policy(blocking)).await.unwrap_err();
-    assert!(error.is_blocked() && llm_do::chain(&error).contains("edited any more"), "{error:?}");
+    assert!(error.is_blocked() && llm_do::error::chain(&error).contains("edited any more"), "{error:?}");
     assert!(world.take().is_empty());
 
     let error = run(resumed()).await.unwrap_err();
@@ -246,7 +248,10 @@ async fn edited_arguments_are_held_to_the_rules_again() {
 
     let unfit = with_answers(&journal, |answer| answer["verdict"]["approved"] = json!({ "text": 7 }));
     let error = run(answering(&unfit, &world, Decision::approve())).await.unwrap_err();
-    assert!(matches!(llm_do::chain(&error), text if text.contains("invalid arguments for `write`")), "{error:?}");
+    assert!(
+        matches!(llm_do::error::chain(&error), text if text.contains("invalid arguments for `write`")),
+        "{error:?}"
+    );
     assert!(world.take().is_empty());
 }
 
@@ -263,7 +268,7 @@ async fn a_persons_answer_outlives_the_rule_that_asked_but_a_block_holds() {
     world.take();
     let error =
         run(answering(&journal.replayed(), &world, Decision::approve()).policy(pre_approved)).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("never"), "{error:?}");
+    assert!(llm_do::error::chain(&error).contains("never"), "{error:?}");
     assert!(world.take().is_empty());
 }
 
@@ -294,7 +299,7 @@ struct Blind(MemoryJournal);
 
 #[async_trait]
 impl Journal for Blind {
-    async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         self.0.step(step, local).await
     }
 

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::error::chain;
 use llm_do::prelude::*;
-use llm_do::{ApprovalMode, Registry, Value, chain, json};
+use llm_do::{Registry, Value, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

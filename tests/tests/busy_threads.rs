@@ -7,12 +7,17 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llm_do::approval::{Decision, Policy, WorkerRule};
+use llm_do::context::SubtaskRequest;
+use llm_do::event::{Delivery, Event, EventSink};
+use llm_do::guard::FunctionGuard;
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, TestModel};
-use llm_do::{
-    Decision, Delivery, Event, EventSink, FunctionGuard, Model, OutputMode, Policy, Request, Response, ResponsePart,
-    RuntimeBuilder, SubtaskRequest, ToolCall, Usage, Value, WorkerRule, WorkerSpec, async_trait, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::{OutputMode, WorkerSpec};
+use llm_do::{Model, Value, async_trait, json};
 
 /// Longer than any limit here; then a thread that is still waited for is let go, so that a test fails and does not hang.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -235,7 +240,7 @@ fn a_value_that_was_checked_off_the_async_threads_is_judged_as_any_other() {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let runtime = summing(TestModel::new().text("done")).build().unwrap();
     let error = tokio.block_on(runtime.run_named("sum", heavy())).unwrap_err();
-    assert!(llm_do::chain(&error).contains("/all/50000"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("/all/50000"), "{error}");
     let mut fitting = heavy();
     fitting["all"][50_000] = json!(10);
     assert_eq!(tokio.block_on(runtime.run_named("sum", fitting)).unwrap(), "done");

@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
+use llm_do::error::BoxError;
+use llm_do::history::HistoryProcessor;
+use llm_do::model::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
 use llm_do::prelude::*;
 use llm_do::testing::ScriptedModel;
-use llm_do::{
-    BoxError, History, HistoryProcessor, Limits, Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult,
-    async_trait,
-};
+use llm_do::{History, Limits, async_trait};
 use serde_json::json;
 
 /// Answer.
@@ -149,7 +149,7 @@ async fn a_run_that_is_dropped_leaves_a_conversation_that_a_provider_accepts_and
     let runtime = Runtime::builder()
         .force_model(model.clone())
         .on_event(move |event| {
-            if matches!(event.kind, llm_do::EventKind::Progress { .. }) {
+            if matches!(event.kind, llm_do::event::EventKind::Progress { .. }) {
                 begun.send(()).unwrap();
             }
         })

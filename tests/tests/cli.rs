@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use llm_do::FileJournal;
+use llm_do::journal::FileJournal;
 use serde_json::Value;
 
 fn app(arguments: &[&str]) -> Output {

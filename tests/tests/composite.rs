@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use llm_do::context::FromContext;
+use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::prelude::*;
-use llm_do::{FromContext, MemoryJournal, StepKind, Value, json};
+use llm_do::{Value, json};
 
 /// Who the application works for.
 struct User;

@@ -1,12 +1,18 @@
 //! Values that are nested deeper than a stack holds: refused wherever they come from, and dropped without recursion.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
+use llm_do::context::SubtaskRequest;
+use llm_do::error::chain;
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Response, ResponsePart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ApprovalRequest, Approver, Decision, FunctionGuard, MemoryJournal, Refusal, Response, ResponsePart,
-    RuntimeBuilder, SubtaskRequest, Usage, Value, WorkerSpec, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
+use llm_do::{Value, json};
 use serde_json::Map;
 
 const DEEP: usize = 100_000;
@@ -100,7 +106,7 @@ fn hand_over(depth: usize) -> ToolReturn {
 async fn summing(value: Value) -> String;
 
 fn builder() -> RuntimeBuilder {
-    let answer = |_: llm_do::Request<'_>| {
+    let answer = |_: llm_do::model::Request<'_>| {
         let part = ResponsePart::Text { text: "done".to_owned() };
         Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
     };

@@ -3,8 +3,11 @@
 
 use std::time::Duration;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::ItemKind;
 use llm_do::prelude::*;
-use llm_do::{ApprovalMode, Kind, RunUsage, RuntimeBuilder};
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::usage::RunUsage;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -124,7 +127,7 @@ fn runtime() -> Runtime {
 }
 
 async fn error_of(name: &str, arguments: Value) -> String {
-    llm_do::chain(&runtime().run_named(name, arguments).await.unwrap_err())
+    llm_do::error::chain(&runtime().run_named(name, arguments).await.unwrap_err())
 }
 
 #[tokio::test]
@@ -262,7 +265,7 @@ fn a_registered_item_says_what_it_is_and_where() {
     let item = runtime.registry().get("held").unwrap();
     assert_eq!(
         (item.kind(), item.description()),
-        (Kind::Entry, "Uses some tools, and by name one that it did not declare.")
+        (ItemKind::Entry, "Uses some tools, and by name one that it did not declare.")
     );
     assert!(item.location().contains("dispatch.rs:"), "{}", item.location());
     assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
@@ -305,7 +308,7 @@ async fn endless(ctx: &CallContext) -> Result<Value> {
 async fn a_nested_call_that_is_dropped_is_cancelled_and_reported_as_finished() {
     let recorder = llm_do::testing::Recorder::new();
     assert!(full().sink(recorder.clone()).build().unwrap().run(impatient {}).await.unwrap());
-    let finished = |event: &&llm_do::Event| matches!(event.kind, llm_do::EventKind::CallFinished { .. });
+    let finished = |event: &&llm_do::event::Event| matches!(event.kind, llm_do::event::EventKind::CallFinished { .. });
     let names: Vec<_> = recorder.events().iter().filter(finished).map(|event| event.name.to_string()).collect();
     assert_eq!(names, ["watch", "impatient"]);
 }

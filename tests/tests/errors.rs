@@ -4,12 +4,16 @@
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::error::chain;
+use llm_do::event::{EventKind, Outcome};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{ErrorKind, Message, ProviderError, Request, Response, ResponsePart, ToolCall, UserPart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ErrorKind, EventKind, MemoryJournal, Message, Outcome, ProviderError, Request, Response,
-    ResponsePart, RuntimeBuilder, ToolCall, Usage, UserPart, Value, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Value, json};
 
 const SECRET: &str = "hunter2";
 

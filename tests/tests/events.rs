@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::{EventKind, JsonLines, Outcome, Terminal, Verbosity};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{ApprovalMode, EventKind, JsonLines, Outcome, Terminal, Verbosity};
 use serde_json::Value;
 
 /// Read.
@@ -32,7 +33,7 @@ async fn report(ctx: &CallContext<report>) -> Result<usize> {
     Ok(ctx.call(save { text }).await?)
 }
 
-async fn run(sink: impl llm_do::EventSink + 'static) {
+async fn run(sink: impl llm_do::event::EventSink + 'static) {
     let builder = Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::ApproveAll);
     builder.streaming(true).sink(sink).build().unwrap().run(report {}).await.unwrap();
 }
@@ -56,7 +57,7 @@ async fn what_was_answered_before_a_run_failed_is_in_its_events() {
     let recorder = Recorder::new();
     let builder = Runtime::builder().force_model(TestModel::new()).approval_mode(ApprovalMode::RejectAll);
     let error = builder.sink(recorder.clone()).build().unwrap().run(report {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("call to `save` denied"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("call to `save` denied"), "{error}");
     let events = recorder.events();
     let kinds = |name: &str| events.iter().filter(|event| &*event.name == name).map(|event| &event.kind).collect();
     let answers: Vec<&EventKind> = kinds("summarise");

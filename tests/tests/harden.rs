@@ -1,13 +1,16 @@
 //! Hardening: what a worker was asked, from journals, and how a candidate does on it.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::approval::{Decision, Policy, WorkerRule};
+use llm_do::event::Outcome;
 use llm_do::harden::{Agreement, Cases, Compared, Summary, Verdict, compare};
+use llm_do::journal::{FileJournal, JournalError, MemoryJournal};
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, ScriptedModel};
-use llm_do::{
-    Decision, FileJournal, JournalError, MemoryJournal, Outcome, Policy, Request, Response, ResponsePart,
-    RuntimeBuilder, ToolCall, Usage, Value, WorkerRule, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Value, json};
 
 /// Name the person of a note.
 #[worker]

@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llm_do::{
-    FileJournal, Interrupted, Journal, JournalError, Local, MemoryJournal, Record, StepKind, StepSpec, Timestamp,
-    Value, async_trait, json,
+use llm_do::event::Timestamp;
+use llm_do::journal::{
+    FileJournal, Interrupted, Journal, JournalError, MemoryJournal, Record, StepFuture, StepKind, StepSpec,
 };
+use llm_do::{Value, async_trait, json};
 use proptest::prelude::*;
 
 const HEADER: &str = "{\"format\":\"llm-do journal\",\"version\":2}\n";
@@ -20,15 +21,15 @@ fn tool(parent: &str, place: u32, name: &str, input: Value) -> StepSpec {
     StepSpec::new(parent, place, StepKind::Tool, name, input)
 }
 
-fn gives(value: Value) -> Local {
+fn gives(value: Value) -> StepFuture {
     Box::pin(async { Ok(value) })
 }
 
-fn never() -> Local {
+fn never() -> StepFuture {
     Box::pin(async { panic!("what is recorded ran again") })
 }
 
-fn interrupted() -> Local {
+fn interrupted() -> StepFuture {
     Box::pin(async { Err(Interrupted) })
 }
 
@@ -77,7 +78,7 @@ async fn what_is_interrupted_is_not_recorded_and_runs_again() {
 async fn an_effect_that_is_dropped_is_not_recorded() {
     let journal = MemoryJournal::new();
     let step = tool("main", 0, "wait", json!(1));
-    let pending: Local = Box::pin(std::future::pending());
+    let pending: StepFuture = Box::pin(std::future::pending());
     tokio::time::timeout(Duration::from_millis(1), journal.step(step.clone(), pending)).await.unwrap_err();
     assert_eq!(journal.records(), []);
     assert_eq!(journal.step(step, gives(json!(1))).await.unwrap(), 1);
@@ -340,7 +341,7 @@ async fn a_call_is_recorded_as_concurrent_if_another_began_while_it_ran() {
     let journal = MemoryJournal::new();
     let step = tool("main", 0, "a", json!(1));
     let begins_another = step.clone();
-    let local: Local = Box::pin(async move {
+    let local: StepFuture = Box::pin(async move {
         begins_another.overlap();
         Ok(Value::Null)
     });
@@ -422,7 +423,7 @@ async fn of_two_effects_with_one_key_at_once_both_see_the_value_that_is_recorded
     let (memory, file) = (MemoryJournal::new(), FileJournal::open(&path).unwrap());
     for journal in [&memory as &dyn Journal, &file] {
         let both = Arc::new(tokio::sync::Barrier::new(2));
-        let local = |value: i32| -> Local {
+        let local = |value: i32| -> StepFuture {
             let both = Arc::clone(&both);
             Box::pin(async move {
                 both.wait().await;
@@ -729,7 +730,7 @@ impl Process {
 
     async fn call(self, step: StepSpec, node: Node) -> Result<Value, JournalError> {
         let (journal, key) = (Arc::clone(&self.journal), Arc::clone(&step.key));
-        let local: Local = Box::pin(async move {
+        let local: StepFuture = Box::pin(async move {
             *self.ran.lock().unwrap().entry(Arc::clone(&key)).or_default() += 1;
             match node.inside {
                 Some(inside) => self.calls(key, inside).await.map_err(|error| panic!("{error}")),
@@ -857,7 +858,7 @@ struct Counting(AtomicUsize);
 
 #[async_trait]
 impl Journal for Counting {
-    async fn step(&self, _: StepSpec, local: Local) -> Result<Value, JournalError> {
+    async fn step(&self, _: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         Ok(local.await?)
     }

@@ -6,14 +6,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalInbox, ApprovalRequest, Approver, BoxError, Caller, Decision, ErrorKind, EventKind, FileJournal,
-    FinishReason, InputHandler, InputRequest, Journal, JournalError, Judge, Local, MemoryJournal, Message,
-    ProviderError, Request, Response, ResponsePart, RunUsage, RuntimeBuilder, StepKind, StepSpec, Timestamp, ToolCall,
-    ToolResult, Usage, async_trait,
+use llm_do::approval::{ApprovalInbox, ApprovalRequest, Approver, DecidedBy, Decision};
+use llm_do::async_trait;
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::error::BoxError;
+use llm_do::event::{Caller, EventKind, Timestamp};
+use llm_do::journal::{FileJournal, Journal, JournalError, MemoryJournal, StepFuture, StepKind, StepSpec};
+use llm_do::model::{
+    ErrorKind, FinishReason, Message, ProviderError, Request, Response, ResponsePart, ToolCall, ToolResult,
 };
+use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::{FunctionModel, Recorder};
+use llm_do::usage::{RunUsage, Usage};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -262,7 +267,7 @@ async fn what_an_approver_denied_stays_denied() {
     log.take();
     let resumed = approved(process(&journal.replayed(), &log), &log).build().unwrap();
     let error = resumed.run(write_all { texts: texts(&["a"]) }).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("not today"), "{error:?}");
+    assert!(llm_do::error::chain(&error).contains("not today"), "{error:?}");
     assert_eq!(log.take(), [""; 0]);
 }
 
@@ -285,7 +290,7 @@ async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
         };
         let ((), denied) = futures_util::join!(leaving, run(asking));
         let denied = denied.unwrap_err();
-        assert!(denied.is_denied() && llm_do::chain(&denied).contains(gone), "{denied:?}");
+        assert!(denied.is_denied() && llm_do::error::chain(&denied).contains(gone), "{denied:?}");
         assert_eq!(run(approved(process(&journal.replayed(), &log), &log)).await.unwrap(), 1);
         assert_eq!(log.take(), ["asked about write", "wrote a"], "{gone}");
     }
@@ -312,7 +317,7 @@ async fn what_was_approved_for_the_session_is_remembered_by_the_next_process() {
         _ => None,
     };
     let judges: Vec<_> = recorder.kinds().into_iter().filter_map(by).skip(1).collect();
-    assert_eq!(judges, [Judge::Approver, Judge::Memory, Judge::Approver, Judge::Memory]);
+    assert_eq!(judges, [DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Approver, DecidedBy::Memory]);
 }
 
 #[tokio::test]
@@ -330,11 +335,11 @@ async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
     let journal = cut(&journal, journal.records().len() - 1);
     let error = run(&journal.replayed(), &["a", "c"]).await.unwrap_err();
     assert!(matches!(&error, CallError::Failed { .. }) && !error.is_mendable(), "{error:?}");
-    let text = llm_do::chain(&error);
+    let text = llm_do::error::chain(&error);
     assert!(text.contains("`changing` → 2nd call") && text.matches("`write` (input ").count() == 2, "{text}");
     assert!(!text.contains("\"c\""), "{text}");
     let error = run(&journal.replayed(), &["a"]).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("the end of `changing`"), "{}", llm_do::chain(&error));
+    assert!(llm_do::error::chain(&error).contains("the end of `changing`"), "{}", llm_do::error::chain(&error));
     assert!(log.take().is_empty(), "nothing was done that the first process had not done");
 }
 
@@ -375,7 +380,7 @@ async fn what_a_replayed_worker_used_counts_for_its_caller_and_in_its_events() {
         let start = runtime.start(through_entry { input: "Go.".into() });
         let handle = start.handle();
         start.await.unwrap();
-        let finished = |event: &llm_do::Event| match event.kind {
+        let finished = |event: &llm_do::event::Event| match event.kind {
             EventKind::CallFinished { replayed, .. } if &*event.name == "assistant" => Some(replayed),
             _ => None,
         };
@@ -476,7 +481,7 @@ async fn a_root_entry_whose_result_is_recorded_does_not_run_again_and_its_usage_
     let first = run(process(&journal, &log).force_model(model)).await;
     assert_eq!(log.take(), ["looked at a"]);
     // The result alone: whatever was inside is not needed.
-    let is_of_run = |record: &llm_do::Record| matches!(record.kind, StepKind::Run | StepKind::Result);
+    let is_of_run = |record: &llm_do::journal::Record| matches!(record.kind, StepKind::Run | StepKind::Result);
     let result = MemoryJournal::from_records(journal.records().into_iter().filter(is_of_run));
     assert_eq!(run(process(&result, &log).force_model(silent())).await, first);
     assert_eq!(log.take(), [""; 0]);
@@ -548,7 +553,7 @@ async fn an_effect_whose_failure_ended_the_run_is_tried_again() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let error = process(journal, &log).build().unwrap().run(trying {}).await.unwrap_err();
-        llm_do::chain(&error)
+        llm_do::error::chain(&error)
     };
     let first = run(&journal).await;
     assert!(first.contains("not yet"), "{first}");
@@ -624,7 +629,7 @@ async fn failures_that_a_run_ended_by_are_tried_again_and_those_that_it_went_on_
         let up = Up(Arc::new(AtomicBool::new(up)));
         let runtime = approved(process(journal, &log), &log).state(up).build().unwrap();
         let result = runtime.run(go_on_and_fail {}).await;
-        result.map_err(|error| llm_do::chain(&error))
+        result.map_err(|error| llm_do::error::chain(&error))
     };
     let error = run(&journal, false).await.unwrap_err();
     assert!(error.contains("the server is down"), "{error}");
@@ -650,7 +655,7 @@ fn down() -> FunctionModel {
 #[entry(toolsets = [assistant, write])]
 async fn with_or_without(ctx: &CallContext<with_or_without>) -> Result<String> {
     let said = ctx.call(assistant { input: "Go.".into() }).await;
-    let failed = said.err().map(|error| llm_do::chain(&error)).unwrap_or_default();
+    let failed = said.err().map(|error| llm_do::error::chain(&error)).unwrap_or_default();
     ctx.call(write { text: "went on".into() }).await?;
     Ok(failed)
 }
@@ -662,7 +667,7 @@ async fn a_failure_of_a_model_that_code_went_on_from_is_the_same_in_each_process
         let runtime = approved(process(journal, &log), &log).force_model(model).build().unwrap();
         let start = runtime.start(with_or_without {});
         let handle = start.handle();
-        (start.await.map_err(|error| llm_do::chain(&error)), handle.usage())
+        (start.await.map_err(|error| llm_do::error::chain(&error)), handle.usage())
     };
     let first = run(&journal, down()).await;
     let said = "the model of `assistant` failed: function: status 503: the server is down: a cause";
@@ -691,7 +696,7 @@ async fn a_model_that_was_down_or_gave_up_is_asked_again_when_the_run_is_started
         let (journal, log) = (MemoryJournal::new(), Log::default());
         let run = async |journal: &MemoryJournal, model: FunctionModel| {
             let runtime = process(journal, &log).force_model(model).build().unwrap();
-            runtime.run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::chain(&error))
+            runtime.run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::error::chain(&error))
         };
         let error = run(&journal, model).await.unwrap_err();
         assert_eq!(log.take().len(), looked, "{error}");
@@ -711,7 +716,12 @@ async fn a_file_forgets_the_failures_that_ended_a_run_and_keeps_what_came_after(
         let up = Up(Arc::new(AtomicBool::new(up)));
         let builder = Runtime::builder().journal(FileJournal::open(&path).unwrap()).state(log.clone()).state(up);
         let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
-        approved(builder, &log).build().unwrap().run(go_on_and_fail {}).await.map_err(|error| llm_do::chain(&error))
+        approved(builder, &log)
+            .build()
+            .unwrap()
+            .run(go_on_and_fail {})
+            .await
+            .map_err(|error| llm_do::error::chain(&error))
     };
     let error = run(false).await.unwrap_err();
     assert_eq!(run(false).await, Err(error));
@@ -806,7 +816,12 @@ async fn what_the_user_said_to_questions_of_one_turn_is_told_in_their_order_whic
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal, user: SecondFirst| {
         let builder = process(journal, &log).input_handler(user).force_model(FunctionModel::new(both));
-        builder.build().unwrap().run(through_entry { input: "Go.".into() }).await.map_err(|error| llm_do::chain(&error))
+        builder
+            .build()
+            .unwrap()
+            .run(through_entry { input: "Go.".into() })
+            .await
+            .map_err(|error| llm_do::error::chain(&error))
     };
     let said = run(&journal, SecondFirst::default()).await.unwrap();
     assert!(said.find("answered: to First?") < said.find("answered: to Second?"), "{said}");
@@ -841,7 +856,7 @@ async fn what_went_wrong_is_told_to_the_model_again_word_by_word() {
         let whole = records == journal.records().len();
         let again = process(&cut(&journal, records), &log).force_model(if whole { silent() } else { calling(calls()) });
         let again = again.build().unwrap().run(assistant { input: "Go.".into() }).await;
-        assert_eq!(again.map_err(|error| llm_do::chain(&error)).as_deref(), Ok(&*said), "{records}");
+        assert_eq!(again.map_err(|error| llm_do::error::chain(&error)).as_deref(), Ok(&*said), "{records}");
         let repeated = log.take();
         assert!(!whole || repeated.is_empty(), "{repeated:?}");
     }
@@ -854,7 +869,7 @@ async fn give_up(ctx: &CallContext<give_up>) -> Result<String> {
     let failed = async { ctx.call(fail_later {}).await.map_err(BoxError::from) };
     Ok(match futures_util::try_join!(failed, written) {
         Ok(_) => "both".to_owned(),
-        Err(error) => llm_do::chain(&*error),
+        Err(error) => llm_do::error::chain(&*error),
     })
 }
 
@@ -881,7 +896,7 @@ async fn a_call_that_is_not_made_again_since_another_failed_before_is_no_diverge
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up_and_fail {}).await.map_err(|error| llm_do::chain(&error))
+        runtime.run(give_up_and_fail {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal).await;
     assert_eq!(first, Err("`give_up_and_fail` failed: `fail_later` failed: later".to_owned()));
@@ -896,7 +911,7 @@ async fn a_call_that_recovers_from_the_failure_of_one_of_several_resumes() {
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up {}).await.map_err(|error| llm_do::chain(&error))
+        runtime.run(give_up {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal).await;
     assert_eq!(first, Ok("`fail_later` failed: later".to_owned()));
@@ -919,7 +934,7 @@ async fn a_call_that_was_given_up_after_its_end_is_made_again_so_that_what_follo
     let (journal, log) = (MemoryJournal::new(), Log::default());
     let run = async |journal: &MemoryJournal| {
         let runtime = approved(process(journal, &log), &log).build().unwrap();
-        runtime.run(give_up_and_go_on {}).await.map_err(|error| llm_do::chain(&error))
+        runtime.run(give_up_and_go_on {}).await.map_err(|error| llm_do::error::chain(&error))
     };
     assert_eq!(run(&journal).await, Ok("failed: true".len()));
     for records in 1..=journal.records().len() {
@@ -957,7 +972,7 @@ async fn concurrent_calls_that_are_not_the_recorded_ones_end_the_run_before_any_
     // Killed before the result of the run was recorded.
     let unfinished = cut(&journal, journal.records().len() - 1);
     let error = run(&unfinished.replayed(), &["c", "d"]).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::chain(&error));
+    assert!(llm_do::error::chain(&error).contains("`changing_at_once` → 1st call"), "{}", llm_do::error::chain(&error));
     assert_eq!(log.take(), [""; 0], "an effect started before the divergence was named");
     assert_eq!(unfinished.replayed().records().len(), unfinished.records().len());
 }
@@ -991,7 +1006,7 @@ async fn arguments_without_an_order_are_the_same_call_in_each_process() {
     // Each `HashSet` has an order of its own.
     let run = async |journal: &MemoryJournal, model: FunctionModel| {
         let runtime = process(journal, &log).force_model(model).build().unwrap();
-        runtime.run(label_all { labels: (0..50).collect() }).await.map_err(|error| llm_do::chain(&error))
+        runtime.run(label_all { labels: (0..50).collect() }).await.map_err(|error| llm_do::error::chain(&error))
     };
     let first = run(&journal, calling([])).await;
     assert!(first.as_ref().is_ok_and(|said| said.starts_with("50 50 ")), "{first:?}");
@@ -1014,7 +1029,7 @@ struct Full(MemoryJournal, AtomicUsize);
 
 #[async_trait]
 impl Journal for Full {
-    async fn step(&self, step: StepSpec, local: Local) -> Result<Value, JournalError> {
+    async fn step(&self, step: StepSpec, local: StepFuture) -> Result<Value, JournalError> {
         if self.1.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_err() {
             let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
             return Err(JournalError::Io { path: "run.jsonl".into(), source: full });
@@ -1040,7 +1055,7 @@ async fn a_journal_that_is_full_ends_the_run_before_the_effect_and_no_model_is_t
         let builder = process(&kept, &log).journal(Full(kept.clone(), AtomicUsize::new(room)));
         let runtime = approved(builder, &log).force_model(model()).build().unwrap();
         let error = runtime.run(assistant { input: "Go.".into() }).await.unwrap_err();
-        assert!(!error.is_mendable() && llm_do::chain(&error).contains("run.jsonl"), "{error:?}");
+        assert!(!error.is_mendable() && llm_do::error::chain(&error).contains("run.jsonl"), "{error:?}");
         let done = log.take();
         assert!(done.iter().filter(|line| !line.starts_with("asked")).count() <= kept.records().len());
 

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use llm_do::{FileJournal, Record, StepKind, Value};
+use llm_do::Value;
+use llm_do::journal::{FileJournal, Record, StepKind};
 
 const KILLS: usize = 50;
 

@@ -6,8 +6,9 @@ mod server;
 
 use std::time::Duration;
 
+use llm_do::model::{Message, OpenAiModel, ResponsePart, Server, ToolCall, ToolResult};
 use llm_do::prelude::*;
-use llm_do::{History, Message, OpenAiModel, ResponsePart, Server, Settings, ToolCall, ToolResult};
+use llm_do::{History, Settings};
 use serde_json::{Value, json};
 
 /// You answer briefly and correctly.

@@ -1,12 +1,17 @@
 //! Files that a model makes, such as images: who gets them, and what is kept and told of them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::error::chain;
+use llm_do::event::{EventKind, JsonLines};
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Message, Profile, Response, ResponsePart, ServerSideTool};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Recorder, ScriptedModel};
-use llm_do::{
-    Attachment, EventKind, FunctionGuard, JsonLines, MemoryJournal, Message, Profile, Refusal, Response, ResponsePart,
-    RuntimeBuilder, ServerSideTool, Usage, Value, WorkerSpec, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
+use llm_do::{Attachment, Value, json};
 
 /// What was drawn.
 #[data]
@@ -52,7 +57,7 @@ async fn main_entry(ctx: &CallContext<main_entry>) -> Result<(String, Drawn)> {
 /// Has the drawing worker draw.
 #[tool]
 fn hand_over() -> ToolReturn {
-    ToolReturn::subtask(llm_do::SubtaskRequest::new("draw a bee").input("input", "a bee"))
+    ToolReturn::subtask(llm_do::context::SubtaskRequest::new("draw a bee").input("input", "a bee"))
 }
 
 /// Draws whatever it takes.
@@ -74,7 +79,7 @@ fn text(text: &str) -> ResponsePart {
 }
 
 fn call(tool: &str, arguments: &Value) -> ResponsePart {
-    ResponsePart::ToolCall(llm_do::ToolCall::new("1", tool, arguments.to_string()))
+    ResponsePart::ToolCall(llm_do::model::ToolCall::new("1", tool, arguments.to_string()))
 }
 
 fn scripted() -> ScriptedModel {
@@ -82,7 +87,7 @@ fn scripted() -> ScriptedModel {
 }
 
 fn builder(model: &ScriptedModel) -> RuntimeBuilder {
-    Runtime::builder().force_model(model.clone()).approval_mode(llm_do::ApprovalMode::ApproveAll)
+    Runtime::builder().force_model(model.clone()).approval_mode(llm_do::approval::ApprovalMode::ApproveAll)
 }
 
 #[tokio::test]

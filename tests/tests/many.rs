@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use allocation_counter::{AllocationInfo, measure};
 use futures_util::future::{join_all, try_join_all};
+use llm_do::approval::{ApprovalMode, Decision};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::FunctionModel;
-use llm_do::{
-    ApprovalMode, Decision, MemoryJournal, Message, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
-};
+use llm_do::usage::Usage;
 use serde_json::json;
 use tokio::task::JoinSet;
 

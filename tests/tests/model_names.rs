@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
+use llm_do::runtime::BuildError;
 use llm_do::testing::TestModel;
-use llm_do::{BuildError, WorkerSpec};
+use llm_do::worker::WorkerSpec;
 
 /// Answer, on a model whose provider is misspelt.
 #[worker(model = "opnai:gpt-5")]

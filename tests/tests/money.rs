@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do::{CallError, Cost, Exceeded, Limits, Money, Price, PriceTable, RunUsage, Usage, UsageTree, json};
+use llm_do::usage::{Cost, Exceeded, Money, Price, PriceTable, RunUsage, Usage, UsageTree};
+use llm_do::{CallError, Limits, json};
 use proptest::prelude::*;
 
 fn dollars(text: &str) -> Money {

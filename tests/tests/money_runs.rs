@@ -3,12 +3,14 @@
 
 use std::future::pending;
 
+use llm_do::event::EventKind;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{ErrorKind, FallbackModel, ProviderError, Request, Response};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel};
-use llm_do::{
-    Cost, ErrorKind, EventKind, FallbackModel, Limits, MemoryJournal, Model, Money, Price, PriceTable, ProviderError,
-    Request, Response, RuntimeBuilder, Usage, async_trait, json,
-};
+use llm_do::usage::{Cost, Money, Price, PriceTable, Usage};
+use llm_do::{Limits, Model, async_trait, json};
 
 /// Think about it.
 #[worker(toolsets = [look], max_turns = 9)]
@@ -199,14 +201,14 @@ async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
         let runtime = Runtime::builder().force_model(failing(error)).limits(limits).build().unwrap();
         let run = runtime.start(insist {});
         let handle = run.handle();
-        assert!(llm_do::chain(&run.await.unwrap_err()).contains("`requests` is limited to 20"));
+        assert!(llm_do::error::chain(&run.await.unwrap_err()).contains("`requests` is limited to 20"));
         assert_eq!(handle.usage().model.requests, 20);
     }
     let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off));
     let runtime = builder.limits(Limits::new().cost(Money::from_cents(10))).build().unwrap();
     let run = runtime.start(insist {});
     let handle = run.handle();
-    assert!(llm_do::chain(&run.await.unwrap_err()).contains("`cost` is limited to $0.10"));
+    assert!(llm_do::error::chain(&run.await.unwrap_err()).contains("`cost` is limited to $0.10"));
     assert_eq!(handle.usage().cost, known(cents(10)));
 }
 
@@ -217,7 +219,7 @@ async fn a_request_that_is_given_up_counts() {
         let runtime = builder.limits(Limits::new().requests(3)).build().unwrap();
         let run = runtime.start(hurry {});
         let handle = run.handle();
-        assert!(llm_do::chain(&run.await.unwrap_err()).contains("`requests` is limited to 3"));
+        assert!(llm_do::error::chain(&run.await.unwrap_err()).contains("`requests` is limited to 3"));
         assert_eq!((handle.usage().model.requests, handle.usage().cost), (3, Cost::default()));
         assert_eq!(handle.usage_tree().total(), handle.usage());
     }

@@ -4,9 +4,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use llm_do::event::EventKind;
+use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{EventKind, MemoryJournal, RuntimeBuilder, toolset};
+use llm_do::toolset;
 
 /// How often `note` ran.
 #[derive(Clone, Default)]
@@ -62,7 +65,7 @@ async fn plain(ctx: &CallContext<plain>) -> Result<()> {
 }
 
 fn builder(notes: &Notes) -> RuntimeBuilder {
-    Runtime::builder().state(notes.clone()).approval_mode(llm_do::ApprovalMode::ApproveAll)
+    Runtime::builder().state(notes.clone()).approval_mode(llm_do::approval::ApprovalMode::ApproveAll)
 }
 
 const SET: &str = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";

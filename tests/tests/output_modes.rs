@@ -1,11 +1,14 @@
 //! How a worker's model is asked for an output that is no text: as its profile says, or the worker.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::model::{Profile, ToolChoice};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{AskedRequest, Recorder, ScriptedModel, TestModel};
-use llm_do::{
-    EventKind, FunctionGuard, OutputMode, Profile, Refusal, RuntimeBuilder, ToolChoice, Value, WorkerSpec, json,
-};
+use llm_do::worker::{OutputMode, WorkerSpec};
+use llm_do::{Value, json};
 
 /// What was found.
 #[data]

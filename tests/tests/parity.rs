@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use futures_util::future::join_all;
+use llm_do::__private::FromReturn;
+use llm_do::approval::{ApprovalMode, Decision, Policy, Rule, WorkerRule};
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall, UserPart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{CallLog, FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, Decision, FromReturn, Limits, Message, Policy, Request, Response, ResponsePart, Rule, RunUsage,
-    RuntimeBuilder, Tool, ToolCall, Usage, UsageTree, UserPart, WorkerRule,
-};
+use llm_do::usage::{RunUsage, Usage, UsageTree};
+use llm_do::{Limits, Tool};
 use serde_json::{Value, json};
 
 /// Add two numbers.
@@ -176,7 +178,7 @@ async fn seen<T: Tool<Output: FromReturn>>(call: T, builder: RuntimeBuilder) -> 
     let runtime = builder.force_model(model()).sink(recorder.clone()).build().unwrap();
     let start = runtime.start(call);
     let handle = start.handle();
-    let error = start.await.err().map(|error| llm_do::chain(&error));
+    let error = start.await.err().map(|error| llm_do::error::chain(&error));
     Seen { log: recorder.call_log(), error, used: handle.usage(), tree: handle.usage_tree() }
 }
 

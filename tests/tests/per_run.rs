@@ -6,13 +6,16 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use futures_util::{FutureExt, StreamExt};
+use llm_do::approval::{ApprovalInbox, ApprovalMode, ApprovalRequest, DecidedBy, Decision};
+use llm_do::context::{CancellationToken, InputHandler, InputRequest};
+use llm_do::error::BoxError;
+use llm_do::event::{Event, EventKind, EventSink, event_channel};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
-use llm_do::{
-    ApprovalInbox, ApprovalMode, ApprovalRequest, BoxError, CallError, CancellationToken, Decision, Event, EventKind,
-    EventSink, History, InputHandler, InputRequest, Judge, Limits, MemoryJournal, Message, Request, Response,
-    ResponsePart, ToolCall, Usage, async_trait, event_channel, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{CallError, History, Limits, async_trait, json};
 
 /// Send a mail.
 #[tool(effect = destructive, inline)]
@@ -73,7 +76,7 @@ fn key(ctx: &CallContext) -> String {
     ctx.idempotency_key()
 }
 
-fn builder() -> llm_do::RuntimeBuilder {
+fn builder() -> llm_do::runtime::RuntimeBuilder {
     Runtime::builder().state(User("nobody")).force_model(TestModel::new().text("seen"))
 }
 
@@ -94,7 +97,7 @@ fn mailing() -> FunctionModel {
 }
 
 /// Returns who decided about each call, and whether it may run.
-fn decisions(recorder: &Recorder) -> Vec<(bool, Judge)> {
+fn decisions(recorder: &Recorder) -> Vec<(bool, DecidedBy)> {
     let decision = |event: Event| match event.kind {
         EventKind::ApprovalDecided { approved, by, .. } if &*event.name == "send_mail" => Some((approved, by)),
         _ => None,
@@ -268,7 +271,7 @@ async fn each_run_asks_its_own_approver_about_equal_calls() {
     assert_eq!((anns_question.request().position, bobs_question.request().position), (1, 1));
     bobs_question.deny("not Bob");
     assert_eq!(
-        llm_do::chain(&bobs_run.await.unwrap().unwrap_err()),
+        llm_do::error::chain(&bobs_run.await.unwrap().unwrap_err()),
         "`notify` failed: call to `send_mail` denied: not Bob"
     );
     anns_question.approve();
@@ -303,7 +306,7 @@ async fn what_an_approver_of_one_run_approved_holds_for_no_other_run_after_a_res
     runtime.start(twice()).approve_with(|_| async { Decision::approve_for_session() }).await.unwrap();
     // As if the process had died after the first mail was approved.
     let mut records = journal.records();
-    let approved = records.iter().position(|record| record.kind == llm_do::StepKind::Approval).unwrap();
+    let approved = records.iter().position(|record| record.kind == llm_do::journal::StepKind::Approval).unwrap();
     records.truncate(approved + 1);
     let runtime = builder()
         .journal(MemoryJournal::from_records(records))
@@ -312,7 +315,7 @@ async fn what_an_approver_of_one_run_approved_holds_for_no_other_run_after_a_res
         .unwrap();
     runtime.run(twice()).await.unwrap();
     let error = runtime.run(twice()).await.unwrap_err();
-    assert!(llm_do::chain(&error).ends_with("denied: this one is asked"), "{error}");
+    assert!(llm_do::error::chain(&error).ends_with("denied: this one is asked"), "{error}");
 }
 
 #[tokio::test]
@@ -334,7 +337,7 @@ async fn the_mode_of_a_run_is_its_own() {
     let once = || notify { to: "Ann".into(), times: 1 };
     let own = Recorder::new();
     runtime.start(once()).approval_mode(ApprovalMode::ApproveAll).sink(own.clone()).await.unwrap();
-    assert_eq!(decisions(&own), [(true, Judge::Mode)]);
+    assert_eq!(decisions(&own), [(true, DecidedBy::Mode)]);
     assert!(runtime.run(once()).await.unwrap_err().is_denied());
 
     let lenient = builder().approval_mode(ApprovalMode::ApproveAll).build().unwrap();
@@ -387,7 +390,11 @@ async fn each_run_reads_files_below_its_own_folder() {
         |text: &str| format!("{:?}", llm_do::Attachment::new("text/plain", text.as_bytes().to_vec()).named("note.txt"));
     assert!(read(0).contains(&attached("Ann's")) && read(1).contains(&attached("Bob's")), "{} {}", read(0), read(1));
     let outside = runtime.start(note(&bobs.path().join("note.txt"))).project_root(anns.path()).await.unwrap_err();
-    assert!(llm_do::chain(&outside).contains("not below the project's root"), "{}", llm_do::chain(&outside));
+    assert!(
+        llm_do::error::chain(&outside).contains("not below the project's root"),
+        "{}",
+        llm_do::error::chain(&outside)
+    );
 }
 
 #[tokio::test]
@@ -405,10 +412,10 @@ async fn the_lower_of_the_runs_and_the_runtimes_limits_holds() {
     let runtime = builder.build().unwrap();
     let calls = |times| notify { to: "Ann".into(), times };
     let limited = |limits: Limits, times| runtime.start(calls(times)).limits(limits).into_future();
-    let failed = |result: Result<String, CallError>| llm_do::chain(&result.unwrap_err());
+    let failed = |result: Result<String, CallError>| llm_do::error::chain(&result.unwrap_err());
     assert!(failed(limited(Limits::new().tool_calls(1), 2).await).contains("limited to 1"));
     assert!(failed(limited(Limits::new().tool_calls(9), 3).await).contains("limited to 2"));
-    assert!(failed(limited(Limits::new().cost(llm_do::Money::from_cents(1)), 3).await).contains("limited to 2"));
+    assert!(failed(limited(Limits::new().cost(llm_do::usage::Money::from_cents(1)), 3).await).contains("limited to 2"));
     limited(Limits::new().tool_calls(9), 2).await.unwrap();
     runtime.run(calls(2)).await.unwrap();
 }

@@ -3,12 +3,16 @@
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::error::chain;
+use llm_do::event::EventKind;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall, UserPart};
 use llm_do::prelude::*;
+use llm_do::prompt::Attached;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, Attached, Attachment, EventKind, Message, Registry, Request, Response, ResponsePart, RuntimeBuilder,
-    ToolCall, Usage, UserPart, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Attachment, Registry, json};
 use serde_json::Value;
 
 /// The house style.

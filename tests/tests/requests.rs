@@ -3,12 +3,16 @@
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::context::{InputHandler, InputRequest, SubtaskRequest};
+use llm_do::error::BoxError;
+use llm_do::event::EventKind;
+use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
-use llm_do::{
-    BoxError, CallError, EventKind, InputHandler, InputRequest, Message, Request, Response, ResponsePart,
-    RuntimeBuilder, SettingWarning, SubtaskRequest, ToolCall, ToolReturn, Usage, WorkerSpec, async_trait,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
+use llm_do::{CallError, ToolReturn, async_trait};
 use serde_json::{Value, json};
 
 /// Asks a model.
@@ -135,7 +139,7 @@ async fn a_question_is_refused_at_the_limit_on_depth_before_anything_is_spent() 
     let recorder = Recorder::new();
     let runtime = builder(Vec::new()).max_depth(0).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(ask { question: "Spam?".into() }).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("`ask` at depth 0 may not call the worker `llm_ask`"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("`ask` at depth 0 may not call the worker `llm_ask`"), "{error}");
     assert!(!recorder.kinds().iter().any(|kind| matches!(kind, EventKind::ModelRequest { .. })));
 }
 
@@ -163,9 +167,9 @@ async fn a_worker_of_the_moment_uses_what_its_caller_may_use() {
 async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
     let runtime = builder(Vec::new()).build().unwrap();
     let run = |tool: &str| runtime.run(with_agent { name: "agent".into(), tools: vec![tool.into()] });
-    let error = llm_do::chain(&run("delete").await.unwrap_err());
+    let error = llm_do::error::chain(&run("delete").await.unwrap_err());
     assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
-    let error = llm_do::chain(&run("look_upp").await.unwrap_err());
+    let error = llm_do::error::chain(&run("look_upp").await.unwrap_err());
     assert!(error.contains("`look_upp`, which is not registered; did you mean `look_up`?"), "{error}");
 }
 
@@ -174,7 +178,7 @@ async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
     for (name, fault) in [("look_up", "is registered already"), ("no name", "cannot be a name")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
-        assert!(llm_do::chain(&error).contains(fault), "{error}");
+        assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }
 }
 
@@ -200,7 +204,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
-    let error = llm_do::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
+    let error = llm_do::error::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
     assert!(error.contains("`poet`, `translator` fit equally well"), "{error}");
     assert!(runtime.run(give { task: task(vec!["poet".into()]) }).await.is_ok());
 }
@@ -209,7 +213,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
 async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
-    let error = llm_do::chain(&runtime.run(give { task }).await.unwrap_err());
+    let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
     assert!(error.contains("none of the workers has a word of it: `code_reviewer`"), "{error}");
 }
 
@@ -267,7 +271,7 @@ async fn a_model_that_tries_every_tool_asks_the_user_once_for_each_prompt() {
 #[tokio::test]
 async fn with_nobody_to_answer_the_question_is_an_error_that_says_what_to_give() {
     let runtime = builder(Vec::new()).build().unwrap();
-    let error = llm_do::chain(&runtime.run(ask_user {}).await.unwrap_err());
+    let error = llm_do::error::chain(&runtime.run(ask_user {}).await.unwrap_err());
     assert!(
         error.contains("`ask_user` asks the user, but nobody answers: give the runtime an `input_handler`"),
         "{error}"
@@ -281,7 +285,7 @@ async fn a_file_is_read_below_the_root_and_one_that_is_missing_is_named() {
     let runtime = builder(Vec::new()).project_root(folder.path()).build().unwrap();
     let read = |path: &str| runtime.run(read_one { path: path.into() });
     assert_eq!(read("a.pdf").await.unwrap(), "application/pdf of 17 bytes");
-    let error = llm_do::chain(&read("b.pdf").await.unwrap_err());
+    let error = llm_do::error::chain(&read("b.pdf").await.unwrap_err());
     assert!(error.contains("b.pdf"), "{error}");
     assert!(read("../a.pdf").await.is_err());
 }

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use llm_do::model::model_provider;
 use llm_do::testing::TestModel;
-use llm_do::{Registry, Runtime, model_provider};
+use llm_do::{Registry, Runtime};
 
 model_provider!("lab", |model| Ok(Arc::new(TestModel::new().named(model))));
 

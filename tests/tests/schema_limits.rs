@@ -1,9 +1,12 @@
 //! Schemas that are not made of Rust types, and values that are nested deep: neither hangs nor overflows the stack.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::error::chain;
+use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
 use llm_do::testing::TestModel;
-use llm_do::{MemoryJournal, Value, WorkerSpec, chain, json};
+use llm_do::worker::WorkerSpec;
+use llm_do::{Value, json};
 
 /// Say what comes.
 #[tool(effect = read_only)]

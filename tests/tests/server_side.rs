@@ -5,13 +5,19 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
 use futures_util::stream;
-use llm_do::prelude::*;
-use llm_do::testing::{Recorder, ReplayModel, ScriptedModel};
-use llm_do::{
-    ApprovalMode, EventKind, EventPart, FunctionGuard, JsonLines, MemoryJournal, Model, Profile, ProviderError,
-    Request, Response, ResponsePart, ResponseStream, RuntimeBuilder, ServerSideTool, ServerSideToolUse, StreamEvent,
-    Terminal, Usage, Value, Verbosity, async_trait, json,
+use llm_do::approval::ApprovalMode;
+use llm_do::event::{EventKind, EventPart, JsonLines, Terminal, Verbosity};
+use llm_do::guard::FunctionGuard;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{
+    Profile, ProviderError, Request, Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse,
+    StreamEvent,
 };
+use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::{Recorder, ReplayModel, ScriptedModel};
+use llm_do::usage::Usage;
+use llm_do::{Model, Value, async_trait, json};
 
 /// Search for an answer.
 #[worker(server_side_tools = [web_search, code_execution])]
@@ -102,7 +108,7 @@ async fn what_was_recorded_with_them_is_replayed_with_them() {
         model.assert_over();
     }
     let other = Runtime::builder().force_model(open()).build().unwrap().run(fetch { input: "q".into() }).await;
-    let error = llm_do::chain(&other.unwrap_err());
+    let error = llm_do::error::chain(&other.unwrap_err());
     assert!(error.contains("it differs from the next one that was recorded at `/server_side_tools/0"), "{error}");
 }
 

@@ -6,13 +6,17 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llm_do::approval::{ApprovalMode, Decision, Policy, WorkerRule};
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::event::{Event, EventKind, Outcome, Terminal, Verbosity};
+use llm_do::harden::Shadow;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Request, Response, ResponsePart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, TestModel};
-use llm_do::{
-    ApprovalMode, Decision, Event, EventKind, InputHandler, InputRequest, Limits, MemoryJournal, Outcome, Policy,
-    Request, Response, ResponsePart, RuntimeBuilder, Shadow, Terminal, Usage, Value, Verbosity, WorkerRule,
-    async_trait, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Limits, Value, async_trait, json};
 use tokio::sync::{Barrier, Notify};
 
 /// What the tools of these tests share with them: all of it is given to each runtime.
@@ -313,7 +317,7 @@ async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
 async fn what_is_pre_approved_it_may_call_and_a_worker_that_is_asked_about_is_not_asked() {
     let written = Arc::<AtomicUsize>::default();
     let (one, recorder) = builder(Shadow::of("count", "writer"));
-    let free = Policy::new().tool("note_down", llm_do::Rule::PreApproved);
+    let free = Policy::new().tool("note_down", llm_do::approval::Rule::PreApproved);
     let runtime = one.state(writing(&written)).policy(free).build().unwrap();
     runtime.run(texts(&["two words"])).await.unwrap();
     assert_eq!((shadowed(&recorder)[0].1, written.load(Ordering::Relaxed)), (true, 1));

@@ -16,9 +16,11 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::{Event, EventKind, EventSink};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{ApprovalMode, Event, EventKind, EventSink, RuntimeBuilder};
 
 /// Write lines.
 #[tool(effect = read_only, inline)]

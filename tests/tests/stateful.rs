@@ -6,12 +6,16 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::context::CancellationToken;
+use llm_do::error::chain;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, TestModel};
-use llm_do::{
-    ApprovalMode, CancellationToken, MemoryJournal, Registry, Request, Response, ResponsePart, RuntimeBuilder,
-    ToolCall, Usage, Value, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Registry, Value, json};
 
 /// What happened to instances, in order.
 #[derive(Clone, Default)]

@@ -5,12 +5,15 @@ use std::future::pending;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision};
+use llm_do::event::EventKind;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ApprovalRequest, Decision, EventKind, Limits, MemoryJournal, Message, Request, Response,
-    ResponsePart, RuntimeBuilder, ToolCall, Usage, Value, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Limits, Value, json};
 use tokio::time::Instant;
 
 const SECOND: Duration = Duration::from_secs(1);

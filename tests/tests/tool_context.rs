@@ -1,9 +1,14 @@
 //! A context as a trait: what a stub must say, and that the plane's own says the same as its methods.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use llm_do::async_trait;
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::error::{BoxError, chain};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
+use llm_do::prompt::Attached;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{Attached, BoxError, EventKind, InputHandler, InputRequest, RunUsage, async_trait, chain};
+use llm_do::usage::RunUsage;
 use serde_json::{Value, json};
 
 /// Double a number.

@@ -3,12 +3,12 @@
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
+use llm_do::event::{Event, EventKind, Outcome};
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall, ToolResult};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, ApprovalRequest, Approver, Decision, Event, EventKind, Message, Outcome, Request, Response,
-    ResponsePart, ToolCall, ToolResult, Usage,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 /// Read a file.
@@ -143,7 +143,7 @@ async fn run(worker: &str, name: &str, arguments: Value) -> (Seen, Recorder) {
 
 /// Calls a tool from code, by name; returns the result or the error's text.
 async fn call(entry: &str, name: &str) -> Result<Value, String> {
-    runtime().run_named(entry, json!({ "name": name })).await.map_err(|error| llm_do::chain(&error))
+    runtime().run_named(entry, json!({ "name": name })).await.map_err(|error| llm_do::error::chain(&error))
 }
 
 #[tokio::test]

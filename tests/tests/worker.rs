@@ -4,11 +4,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::EventKind;
+use llm_do::model::{Message, Profile, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
-use llm_do::{
-    ApprovalMode, EventKind, Message, Profile, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 /// What was found.
@@ -225,7 +227,7 @@ async fn a_worker_too_deep_is_refused_before_anything_is_spent() {
         });
         let builder = builder(model).sink(recorder.clone());
         let builder = if let Some(said) = said { builder.max_depth(said) } else { builder };
-        let error = llm_do::chain(&builder.build().unwrap().run(recurse { n: 0 }).await.unwrap_err());
+        let error = llm_do::error::chain(&builder.build().unwrap().run(recurse { n: 0 }).await.unwrap_err());
         let refused = format!("`recurse` at depth {limit} may not call the worker `recurse`: the limit is {limit}");
         assert!(error.contains(&refused), "{error}");
         let requests = recorder.kinds().iter().filter(|kind| matches!(kind, EventKind::ModelRequest { .. })).count();
@@ -262,7 +264,9 @@ async fn streamed_and_unstreamed_runs_give_the_same_events() {
 fn delta(kind: EventKind) -> Option<String> {
     let EventKind::ModelDelta { delta } = kind else { return None };
     Some(match delta {
-        llm_do::Delta::Text(text) | llm_do::Delta::Thinking(text) | llm_do::Delta::Arguments(text) => text,
+        llm_do::event::Delta::Text(text)
+        | llm_do::event::Delta::Thinking(text)
+        | llm_do::event::Delta::Arguments(text) => text,
         _ => String::new(),
     })
 }
@@ -280,7 +284,7 @@ async fn a_single_input_is_the_prompt_and_anything_else_goes_as_json() {
     let echo = || {
         FunctionModel::new(|request: Request<'_>| {
             let Message::User { parts } = &request.messages[0] else { panic!("a prompt") };
-            let llm_do::UserPart::Text { text: prompt } = &parts[0] else { panic!("text") };
+            let llm_do::model::UserPart::Text { text: prompt } = &parts[0] else { panic!("text") };
             Ok(Response::new("m", vec![text(prompt)], Usage::default()))
         })
     };
@@ -391,7 +395,7 @@ async fn no_call_is_made_when_no_request_is_left_to_use_its_result() {
 #[tokio::test]
 async fn a_refusal_is_no_result() {
     let response = Response::new("m", vec![text("I'm sorry, I can't.")], Usage::default());
-    let model = ScriptedModel::new().respond(response.with_finish(llm_do::FinishReason::ContentFilter));
+    let model = ScriptedModel::new().respond(response.with_finish(llm_do::model::FinishReason::ContentFilter));
     let error = builder(model).build().unwrap().run(answer { input: "a".into() }).await.unwrap_err();
     assert!(error.to_string().contains("refused"), "{error}");
 }
@@ -413,10 +417,10 @@ async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_o
             return Ok(Response::new("m", vec![call("answer", &json!({ "input": "x" }))], Usage::default()));
         }
         count.fetch_add(1, Ordering::Relaxed);
-        Err(llm_do::ProviderError::new("p", llm_do::ErrorKind::Auth, "key refused"))
+        Err(llm_do::model::ProviderError::new("p", llm_do::model::ErrorKind::Auth, "key refused"))
     });
     let error = builder(model).build().unwrap().run(outer { input: "go".into() }).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("key refused"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("key refused"), "{error}");
     assert_eq!(asked.load(Ordering::Relaxed), 1);
 }
 

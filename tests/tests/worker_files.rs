@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use llm_do::model::{Message, Request, Response, ResponsePart, ServerSideTool, ToolCall, UserPart, WebSearch};
 use llm_do::prelude::*;
+use llm_do::runtime::BuildError;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    BuildError, Limits, Message, OutputMode, Registry, Request, Response, ResponsePart, ServerSideTool, Settings,
-    ToolCall, Usage, UserPart, WebSearch, WorkerSpec, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::{OutputMode, WorkerSpec};
+use llm_do::{Limits, Registry, Settings, json};
 use tempfile::TempDir;
 
 /// Look around.
@@ -63,7 +64,7 @@ fn fault(front_matter: &str) -> String {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "what the function of a model returns")]
-fn answer(parts: Vec<ResponsePart>) -> Result<Response, llm_do::ProviderError> {
+fn answer(parts: Vec<ResponsePart>) -> Result<Response, llm_do::model::ProviderError> {
     Ok(Response::new("m", parts, Usage::of_request(1, 1)))
 }
 

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::event::EventKind;
+use llm_do::model::{Profile, ResponsePart, ServerSideTool, ToolCall, ToolChoice, WebSearch};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, ScriptedModel};
-use llm_do::{
-    ApprovalMode, EventKind, OutputMode, Profile, ResponsePart, ServerSideTool, Settings, ToolCall, ToolChoice, Value,
-    WebSearch, json,
-};
+use llm_do::worker::OutputMode;
+use llm_do::{Settings, Value, json};
 
 /// What was found.
 #[data]

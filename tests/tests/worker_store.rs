@@ -4,10 +4,14 @@
 use std::fs;
 use std::path::Path;
 
+use llm_do::approval::ApprovalMode;
+use llm_do::journal::{MemoryJournal, StepKind};
+use llm_do::model::{Request, Response, ResponsePart};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
 use llm_do::toolsets::{worker_call, worker_create, workers};
-use llm_do::{ApprovalMode, MemoryJournal, Request, Response, ResponsePart, StepKind, Usage, WorkerSpec};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
 
 /// Makes a worker by code, calls it, and makes another of the same name.
 #[entry(toolsets = [workers])]
@@ -16,11 +20,11 @@ async fn make_and_call(ctx: &CallContext<make_and_call>) -> Result<Vec<String>> 
     let answer = ctx.call(ask("now")).await?.value().to_string();
     let again = match ctx.call(helper("Help.")).await {
         Ok(made) => made.to_string(),
-        Err(error) => llm_do::chain(&error),
+        Err(error) => llm_do::error::chain(&error),
     };
     let other = match ctx.call(helper("Help otherwise.")).await {
         Ok(made) => made.to_string(),
-        Err(error) => llm_do::chain(&error),
+        Err(error) => llm_do::error::chain(&error),
     };
     Ok(vec![made.to_string(), answer, again, other, ctx.call(ask("later")).await?.value().to_string()])
 }
@@ -40,7 +44,7 @@ async fn make_too_large(ctx: &CallContext<make_too_large>) -> Result<Vec<String>
     let many = worker_create { output_schema: many.as_object().cloned(), ..helper("Help.") };
     let mut faults = Vec::new();
     for helper in [helper(&"Help. ".repeat(200_000)), many] {
-        faults.extend(ctx.call(helper).await.err().map(|error| llm_do::chain(&error)));
+        faults.extend(ctx.call(helper).await.err().map(|error| llm_do::error::chain(&error)));
     }
     Ok(faults)
 }
@@ -133,7 +137,7 @@ async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
     for cut in 1..=records.len() {
         let rest = MemoryJournal::from_records(records.iter().take(cut).cloned());
         let resumed = process(&store, Some(&rest)).run(make_below {}).await;
-        assert_eq!(resumed.map_err(|error| llm_do::chain(&error)), Ok(first.clone()), "after {cut} records");
+        assert_eq!(resumed.map_err(|error| llm_do::error::chain(&error)), Ok(first.clone()), "after {cut} records");
         assert_eq!(files(&store), written, "after {cut} records");
         assert_eq!(rest.records().len(), records.len(), "after {cut} records");
     }
@@ -156,11 +160,11 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
     // Another's file is not taken for it.
     fs::write(folder.path().join("helper.worker"), "---\nname: helper\n---\nMine.\n").unwrap();
     let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
+    assert!(llm_do::error::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
     // Nor is it what the journal says was made.
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
-    let text = llm_do::chain(&error);
+    let text = llm_do::error::chain(&error);
     assert!(!error.is_mendable() && text.contains("`helper` cannot be made again"), "{text}");
     assert!(fs::read_to_string(folder.path().join("helper.worker")).unwrap().contains("Mine."));
 }
@@ -171,7 +175,7 @@ async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
     process(folder.path(), None).run(make_and_call {}).await.unwrap();
     for journal in [None, Some(MemoryJournal::new())] {
         let error = process(folder.path(), journal.as_ref()).run(make_and_call {}).await.unwrap_err();
-        assert!(llm_do::chain(&error).contains("`helper` is registered already"), "{error:?}");
+        assert!(llm_do::error::chain(&error).contains("`helper` is registered already"), "{error:?}");
     }
 }
 
@@ -185,7 +189,7 @@ async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_
         let (one, other) = futures_util::try_join!(run(one), run(other)).unwrap();
         let (won, lost) = if one.is_ok() { (one, other) } else { (other, one) };
         won.unwrap();
-        let text = llm_do::chain(&lost.unwrap_err());
+        let text = llm_do::error::chain(&lost.unwrap_err());
         assert!(text.ends_with("there is a worker file `helper` already; choose another name"), "{text}");
         assert_eq!(files(&store).len(), 1, "no file of another name is left");
     }

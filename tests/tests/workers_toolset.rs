@@ -4,14 +4,17 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision, Policy, Rule, WorkerRule};
+use llm_do::event::{EventKind, ItemKind};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{ErrorKind, Message, ProviderError, Request, Response, ResponsePart, ToolCall, ToolSpec, UserPart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::toolsets::{worker_call, worker_create, workers};
-use llm_do::{
-    ApprovalMode, ApprovalRequest, Decision, ErrorKind, EventKind, Kind, Limits, MemoryJournal, Message, Policy,
-    ProviderError, Request, Response, ResponsePart, Rule, RuntimeBuilder, ToolCall, ToolSpec, Usage, UserPart, Value,
-    WorkerRule, WorkerSpec, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
+use llm_do::{Limits, Value, json};
 
 /// Look around.
 #[tool(effect = read_only, inline)]
@@ -164,10 +167,10 @@ async fn what_a_model_made_is_called_as_any_worker_one_deeper() {
     assert_eq!(
         started,
         [
-            named("lead", Kind::Worker, 1),
-            named("worker_create", Kind::Tool, 1),
-            named("worker_call", Kind::Tool, 1),
-            named("helper", Kind::Worker, 2),
+            named("lead", ItemKind::Worker, 1),
+            named("worker_create", ItemKind::Tool, 1),
+            named("worker_call", ItemKind::Tool, 1),
+            named("helper", ItemKind::Worker, 2),
         ]
     );
 }
@@ -227,7 +230,7 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     // No model is forced, so that names of models are looked up.
     let runtime = Runtime::builder().model("test:any").worker_store(folder.path()).build().unwrap();
     let error = runtime.run_named("worker_create", faulty.1.clone()).await.unwrap_err();
-    let text = llm_do::chain(&error);
+    let text = llm_do::error::chain(&error);
     for fault in
         ["`a b` cannot be a name", "blank", "`lisen`", "nowhere", "`input_schema` must be", "`output_schema` is"]
     {
@@ -317,7 +320,7 @@ async fn making_a_worker_needs_approval_and_says_what_it_would_be() {
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
     assert!(seen[0].details().contains(long.trim_end()), "{}", seen[0].details());
     let error = runtime.run_named("worker_call", json!({ "worker": "helper", "input": "now" })).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("no worker was made yet"));
+    assert!(llm_do::error::chain(&error).contains("no worker was made yet"));
 }
 
 #[tokio::test]
@@ -411,10 +414,10 @@ async fn files_go_with_the_input() {
 async fn a_made_worker_is_under_the_limits_of_the_run_and_of_its_name() {
     let plan = vec![create(&json!({})), call("helper", "now")];
     let error = builder(plan.clone()).max_depth(1).build().unwrap().run(lead { input: "go".into() }).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
     let limits = Limits::new().requests(0);
     let error = builder(plan).worker_limits("helper", limits).build().unwrap().run(lead { input: "go".into() }).await;
-    assert!(llm_do::chain(&error.unwrap_err()).contains("`helper` has met a limit: `requests` is limited to 0"));
+    assert!(llm_do::error::chain(&error.unwrap_err()).contains("`helper` has met a limit: `requests` is limited to 0"));
 }
 
 #[tokio::test]
@@ -428,7 +431,7 @@ async fn a_made_worker_that_calls_itself_with_the_same_comes_to_an_end() {
     });
     let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build().unwrap();
     let error = runtime.run(lead { input: "go".into() }).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("`helper` would call itself with the same arguments"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("`helper` would call itself with the same arguments"), "{error}");
 }
 
 /// A model for `both` that fails in the follower's first turn as long as `is_down`.
@@ -449,7 +452,7 @@ async fn a_run_that_is_resumed_elsewhere_has_the_workers_that_were_made_before()
         builder.worker_store(folder.path()).build().unwrap()
     };
     let error = runtime(journal.clone(), failing(true)).run(both {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("it is down"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("it is down"), "{error}");
     // The call of `lead`, in which it was made, is not made again, and no second file is written.
     let resumed = runtime(journal.replayed(), failing(false));
     assert_eq!(resumed.run(both {}).await.unwrap(), "now: look");

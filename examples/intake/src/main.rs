@@ -117,7 +117,7 @@ async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result
     let person = match person(ctx, folder, file).await {
         Ok(person) => Some(person),
         Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_mendable() => {
-            ctx.progress(format!("{}: left empty, since {}", file.display(), llm_do::chain(&error)));
+            ctx.progress(format!("{}: left empty, since {}", file.display(), llm_do::error::chain(&error)));
             None
         }
         Err(error) => return Err(error),

@@ -1,6 +1,6 @@
 //! Serves the user `ann`, whose token is in `SERVER_TOKEN` and whose files are in the current folder, on port 3000.
 
-use llm_do::CancellationToken;
+use llm_do::context::CancellationToken;
 use llm_do::prelude::*;
 use server::User;
 

@@ -8,7 +8,8 @@ use axum::http::request::Parts;
 use axum::response::Sse;
 use axum::response::sse::{Event, KeepAlive};
 use futures_util::{Stream, StreamExt};
-use llm_do::{Value, chain, data, json};
+use llm_do::error::chain;
+use llm_do::{Value, data, json};
 
 use crate::run::{self, UserRun};
 use crate::{App, User};

@@ -5,9 +5,11 @@ use std::future::IntoFuture;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llm_do::{
-    ApprovalInbox, CallError, EventReceiver, Limits, Money, PendingApproval, RunHandle, Runtime, event_channel,
-};
+use llm_do::approval::{ApprovalInbox, PendingApproval};
+use llm_do::event::{EventReceiver, event_channel};
+use llm_do::runtime::RunHandle;
+use llm_do::usage::Money;
+use llm_do::{CallError, Limits, Runtime};
 
 use crate::{User, assistant};
 

@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
+use llm_do::event::{Event, EventKind};
 use llm_do::testing::ScriptedModel;
-use llm_do::{Event, EventKind, Runtime, Value, json};
+use llm_do::{Runtime, Value, json};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use server::User;
 use tempfile::TempDir;

@@ -9,12 +9,15 @@ mod cases;
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Decision};
+use llm_do::context::{InputHandler, InputRequest};
+use llm_do::error::{BoxError, chain};
+use llm_do::journal::FileJournal;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{
-    ApprovalMode, ApprovalRequest, BoxError, Decision, FileJournal, InputHandler, InputRequest, Message, Request,
-    Response, ResponsePart, ToolCall, Usage, Value, async_trait, chain, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Value, async_trait, json};
 
 /// Where effects are written.
 #[derive(Clone, Debug)]

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use futures_util::join;
+use llm_do::json;
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall, UserPart};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{Message, Request, Response, ResponsePart, ToolCall, Usage, UserPart, json};
+use llm_do::usage::Usage;
 
 /// Send a text.
 #[tool(effect = destructive)]

@@ -1,8 +1,9 @@
 //! Who is asked before a call, and what the answer does.
 
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, DecidedBy, Decision};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{ApprovalMode, ApprovalRequest, Approver, Decision, EventKind, Judge};
 use serde_json::json;
 
 use super::Scripted;
@@ -50,14 +51,14 @@ async fn a_denied_call_ends_the_run_with_the_reason() {
     let (result, asked) = run(Decision::Denied { reason: "not today".into() }).await;
     let error = result.unwrap_err();
     assert!(error.is_denied());
-    assert_eq!(llm_do::chain(&error), "`writes` failed: call to `write` denied: not today");
+    assert_eq!(llm_do::error::chain(&error), "`writes` failed: call to `write` denied: not today");
     assert_eq!(asked.len(), 1);
 }
 
 #[tokio::test]
 async fn with_nobody_to_ask_the_call_is_denied_and_the_reason_says_what_to_do() {
     let error = Runtime::builder().build().unwrap().run(writes {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("give the runtime an approver"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("give the runtime an approver"), "{error}");
 }
 
 #[tokio::test]
@@ -88,7 +89,7 @@ async fn a_denied_call_never_starts() {
     let write: Vec<_> = events.iter().filter(|event| &*event.name == "write").map(|event| &event.kind).collect();
     let [asked, decided, refused] = write[..] else { panic!("{write:?}") };
     assert!(matches!(asked, EventKind::ApprovalAsked { .. }));
-    assert!(matches!(decided, EventKind::ApprovalDecided { approved: false, by: Judge::Mode, .. }));
+    assert!(matches!(decided, EventKind::ApprovalDecided { approved: false, by: DecidedBy::Mode, .. }));
     assert!(matches!(refused, EventKind::CallRefused { .. }));
 }
 
@@ -167,5 +168,5 @@ async fn a_function_may_approve() {
         if request.arguments["text"] == "bb" { Decision::deny("too long") } else { Decision::approve() }
     });
     let error = runtime.build().unwrap().run(writes {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).ends_with("denied: too long"), "{error}");
+    assert!(llm_do::error::chain(&error).ends_with("denied: too long"), "{error}");
 }

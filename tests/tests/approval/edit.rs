@@ -1,8 +1,10 @@
 //! An approver that changes the arguments.
 
+use llm_do::Runtime;
+use llm_do::approval::{Decision, Policy, Rule};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{Decision, EventKind, Policy, Rule, Runtime};
 use serde_json::{Value, json};
 
 use super::Scripted;
@@ -27,7 +29,7 @@ async fn run(answers: &[Decision], policy: Policy) -> (Result<String, CallError>
 
 /// What the events say that the approver put in the place of the arguments.
 fn edits(recorder: &Recorder) -> Vec<Option<Value>> {
-    let edit = |event: llm_do::Event| match event.kind {
+    let edit = |event: llm_do::event::Event| match event.kind {
         EventKind::ApprovalDecided { edited, .. } if &*event.name == "mail" => Some(edited),
         _ => None,
     };
@@ -79,7 +81,7 @@ async fn the_same_arguments_are_no_edit() {
 #[tokio::test]
 async fn an_approver_that_never_looks_at_the_problem_comes_to_an_end() {
     let (result, approver, _) = run(&[Decision::approve_with(json!(3))], Policy::new()).await;
-    let error = llm_do::chain(&result.unwrap_err());
+    let error = llm_do::error::chain(&result.unwrap_err());
     assert!(error.contains("gave arguments 10 times"), "{error}");
     assert_eq!(approver.asked().len(), 10);
 }

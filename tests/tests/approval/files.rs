@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use llm_do::approval::{Policy, WorkerRule};
 use llm_do::prelude::*;
+use llm_do::prompt::Attached;
 use llm_do::testing::TestModel;
-use llm_do::{Attached, Attachment, Policy, Value, WorkerRule, WorkerSpec, json};
+use llm_do::worker::WorkerSpec;
+use llm_do::{Attachment, Value, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use llm_do::approval::{Decision, Policy, Rule};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{Decision, EventKind, Policy, Rule, Value, json};
+use llm_do::{Value, json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -49,7 +51,7 @@ async fn typed(ctx: &CallContext<typed>) -> Result<String> {
     Ok(ctx.call(transfer { transfers: vec![one] }).await?)
 }
 
-async fn asked(calls: Vec<Value>) -> Vec<llm_do::ApprovalRequest> {
+async fn asked(calls: Vec<Value>) -> Vec<llm_do::approval::ApprovalRequest> {
     let approver = Scripted::new([Decision::approve_for_session()]);
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     runtime.run(transfers { calls }).await.unwrap();
@@ -89,11 +91,11 @@ async fn an_absent_option_and_a_number_in_another_spelling_make_no_other_call() 
 async fn a_typed_call_that_would_lose_a_field_is_refused() {
     let approver = Scripted::approving();
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
-    let error = llm_do::chain(&runtime.run(typed {}).await.unwrap_err());
+    let error = llm_do::error::chain(&runtime.run(typed {}).await.unwrap_err());
     assert!(error.contains("`to` is skipped when it is written"), "{error}");
     assert!(approver.asked().is_empty());
     let root = transfer { transfers: Vec::new() };
-    assert!(llm_do::chain(&runtime.run(root).await.unwrap_err()).contains("`to` is skipped"));
+    assert!(llm_do::error::chain(&runtime.run(root).await.unwrap_err()).contains("`to` is skipped"));
 }
 
 #[tokio::test]
@@ -166,7 +168,7 @@ async fn a_rule_that_decides_sees_what_is_not_written_of_an_item_of_a_set() {
     });
     let runtime = Runtime::builder().approver(Scripted::approving()).policy(policy).build().unwrap();
     let payments = json!([{ "account": "swiss", "amount": 1 }, { "account": "a", "amount": 2 }]);
-    let error = llm_do::chain(&runtime.run(pay_by_name { payments }).await.unwrap_err());
+    let error = llm_do::error::chain(&runtime.run(pay_by_name { payments }).await.unwrap_err());
     assert!(error.contains("not there"), "{error}");
     let payments = json!([{ "account": "b", "amount": 1 }, { "account": "a", "amount": 2 }]);
     assert_eq!(runtime.run(pay_by_name { payments }).await.unwrap(), json!(2));

@@ -1,7 +1,9 @@
 //! Questions that are answered later, from somewhere else.
 
+use llm_do::approval::{ApprovalInbox, Decision, PendingApproval};
+use llm_do::context::CancellationToken;
 use llm_do::prelude::*;
-use llm_do::{ApprovalInbox, CancellationToken, Decision, PendingApproval, Runtime, json};
+use llm_do::{Runtime, json};
 
 /// Plant a tree.
 #[tool(effect = destructive)]
@@ -32,7 +34,7 @@ async fn a_question_is_approved_denied_or_answered_by_a_decision() {
     assert_eq!(answered(PendingApproval::approve).await.unwrap(), "planted oak");
     assert_eq!(answered(PendingApproval::approve_for_session).await.unwrap(), "planted oak");
     let denied = answered(|question| question.deny("no room")).await.unwrap_err();
-    assert!(llm_do::chain(&denied).ends_with("denied: no room"), "{denied}");
+    assert!(llm_do::error::chain(&denied).ends_with("denied: no room"), "{denied}");
     let decision = Decision::approve_with(json!({ "tree": "elm" }));
     assert_eq!(answered(|question| question.respond(decision)).await.unwrap(), "planted elm");
 }
@@ -40,7 +42,7 @@ async fn a_question_is_approved_denied_or_answered_by_a_decision() {
 #[tokio::test]
 async fn a_question_that_is_dropped_denies_with_a_reason() {
     let error = answered(drop).await.unwrap_err();
-    assert!(llm_do::chain(&error).ends_with("denied: the question was dropped without an answer"), "{error}");
+    assert!(llm_do::error::chain(&error).ends_with("denied: the question was dropped without an answer"), "{error}");
 }
 
 #[tokio::test]
@@ -48,7 +50,7 @@ async fn without_an_inbox_every_question_is_denied() {
     let (approver, inbox) = ApprovalInbox::new();
     drop(inbox);
     let error = Runtime::builder().approver(approver).build().unwrap().run(gardener {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("the inbox was dropped"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("the inbox was dropped"), "{error}");
 }
 
 #[tokio::test]

@@ -1,11 +1,12 @@
 //! Nobody is asked about a call that a limit then refuses, and of two that race for the last unit one runs.
 
+use llm_do::approval::{ApprovalInbox, Decision, PendingApproval, Policy, WorkerRule};
+use llm_do::model::{Response, ResponsePart};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::FunctionModel;
-use llm_do::{
-    ApprovalInbox, Decision, Limits, Money, PendingApproval, Policy, Response, ResponsePart, RuntimeBuilder, Usage,
-    Value, WorkerRule, json,
-};
+use llm_do::usage::{Money, Usage};
+use llm_do::{Limits, Value, json};
 
 use super::Scripted;
 
@@ -24,7 +25,7 @@ async fn think(input: String) -> String;
 async fn mines(ctx: &CallContext<mines>, places: Vec<String>) -> Result<Vec<String>> {
     let mut told = Vec::new();
     for place in places {
-        told.push(ctx.call(mine { place }).await.unwrap_or_else(|error| llm_do::chain(&error)));
+        told.push(ctx.call(mine { place }).await.unwrap_or_else(|error| llm_do::error::chain(&error)));
     }
     Ok(told)
 }
@@ -34,7 +35,7 @@ async fn mines(ctx: &CallContext<mines>, places: Vec<String>) -> Result<Vec<Stri
 async fn mines_at_once(ctx: &CallContext<mines_at_once>) -> Result<Vec<String>> {
     let mine = async |place: &str| {
         let dug = ctx.call(mine { place: place.into() }).await;
-        dug.unwrap_or_else(|error| llm_do::chain(&error))
+        dug.unwrap_or_else(|error| llm_do::error::chain(&error))
     };
     let (first, second) = tokio::join!(mine("a"), mine("b"));
     Ok(vec![first, second])
@@ -117,7 +118,7 @@ async fn nobody_is_asked_about_a_worker_whose_first_request_would_be_refused() {
     ] {
         let approver = Scripted::approving();
         let builder = asking(&approver).force_model(answering()).limits(limits.clone());
-        let error = llm_do::chain(&builder.build().unwrap().run(thinks {}).await.unwrap_err());
+        let error = llm_do::error::chain(&builder.build().unwrap().run(thinks {}).await.unwrap_err());
         assert!(error.contains("is limited to"), "{error}");
         assert_eq!(approver.asked().len(), asked, "{limits:?}");
     }
@@ -127,7 +128,7 @@ async fn nobody_is_asked_about_a_worker_whose_first_request_would_be_refused() {
 async fn nobody_is_asked_about_a_worker_that_has_no_model() {
     let approver = Scripted::approving();
     let error = asking(&approver).build().unwrap().run(thinks_by_name {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("no model for the worker `think`"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("no model for the worker `think`"), "{error}");
     assert!(approver.asked().is_empty());
 }
 

@@ -17,11 +17,11 @@ mod workers;
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::{ApprovalRequest, Approver, DecidedBy, Decision, RuleSource};
+use llm_do::event::{Event, EventKind};
+use llm_do::model::{Message, Request, Response, ResponsePart, ToolCall};
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalRequest, Approver, Decision, Event, EventKind, Judge, Message, Request, Response, ResponsePart, RuleSource,
-    ToolCall, Usage,
-};
+use llm_do::usage::Usage;
 use serde_json::Value;
 
 /// An approver that gives these decisions in turn, the last one for ever, and keeps what it was asked.
@@ -59,7 +59,7 @@ impl Approver for Scripted {
 }
 
 /// What was decided about the calls of `name`: whether they may run, who decided, by which rule.
-fn decisions(recorder: &Recorder, name: &str) -> Vec<(bool, Judge, RuleSource)> {
+fn decisions(recorder: &Recorder, name: &str) -> Vec<(bool, DecidedBy, RuleSource)> {
     let decision = |event: Event| match event.kind {
         EventKind::ApprovalDecided { approved, by, rule, .. } if &*event.name == name => Some((approved, by, rule)),
         _ => None,

@@ -1,8 +1,9 @@
 //! What is remembered of a decision, and for how long.
 
+use llm_do::approval::{DecidedBy, Decision};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{Decision, EventKind, Judge};
 
 use super::{Scripted, decisions};
 
@@ -33,7 +34,7 @@ async fn a_decision_for_the_session_holds_for_the_same_arguments_only() {
     assert_eq!(runtime.run(call(&["red", "red", "blue"])).await.unwrap(), 10);
     assert_eq!(approver.asked().len(), 2);
     let judges: Vec<_> = decisions(&recorder, "paint").into_iter().map(|(_, by, _)| by).collect();
-    assert_eq!(judges, [Judge::Approver, Judge::Memory, Judge::Approver]);
+    assert_eq!(judges, [DecidedBy::Approver, DecidedBy::Memory, DecidedBy::Approver]);
 }
 
 #[tokio::test]

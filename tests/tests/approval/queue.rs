@@ -1,9 +1,11 @@
 //! Questions that are open at the same time.
 
 use futures_util::poll;
+use llm_do::Runtime;
+use llm_do::approval::{ApprovalInbox, ApprovalRequest, Approver, Decision, InboxApprover, PendingApproval};
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{ApprovalInbox, ApprovalRequest, Approver, Decision, EventKind, InboxApprover, PendingApproval, Runtime};
 
 /// Dig a hole.
 #[tool(effect = destructive)]

@@ -1,8 +1,10 @@
 //! What an approver reads of a call.
 
+use llm_do::Runtime;
+use llm_do::approval::ApprovalRequest;
+use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
-use llm_do::{ApprovalRequest, EventKind, Runtime};
 use serde_json::json;
 
 use super::Scripted;

@@ -1,8 +1,9 @@
 //! Where the rule for a call comes from.
 
+use llm_do::approval::{ApprovalMode, DecidedBy, Policy, Rule, RuleSource, WorkerRule};
 use llm_do::prelude::*;
+use llm_do::runtime::{BuildError, RuntimeBuilder};
 use llm_do::testing::Recorder;
-use llm_do::{ApprovalMode, BuildError, Judge, Policy, Rule, RuleSource, RuntimeBuilder, WorkerRule};
 use serde_json::{Value, json};
 
 use super::{Scripted, calling, decisions};
@@ -89,7 +90,7 @@ async fn call(
     builder: RuntimeBuilder,
     tool: &str,
     arguments: Value,
-) -> (Result<Value, CallError>, usize, (bool, Judge, RuleSource)) {
+) -> (Result<Value, CallError>, usize, (bool, DecidedBy, RuleSource)) {
     let (approver, recorder) = (Scripted::approving(), Recorder::new());
     let runtime = builder.approver(approver.clone()).sink(recorder.clone()).build().unwrap();
     let result = runtime.run(calls { tool: tool.to_owned(), arguments }).await;
@@ -140,8 +141,8 @@ async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
         let (result, asked, decision) = call(Runtime::builder().approval_mode(mode), "broken", json!({})).await;
         let error = result.unwrap_err();
         assert!(error.is_denied() && error.is_blocked() && !error.is_mendable());
-        assert_eq!(llm_do::chain(&error), "`calls` failed: `broken` is blocked: it is broken");
-        assert_eq!((asked, decision), (0, (false, Judge::Policy, RuleSource::DeclaredTool)));
+        assert_eq!(llm_do::error::chain(&error), "`calls` failed: `broken` is blocked: it is broken");
+        assert_eq!((asked, decision), (0, (false, DecidedBy::Policy, RuleSource::DeclaredTool)));
     }
 }
 
@@ -161,15 +162,15 @@ async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
 async fn a_function_that_panics_has_blocked_the_call() {
     let policy = Policy::new().decide_with(|_| panic!("no idea"));
     let (result, asked, (approved, ..)) = call(Runtime::builder().policy(policy), "runs", json!({})).await;
-    assert!(llm_do::chain(&result.unwrap_err()).contains("the function of the approval policy panicked"));
+    assert!(llm_do::error::chain(&result.unwrap_err()).contains("the function of the approval policy panicked"));
     assert_eq!((asked, approved), (0, false));
 }
 
 #[tokio::test]
 async fn a_function_sees_who_calls_whom_with_what() {
     let policy = Policy::new().decide_with(|call| {
-        assert_eq!((call.tool, call.caller, call.by), ("plain", "calls", llm_do::Caller::Code));
-        assert_eq!((call.kind, call.effect), (llm_do::Kind::Tool, llm_do::Effect::Undeclared));
+        assert_eq!((call.tool, call.caller, call.by), ("plain", "calls", llm_do::event::Caller::Code));
+        assert_eq!((call.kind, call.effect), (llm_do::event::ItemKind::Tool, llm_do::Effect::Undeclared));
         (*call.arguments == json!({ "number": 4 })).then_some(Rule::PreApproved)
     });
     assert_eq!(ruled(policy, "plain").await, (0, RuleSource::Function));
@@ -180,7 +181,7 @@ async fn what_is_pre_approved_runs_though_all_is_rejected() {
     let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     let (result, _, decision) = call(builder, "runs", json!({})).await;
     assert_eq!(result.unwrap(), 2);
-    assert_eq!(decision, (true, Judge::Policy, RuleSource::DeclaredTool));
+    assert_eq!(decision, (true, DecidedBy::Policy, RuleSource::DeclaredTool));
 }
 
 #[tokio::test]
@@ -189,11 +190,11 @@ async fn the_users_own_call_is_not_gated_even_of_what_is_blocked() {
     let recorder = Recorder::new();
     let runtime = Runtime::builder().policy(policy).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(broken {}).await.unwrap(), 3);
-    assert_eq!(decisions(&recorder, "broken"), [(true, Judge::Policy, RuleSource::User)]);
+    assert_eq!(decisions(&recorder, "broken"), [(true, DecidedBy::Policy, RuleSource::User)]);
 }
 
 /// What a model's call of `tool` comes to, and its decision.
-async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>, (bool, Judge, RuleSource)) {
+async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>, (bool, DecidedBy, RuleSource)) {
     let (approver, recorder) = (Scripted::approving(), Recorder::new());
     let builder = Runtime::builder().force_model(calling(tool, json!({}))).return_permission_errors(tells);
     let runtime = builder.approver(approver).sink(recorder.clone()).build().unwrap();

@@ -1,11 +1,13 @@
 //! For which calls an answer holds: one caller's, one run's, or all of the session.
 
+use llm_do::approval::{ApprovalInbox, ApprovalScope, Decision, PendingApproval};
+use llm_do::event::EventKind;
+use llm_do::journal::{MemoryJournal, StepKind};
+use llm_do::model::ServerSideTool;
 use llm_do::prelude::*;
 use llm_do::testing::TestModel;
-use llm_do::{
-    ApprovalInbox, ApprovalScope, Decision, EventKind, Limits, MemoryJournal, PendingApproval, ServerSideTool,
-    Settings, StepKind, WorkerSpec, json,
-};
+use llm_do::worker::WorkerSpec;
+use llm_do::{Limits, Settings, json};
 
 use super::{Scripted, calling};
 
@@ -33,7 +35,7 @@ async fn both_at_once(ctx: &CallContext<both_at_once>) -> Result<Vec<String>> {
     let contract = || "lease".to_owned();
     let (first, second) =
         tokio::join!(ctx.call(lawyer { contract: contract() }), ctx.call(clerk { contract: contract() }));
-    Ok([first, second].map(|signed| signed.unwrap_or_else(|error| llm_do::chain(&error))).into())
+    Ok([first, second].map(|signed| signed.unwrap_or_else(|error| llm_do::error::chain(&error))).into())
 }
 
 /// Has the lawyer sign twice, and then the clerk.
@@ -152,7 +154,7 @@ async fn helpers(ctx: &CallContext<helpers>, which: String) -> Result<()> {
         "headers" => plain().settings(Settings::new().extra_header("x-team", "red")),
         "server_side_tools" => plain().server_side_tools([ServerSideTool::WEB_SEARCH]),
         "output_schema" => plain().output_schema(json!({ "type": "string", "minLength": 1 })),
-        "output_mode" => plain().output_mode(llm_do::OutputMode::Tool),
+        "output_mode" => plain().output_mode(llm_do::worker::OutputMode::Tool),
         "max_turns" => plain().max_turns(7),
         "retries" => plain().retries(7),
         "limits" => plain().limits(Limits::new().requests(9)),
@@ -173,7 +175,7 @@ async fn helpers(ctx: &CallContext<helpers>, which: String) -> Result<()> {
 /// Returns how often the approver is asked about `sign`, if it approves for a caller.
 async fn asked_of_helpers(which: &str) -> usize {
     let approver = Scripted::new([Decision::approve_for(ApprovalScope::Caller)]);
-    let profile = llm_do::Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
+    let profile = llm_do::model::Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH]);
     let model = calling("sign", json!({ "contract": "lease" })).profile(profile);
     let runtime = Runtime::builder().approver(approver.clone()).force_model(model).build().unwrap();
     runtime.run(helpers { which: which.into() }).await.unwrap();

@@ -2,12 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::approval::{ApprovalMode, Decision, Policy, Rule, RuleSource};
+use llm_do::event::EventKind;
+use llm_do::guard::FunctionGuard;
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Profile, Response, ResponsePart, ServerSideTool};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    ApprovalMode, Decision, EventKind, FunctionGuard, Limits, MemoryJournal, Policy, Profile, Response, ResponsePart,
-    Rule, RuleSource, RuntimeBuilder, ServerSideTool, Usage, json,
-};
+use llm_do::usage::Usage;
+use llm_do::{Limits, json};
 
 use super::{Scripted, decisions};
 
@@ -127,7 +131,8 @@ async fn a_decision_is_journaled() {
     assert_eq!(run(approver, journal.clone()).await, (2, vec![vec!["code_execution".to_owned()]]));
     // As if the process had died after both were decided, before the model was asked.
     let mut records = journal.records();
-    records.retain(|record| matches!(record.kind, llm_do::StepKind::Run | llm_do::StepKind::Approval));
+    records
+        .retain(|record| matches!(record.kind, llm_do::journal::StepKind::Run | llm_do::journal::StepKind::Approval));
     let resumed = run(Scripted::new([Decision::deny("asked again")]), MemoryJournal::from_records(records)).await;
     assert_eq!(resumed, (0, vec![vec!["code_execution".to_owned()]]));
 }
@@ -150,6 +155,6 @@ async fn nobody_is_asked_for_a_request_that_a_limit_refuses() {
     let builder = Runtime::builder().policy(asking()).approver(approver.clone()).limits(Limits::new().requests(0));
     let runtime = builder.force_model(model(PROFILE).0).build().unwrap();
     let error = runtime.run(search_entry {}).await.unwrap_err();
-    assert!(llm_do::chain(&error).contains("`requests` is limited to 0"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("`requests` is limited to 0"), "{error}");
     assert_eq!(approver.tools(), [""; 0]);
 }

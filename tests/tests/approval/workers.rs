@@ -1,11 +1,12 @@
 //! Calls of workers, which are not asked about unless a policy says so.
 
+use llm_do::approval::{Decision, Policy, Rule, RuleSource, WorkerRule};
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::{FunctionModel, Recorder, TestModel};
-use llm_do::{
-    Attachment, Decision, Policy, Request, Response, ResponsePart, Rule, RuleSource, Runtime, ToolCall, Usage,
-    WorkerRule, WorkerSpec, json,
-};
+use llm_do::usage::Usage;
+use llm_do::worker::WorkerSpec;
+use llm_do::{Attachment, Runtime, json};
 
 use super::{Scripted, calling, decisions};
 
@@ -128,7 +129,7 @@ async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked
         let result =
             builder.force_model(model).max_depth(2).sink(recorder.clone()).build().unwrap().run(dig_once {}).await;
         let depth = recorder.events().iter().map(|event| event.depth).max();
-        (llm_do::chain(&result.unwrap_err()), depth)
+        (llm_do::error::chain(&result.unwrap_err()), depth)
     };
     let (same, other) = (Decision::approve(), |meters: u32| Decision::approve_with(json!({ "meters": meters })));
     let (error, _) = run(2, [same.clone(), other(1)]).await;

@@ -1,11 +1,14 @@
 //! Before and after calls.
 
+use llm_do::Effect;
+use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::context::SubtaskRequest;
+use llm_do::error::chain;
+use llm_do::event::{Caller, EventKind, GuardAction, GuardHook, ItemKind, Outcome, Terminal, Verbosity};
+use llm_do::guard::{FunctionGuard, Refusal};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{
-    ApprovalRequest, Approver, Caller, Decision, Effect, EventKind, FunctionGuard, GuardAction, Hook, Kind, Outcome,
-    Refusal, SubtaskRequest, Terminal, Verbosity, WorkerSpec, chain,
-};
+use llm_do::worker::WorkerSpec;
 use serde_json::{Value, json};
 
 use super::{Notes, builder, calling, done, main_entry, noting, read, reader, scripted, text, write};
@@ -45,7 +48,7 @@ impl Approver for Asked {
 /// A guard that puts `value` in the place of the argument `path`.
 fn path_to(value: Value) -> FunctionGuard {
     FunctionGuard::new("paths").before_call(move |call| {
-        if call.kind() == Kind::Tool {
+        if call.kind() == ItemKind::Tool {
             call.arguments_mut()["path"] = value.clone();
         }
         Ok(())
@@ -118,7 +121,7 @@ async fn what_a_guard_makes_of_a_call_is_what_is_approved_reported_and_run() {
     let started = |kind: &EventKind| matches!(kind, EventKind::CallStarted { arguments, .. } if *arguments == json!({ "path": "safe" }));
     let finished = |kind: &EventKind| matches!(kind, EventKind::CallFinished { outcome, .. } if *outcome == Outcome::Result(json!("wrote safe")));
     assert!(kinds.iter().any(started) && kinds.iter().any(finished), "{kinds:?}");
-    assert_eq!(done(&recorder), [(Hook::BeforeCall, GuardAction::Changed, None)]);
+    assert_eq!(done(&recorder), [(GuardHook::BeforeCall, GuardAction::Changed, None)]);
 }
 
 #[tokio::test]
@@ -151,7 +154,7 @@ async fn what_a_guard_lets_pass_leaves_no_event_even_if_it_took_the_arguments_to
     let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap();
     runtime.run(read { path: "missing".into(), lines: 1 }).await.unwrap();
-    let expected = [(Hook::BeforeCall, GuardAction::Changed, None)];
+    let expected = [(GuardHook::BeforeCall, GuardAction::Changed, None)];
     assert_eq!(done(&recorder), expected, "of the second call alone, which asked for another path");
 }
 
@@ -172,7 +175,7 @@ async fn a_refused_call_never_starts_and_is_asked_about_by_nobody() {
     let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { by: Caller::Model, error } if error == "the guard `no` refuses `write`: nothing is written today");
     assert!(recorder.kinds().iter().any(refused));
     let reason = Some("nothing is written today".to_owned());
-    assert_eq!(done(&recorder), [(Hook::BeforeCall, GuardAction::Refused, reason)]);
+    assert_eq!(done(&recorder), [(GuardHook::BeforeCall, GuardAction::Refused, reason)]);
 }
 
 #[tokio::test]
@@ -217,7 +220,7 @@ async fn a_changed_result_is_what_the_caller_gets_and_events_tell() {
     assert_eq!(runtime.run(main_entry { path: "a".into() }).await.unwrap(), "CHANGED");
     let told = |kind: &EventKind| serde_json::to_string(kind).unwrap().contains("lines of a");
     assert!(!recorder.kinds().iter().any(told), "what a guard took away is in no event");
-    assert_eq!(done(&recorder), [(Hook::AfterCall, GuardAction::Changed, None)]);
+    assert_eq!(done(&recorder), [(GuardHook::AfterCall, GuardAction::Changed, None)]);
 }
 
 #[tokio::test]
@@ -261,7 +264,7 @@ async fn a_failure_is_seen_too_and_may_become_a_result_or_another_error() {
     assert_eq!(notes.take(), ["`read` failed: no such file"; 2]);
     assert_eq!(
         done(&recorder),
-        [(Hook::AfterCall, GuardAction::Changed, None), (Hook::AfterCall, GuardAction::Changed, None)]
+        [(GuardHook::AfterCall, GuardAction::Changed, None), (GuardHook::AfterCall, GuardAction::Changed, None)]
     );
 }
 

@@ -2,11 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::error::chain;
+use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::journal::MemoryJournal;
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::Recorder;
-use llm_do::{
-    ApprovalRequest, Approver, Decision, EventKind, FunctionGuard, MemoryJournal, Refusal, RuntimeBuilder, chain,
-};
 use serde_json::json;
 
 use super::{Notes, write};

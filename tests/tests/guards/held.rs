@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use llm_do::context::CancellationToken;
+use llm_do::event::{Caller, EventKind, GuardAction, GuardHook, ItemKind};
+use llm_do::guard::{FunctionGuard, Guard, GuardedCall, Refusal};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{
-    Caller, CancellationToken, EventKind, FunctionGuard, Guard, GuardAction, GuardedCall, Hook, Kind, Limits, Refusal,
-    async_trait,
-};
+use llm_do::{Limits, async_trait};
 use serde_json::json;
 
 use super::{Notes, builder, done, main_entry, noting, read, reader};
@@ -31,7 +31,7 @@ impl Guard for Judged {
         call: &GuardedCall<'_>,
         result: &mut Result<ToolReturn, CallError>,
     ) -> Result<(), Refusal> {
-        if let (Ok(returned), Kind::Tool) = (result, call.kind()) {
+        if let (Ok(returned), ItemKind::Tool) = (result, call.kind()) {
             let is_bad = call.ctx().call(judge { text: returned.value().to_string() }).await?;
             call.ctx().llm_ask("Are you sure?").await?;
             call.ctx().progress(format!("is it bad? {is_bad}"));
@@ -59,10 +59,10 @@ impl Guard for Waiting {
 async fn a_guard_that_panics_has_refused_and_says_so_in_every_hook() {
     let new = || FunctionGuard::new("broken");
     let guards = [
-        (Hook::BeforeCall, new().before_call(|_| panic!("oh no"))),
-        (Hook::AfterCall, new().after_call(|_, _| panic!("oh no"))),
-        (Hook::BeforeRequest, new().before_request(|_| panic!("oh no"))),
-        (Hook::AfterResponse, new().after_response(|_, _| panic!("oh no"))),
+        (GuardHook::BeforeCall, new().before_call(|_| panic!("oh no"))),
+        (GuardHook::AfterCall, new().after_call(|_, _| panic!("oh no"))),
+        (GuardHook::BeforeRequest, new().before_request(|_| panic!("oh no"))),
+        (GuardHook::AfterResponse, new().after_response(|_, _| panic!("oh no"))),
     ];
     for (hook, guard) in guards {
         let recorder = Recorder::new();

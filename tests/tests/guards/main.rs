@@ -9,11 +9,13 @@ mod requests;
 
 use std::sync::{Arc, Mutex};
 
+use llm_do::event::{EventKind, GuardAction, GuardHook};
+use llm_do::guard::FunctionGuard;
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder};
-use llm_do::{
-    EventKind, FunctionGuard, GuardAction, Hook, Request, Response, ResponsePart, RuntimeBuilder, ToolCall, Usage,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 /// Read a file.
@@ -56,7 +58,7 @@ impl Notes {
 }
 
 fn builder() -> RuntimeBuilder {
-    Runtime::builder().approval_mode(llm_do::ApprovalMode::ApproveAll)
+    Runtime::builder().approval_mode(llm_do::approval::ApprovalMode::ApproveAll)
 }
 
 /// A guard that notes each hook.
@@ -93,7 +95,8 @@ fn calling(name: &str, arguments: &Value) -> ResponsePart {
 fn scripted(notes: &Notes, answers: impl IntoIterator<Item = ResponsePart>) -> FunctionModel {
     let (notes, answers) = (notes.clone(), answers.into_iter().collect::<Vec<_>>());
     FunctionModel::new(move |request| {
-        let said = request.messages.iter().filter(|message| matches!(message, llm_do::Message::Assistant { .. }));
+        let said =
+            request.messages.iter().filter(|message| matches!(message, llm_do::model::Message::Assistant { .. }));
         let part = answers.get(said.count()).or(answers.last()).unwrap().clone();
         notes.add(written(&request));
         Ok(Response::new("m", vec![part], Usage::of_request(1, 1)))
@@ -106,7 +109,7 @@ fn written(request: &Request<'_>) -> String {
 }
 
 /// What guards did, as events tell it: `hook action reason`.
-fn done(recorder: &Recorder) -> Vec<(Hook, GuardAction, Option<String>)> {
+fn done(recorder: &Recorder) -> Vec<(GuardHook, GuardAction, Option<String>)> {
     let guarded = recorder.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::Guarded { hook, action, reason, .. } => Some((hook, action, reason)),
         _ => None,

@@ -1,11 +1,12 @@
 //! Guards and the journal.
 
+use llm_do::async_trait;
+use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
+use llm_do::journal::MemoryJournal;
+use llm_do::model::{Message, Response};
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{
-    EventKind, FunctionGuard, Guard, GuardedCall, GuardedRequest, MemoryJournal, Message, Refusal, Response,
-    async_trait,
-};
 use serde_json::json;
 
 use super::{Notes, builder, calling, noting, reader, scripted, text, write};
@@ -178,7 +179,7 @@ impl Guard for Judging {
             asked.add("judged");
             if is_up { Ok(()) } else { Err("the service is down".into()) }
         });
-        judged.await.map_err(|error| Refusal::tell(llm_do::chain(&error)))
+        judged.await.map_err(|error| Refusal::tell(llm_do::error::chain(&error)))
     }
 }
 
@@ -188,7 +189,7 @@ async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_fa
     let run = async |journal: &MemoryJournal, is_up| {
         let (guard, recorder) = (Judging { is_up, asked: asked.clone() }, Recorder::new());
         let runtime = builder().guard(guard).sink(recorder.clone()).journal(journal.clone()).build().unwrap();
-        let result = runtime.run(write_once {}).await.map_err(|error| llm_do::chain(&error));
+        let result = runtime.run(write_once {}).await.map_err(|error| llm_do::error::chain(&error));
         let replayed = recorder.events().into_iter().find_map(|event| match event.kind {
             EventKind::CallFinished { replayed, .. } if &*event.name == "write" => Some(replayed),
             _ => None,

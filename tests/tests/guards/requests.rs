@@ -1,8 +1,11 @@
 //! Before and after requests to models.
 
+use llm_do::error::chain;
+use llm_do::event::{EventKind, GuardAction, GuardHook};
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::model::Message;
 use llm_do::prelude::*;
 use llm_do::testing::{Recorder, TestModel};
-use llm_do::{EventKind, FunctionGuard, GuardAction, Hook, Message, Refusal, chain};
 use serde_json::json;
 
 use super::{Notes, builder, calling, done, reader, scripted, text};
@@ -44,7 +47,10 @@ async fn a_changed_request_is_asked_and_the_history_stays_as_it_was() {
     assert!(!history.contains("turn "), "{history}");
     assert_eq!(
         done(&recorder),
-        [(Hook::BeforeRequest, GuardAction::Changed, None), (Hook::BeforeRequest, GuardAction::Changed, None)]
+        [
+            (GuardHook::BeforeRequest, GuardAction::Changed, None),
+            (GuardHook::BeforeRequest, GuardAction::Changed, None)
+        ]
     );
 }
 
@@ -110,7 +116,7 @@ async fn a_changed_answer_is_what_the_worker_goes_on_by_and_all_that_events_tell
     let events = serde_json::to_string(&recorder.kinds()).unwrap();
     assert!(events.contains("clean") && !events.contains("dirty"), "{events}");
     assert!(recorder.kinds().iter().any(|kind| matches!(kind, EventKind::ModelDelta { .. })), "pieces are told still");
-    assert_eq!(done(&recorder), [(Hook::AfterResponse, GuardAction::Changed, None)]);
+    assert_eq!(done(&recorder), [(GuardHook::AfterResponse, GuardAction::Changed, None)]);
 }
 
 #[tokio::test]
@@ -145,7 +151,7 @@ async fn an_answer_that_is_refused_is_still_shown_to_guards_further_out() {
     let notes = Notes::default();
     let redact = FunctionGuard::new("redact").after_response(|_, response| {
         response.parts.iter_mut().for_each(|part| {
-            if let llm_do::ResponsePart::Text { text } = part {
+            if let llm_do::model::ResponsePart::Text { text } = part {
                 *text = text.replace("secret", "[redacted]");
             }
         });

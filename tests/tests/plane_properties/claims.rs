@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use llm_do::{Caller, Event, EventKind, Kind, RunUsage};
+use llm_do::event::{Caller, Event, EventKind, ItemKind};
+use llm_do::usage::RunUsage;
 use proptest::prelude::*;
 
 use super::cases;
@@ -16,7 +17,7 @@ struct Call {
     parent: Option<u64>,
     depth: u32,
     by: Option<Caller>,
-    kind: Option<Kind>,
+    kind: Option<ItemKind>,
     decided: Vec<bool>,
     /// The places of the events in the run.
     decided_at: Option<u64>,
@@ -72,7 +73,7 @@ fn calls_are_a_tree(events: &[Event]) -> Result<(), TestCaseError> {
         let happened = call.started.iter().chain(&call.finished).chain(&call.refused);
         prop_assert!(happened.clone().all(|seq| inside.contains(seq)), "{call:?} in {parent:?}");
         if let Some(kind) = call.kind {
-            prop_assert_eq!(call.depth, parent.depth + u32::from(kind == Kind::Worker));
+            prop_assert_eq!(call.depth, parent.depth + u32::from(kind == ItemKind::Worker));
         }
     }
     prop_assert!(events.iter().enumerate().all(|(place, event)| event.seq == place as u64));

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use llm_do::{Record, StepKind, UsageTree};
+use llm_do::journal::{Record, StepKind};
+use llm_do::usage::UsageTree;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

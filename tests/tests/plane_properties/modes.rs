@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use llm_do::{ApprovalMode, Record, StepKind};
+use llm_do::approval::ApprovalMode;
+use llm_do::journal::{Record, StepKind};
 use proptest::prelude::*;
 
 use super::cases;

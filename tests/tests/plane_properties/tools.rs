@@ -6,12 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
+use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::model::{FinishReason, Message, Request, Response, ResponsePart, ToolCall, ToolResult, UserPart};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{
-    ApprovalRequest, Approver, Decision, FinishReason, Message, Request, Response, ResponsePart, ToolCall, ToolResult,
-    Usage, UserPart,
-};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 use super::plan::{Answer, End, Plan};
@@ -111,7 +110,7 @@ pub(crate) async fn composite(ctx: &CallContext, plan: Plan, world: State<World>
 
 async fn make(ctx: &CallContext, plan: &Plan) -> Result<Vec<Value>> {
     let made = |result: Result<Value, CallError>| match result {
-        Err(error) if plan.catches => Ok(json!({ "error": llm_do::chain(&error) })),
+        Err(error) if plan.catches => Ok(json!({ "error": llm_do::error::chain(&error) })),
         other => Ok(other?),
     };
     if plan.together {

@@ -8,11 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use llm_do::approval::{ApprovalMode, Policy, WorkerRule};
+use llm_do::context::CancellationToken;
+use llm_do::event::{Delivery, Event, EventSink};
+use llm_do::journal::{MemoryJournal, Record, StepKind};
+use llm_do::runtime::{RunHandle, RuntimeBuilder};
 use llm_do::testing::Recorder;
-use llm_do::{
-    ApprovalMode, CancellationToken, Delivery, Event, EventSink, Limits, MemoryJournal, Policy, Record, RunHandle,
-    RunUsage, Runtime, RuntimeBuilder, StepKind, UsageTree, WorkerRule, WorkerSpec,
-};
+use llm_do::usage::{RunUsage, UsageTree};
+use llm_do::worker::WorkerSpec;
+use llm_do::{Limits, Runtime};
 use proptest::prelude::*;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -64,7 +68,7 @@ pub(crate) struct Seen {
     pub(crate) usage: RunUsage,
     pub(crate) tree: UsageTree,
     /// What was said in a root worker, as a provider accepts it.
-    pub(crate) history: Vec<llm_do::Message>,
+    pub(crate) history: Vec<llm_do::model::Message>,
     pub(crate) world: World,
 }
 
@@ -190,7 +194,7 @@ async fn root(runtime: &Runtime, plan: Plan, stop: Stop) -> (Option<Result<Value
     let run = tokio::time::timeout(Duration::from_secs(60), start.into_future());
     let left = if let Stop::Dropped(polls) = stop { polls } else { usize::MAX };
     let result = while_polled(run, left).await.map(|in_time| in_time.expect("the run has come to a halt"));
-    (result.map(|result| result.map_err(|error| llm_do::chain(&error))), handle)
+    (result.map(|result| result.map_err(|error| llm_do::error::chain(&error))), handle)
 }
 
 /// Runs a plan several times at once on one runtime.

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
 
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
-use llm_do::{Request, Response, ResponsePart, ToolCall, Usage};
+use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 thread_local! {

@@ -1,7 +1,8 @@
 //! Events for async code.
 
 use futures_util::StreamExt;
-use llm_do::{EventKind, Runtime, event_channel};
+use llm_do::Runtime;
+use llm_do::event::{EventKind, event_channel};
 
 use super::{dropped, places, recorded, repeat};
 

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use llm_do::{JsonLines, Runtime};
+use llm_do::Runtime;
+use llm_do::event::JsonLines;
 use serde_json::Value;
 
 use super::{Hanging, Written, recorded, repeat};

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
-use llm_do::{Delivery, Event, EventSink, Runtime};
+use llm_do::Runtime;
+use llm_do::event::{Delivery, Event, EventSink};
 
 use super::{Gated, dropped, places, recorded, repeat};
 

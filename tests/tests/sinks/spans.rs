@@ -5,12 +5,16 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use llm_do::prelude::*;
-use llm_do::testing::{FunctionModel, ScriptedModel, TestModel};
-use llm_do::{
-    ApprovalMode, ErrorKind, Profile, ProviderError, Request, Response, ResponsePart, RuntimeBuilder, ServerSideTool,
-    ServerSideToolUse, ToolCall, TracingSink, Usage, json,
+use llm_do::approval::ApprovalMode;
+use llm_do::event::TracingSink;
+use llm_do::json;
+use llm_do::model::{
+    ErrorKind, Profile, ProviderError, Request, Response, ResponsePart, ServerSideTool, ServerSideToolUse, ToolCall,
 };
+use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::{FunctionModel, ScriptedModel, TestModel};
+use llm_do::usage::Usage;
 use serde_json::Value;
 use tokio::sync::Notify;
 use tracing::field::{Field, Visit};
@@ -244,7 +248,7 @@ async fn mind(secret: String) -> String {
 async fn the_worker_of_a_shadow_is_in_the_span_of_the_root_call() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
-    let shadow = llm_do::Shadow::of("keep", "mind");
+    let shadow = llm_do::harden::Shadow::of("keep", "mind");
     traced(TracingSink::new()).shadow(shadow).build().unwrap().run(keep_and_stay {}).await.unwrap();
     let nested = trace.nested();
     let inside = |name: &str| nested.iter().find(|(_, inner)| inner == name).map(|(outer, _)| outer.as_str());

@@ -2,8 +2,9 @@
 
 use std::sync::mpsc::channel;
 
+use llm_do::Runtime;
+use llm_do::event::{Terminal, Verbosity};
 use llm_do::testing::TestModel;
-use llm_do::{Runtime, Terminal, Verbosity};
 
 use super::{Hanging, Written, recorded, report, summarise, write_twelve};
 

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 
 use futures_util::future::try_join_all;
+use llm_do::error::chain;
 use llm_do::prelude::*;
 use llm_do::toolsets::{worker_call, worker_create, workers};
-use llm_do::{Value, chain, json};
+use llm_do::{Value, json};
 
 use super::Effects;
 

@@ -2,7 +2,8 @@
 
 #![deny(warnings)]
 
-use llm_do::{CallContext, CallError, FromContext, State, ToolContext, entry, tool};
+use llm_do::context::FromContext;
+use llm_do::{CallContext, CallError, State, ToolContext, entry, tool};
 
 struct Clock;
 
@@ -53,7 +54,7 @@ async fn marked(#[ctx] ctx: &CallContext, #[ctx] state: State<u8>) -> u8 {
 
 /// Whatever is registered, spelled out.
 #[tool]
-async fn anything(ctx: &CallContext<llm_do::Anything>) -> u32 {
+async fn anything(ctx: &CallContext<llm_do::__private::Anything>) -> u32 {
     ctx.depth()
 }
 
@@ -78,8 +79,8 @@ impl ToolContext for Stub {
         0
     }
 
-    fn usage(&self) -> llm_do::RunUsage {
-        llm_do::RunUsage::default()
+    fn usage(&self) -> llm_do::usage::RunUsage {
+        llm_do::usage::RunUsage::default()
     }
 
     fn is_cancelled(&self) -> bool {

@@ -18,7 +18,7 @@ async fn by_name(ctx: &dyn ToolContext) -> Result<llm_do::Value, CallError> {
     ctx.call_tool("ping", llm_do::json!({})).await
 }
 
-async fn generic<S: llm_do::Declares<ping>>(ctx: CallContext<S>) -> Result<u8, CallError> {
+async fn generic<S: llm_do::__private::Declares<ping>>(ctx: CallContext<S>) -> Result<u8, CallError> {
     ctx.call(ping {}).await
 }
 

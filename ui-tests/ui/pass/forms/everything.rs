@@ -5,7 +5,8 @@
 
 use std::path::{Path, PathBuf};
 
-use llm_do::{CallContext, CallError, FromContext, State, ToolContext, entry, tool, toolset, worker};
+use llm_do::context::FromContext;
+use llm_do::{CallContext, CallError, State, ToolContext, entry, tool, toolset, worker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

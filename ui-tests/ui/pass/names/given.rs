@@ -24,12 +24,12 @@ fn find(text: &str) -> usize {
 enum find {}
 
 /// Judge.
-#[worker(name = "judge", args = Judge)]
+#[worker(name = "judge", args = DecidedBy)]
 async fn judge_it(input: String) -> u8;
 
-#[entry(name = "main", args = Main, toolsets = [MakeString, FindArguments, Judge])]
+#[entry(name = "main", args = Main, toolsets = [MakeString, FindArguments, DecidedBy])]
 async fn main_entry(ctx: &CallContext<Main>) -> Result<usize, CallError> {
-    ctx.call(Judge { input: String::new() }).await?;
+    ctx.call(DecidedBy { input: String::new() }).await?;
     let text = ctx.call(MakeString { length: 3 }).await?;
     ctx.call(FindArguments { text }).await
 }

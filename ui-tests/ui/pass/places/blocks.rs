@@ -9,17 +9,17 @@ struct Owner;
 impl Owner {
     fn method() -> u8 {
         #[data]
-        struct Local {
+        struct StepFuture {
             number: u8,
         }
 
         /// In a method.
         #[tool]
-        fn in_method(local: Local) -> u8 {
+        fn in_method(local: StepFuture) -> u8 {
             local.number
         }
 
-        in_method(Local { number: 3 })
+        in_method(StepFuture { number: 3 })
     }
 }
 

@@ -15,7 +15,7 @@ fn read() -> String {
 /// A `String`.
 #[worker]
 async fn owned(text: String) -> u8 {
-    format!("Judge {text}.")
+    format!("DecidedBy {text}.")
 }
 
 /// A literal.

@@ -1,7 +1,8 @@
 //! The runs of llm-do: a worker, and its one tool in each way that a tool runs.
 
+use llm_do::model::OpenAiModel;
 use llm_do::prelude::*;
-use llm_do::{OpenAiModel, RuntimeBuilder};
+use llm_do::runtime::RuntimeBuilder;
 
 /// What the model is told to be.
 pub(crate) const INSTRUCTIONS: &str = "Add up what you are given, two numbers at a time, with the tool.";

@@ -8,10 +8,11 @@ use cost::figures::Figures;
 use cost::http::Answering;
 use cost::load::{self, Load};
 use futures_util::StreamExt as _;
-use llm_do::{
-    AnthropicModel, ApiKey, GeminiModel, Message, Model, OpenAiModel, OpenAiResponsesModel, Request, Response,
-    Settings, StreamEvent, ToolSpec,
+use llm_do::model::{
+    AnthropicModel, ApiKey, GeminiModel, Message, OpenAiModel, OpenAiResponsesModel, Request, Response, StreamEvent,
+    ToolSpec,
 };
+use llm_do::{Model, Settings};
 
 use crate::answers::{self, ANSWER_TOKENS, PROMPT_TOKENS, streamed_text, whole_text};
 use crate::by_hand;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use llm_do::{Message, ResponsePart, ToolSpec};
+use llm_do::model::{Message, ResponsePart, ToolSpec};
 use serde_json::{Value, json};
 
 /// What the model is told to be.

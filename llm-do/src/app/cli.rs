@@ -1,0 +1,148 @@
+//! The command line of an application, for whatever is linked into it.
+
+mod answer;
+mod approve;
+mod args;
+mod check;
+mod console;
+#[cfg(feature = "local-download")]
+mod fetch;
+mod files;
+mod gate;
+mod harden;
+mod input;
+mod journal;
+mod keyboard;
+mod patience;
+mod person;
+mod progress;
+mod run;
+mod tools;
+
+use std::fmt;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::args::{Arguments, Command};
+use crate::base::error::BoxError;
+use crate::base::printable::printable;
+use crate::session::runtime::RuntimeBuilder;
+
+/// Runs the command line: `run`, `tools`, `check`, `journal` and `harden`, over everything that is linked in.
+///
+/// With the feature `local-download` also `fetch`, which brings an embedded model's file, with a bar on a terminal.
+///
+/// Exits with 0, with 1 for any failure, Ctrl+C included, and with 2 for wrong usage. Results go to standard output,
+/// everything else to standard error.
+#[must_use]
+pub fn main() -> ExitCode {
+    Cli::new().main()
+}
+
+/// The command line, with what the application adds to it.
+#[must_use = "a command line does nothing until `main` is called"]
+#[derive(Default)]
+pub struct Cli {
+    default_model: Option<String>,
+    configure: Option<Box<dyn FnOnce(RuntimeBuilder) -> RuntimeBuilder>>,
+}
+
+impl Cli {
+    /// Returns the plain command line.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the model of workers that declare none, where neither `--model` nor `LLM_DO_MODEL` says one.
+    pub fn default_model(mut self, name: impl Into<String>) -> Self {
+        self.default_model = Some(name.into());
+        self
+    }
+
+    /// Lets the application add to the runtime: its state, sinks, settings. What the command line says comes after.
+    pub fn configure(mut self, configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder + 'static) -> Self {
+        self.configure = Some(Box::new(configure));
+        self
+    }
+
+    /// Runs the command line.
+    #[must_use]
+    pub fn main(self) -> ExitCode {
+        // A wrong usage ends the process here, with 2; a request for help with 0.
+        let arguments = Arguments::parse();
+        // A panic of a tool is that call's error, and its text may be a model's.
+        std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
+        match self.execute(arguments.command) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => {
+                // There is nobody left to tell if standard error is gone.
+                let _ = writeln!(io::stderr(), "error: {}", printable(&failure.to_string()));
+                failure.code()
+            }
+        }
+    }
+
+    fn execute(self, command: Command) -> Result<(), Failure> {
+        let mut builder = RuntimeBuilder::default();
+        if let Some(name) = self.default_model {
+            builder = builder.default_model(name);
+        }
+        if let Some(configure) = self.configure {
+            builder = configure(builder);
+        }
+        match command {
+            Command::Run(options) => run::run(builder, &options),
+            Command::Tools(options) => tools::list(builder, &options),
+            Command::Check(options) => check::check(builder, &options),
+            Command::Journal(options) => journal::list(&options),
+            Command::Harden(options) => harden::harden(builder, &options),
+            #[cfg(feature = "local-download")]
+            Command::Fetch(options) => fetch::fetch(&options),
+        }
+    }
+}
+
+impl fmt::Debug for Cli {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Cli").field("default_model", &self.default_model).finish_non_exhaustive()
+    }
+}
+
+/// Why a command failed.
+#[derive(Debug)]
+enum Failure {
+    /// The user asked for something that there is not: exit code 2.
+    Usage(String),
+    /// Something went wrong: exit code 1.
+    Error(String),
+}
+
+impl Failure {
+    fn code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::from(2),
+            Self::Error(_) => ExitCode::FAILURE,
+        }
+    }
+
+    fn error(error: impl Into<BoxError>) -> Self {
+        Self::Error(crate::base::error::chain(error.into().as_ref()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Usage(text) | Self::Error(text)) = self;
+        f.write_str(text)
+    }
+}
+
+/// Writes a result to standard output; a reader that has gone away, such as `head`, is no error.
+fn print(text: &str) -> Result<(), Failure> {
+    match writeln!(io::stdout(), "{text}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::error(error)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,160 @@
+//! A candidate, run over what a worker was asked.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{Case, Cases};
+use crate::base::agreement::Agreement;
+use crate::base::error::{CallError, chain};
+use crate::observe::event::Outcome;
+use crate::session::runtime::Runtime;
+
+/// How a candidate did on one case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Verdict {
+    /// It came to the worker's answer.
+    Agrees,
+    /// It came to another result.
+    Differs,
+    /// Its schema does not take the worker's input.
+    Refused,
+    /// It came to an error.
+    Failed,
+    /// The worker came to an error itself: there is nothing to compare with, and the candidate was not run.
+    WorkerFailed,
+}
+
+impl Verdict {
+    /// Returns the words for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Differs => "differs",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::WorkerFailed => "worker failed",
+        }
+    }
+}
+
+/// One case, and what a candidate made of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Compared {
+    /// How the candidate did.
+    pub verdict: Verdict,
+    /// The arguments.
+    pub input: Value,
+    /// How often the worker was asked.
+    pub times: u64,
+    /// How many different answers it gave.
+    pub answers: usize,
+    /// What it answered most often.
+    pub worker: Outcome,
+    /// What the candidate came to; none if it was not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidate: Option<Outcome>,
+}
+
+/// All cases, and what a candidate made of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// Each case, in the order of [`Cases`].
+    pub cases: Vec<Compared>,
+}
+
+/// How many cases a candidate agrees in: `17 of 20 agree (85 %)`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The cases that agree.
+    pub agree: usize,
+    /// The cases that could: all but those in which the worker failed.
+    pub of: usize,
+    /// The cases in which the worker failed.
+    pub worker_failed: usize,
+}
+
+/// Runs `candidate`, by its registered name, over each case, one after the other, and compares what it comes to.
+///
+/// Each is a root call of its own, and so not gated itself; what it calls is, by the runtime's policy and approver. Give
+/// a runtime without a journal and without a shadow of the candidate.
+///
+/// The module has an example.
+pub async fn compare(runtime: &Runtime, candidate: &str, cases: &Cases, agreement: &Agreement) -> Report {
+    let mut report = Report::default();
+    for case in cases {
+        report.cases.push(compare_one(runtime, candidate, case, agreement).await);
+    }
+    report
+}
+
+/// Runs `candidate` over one case, as [`compare`] does over all.
+pub async fn compare_one(runtime: &Runtime, candidate: &str, case: &Case, agreement: &Agreement) -> Compared {
+    let nothing = || Outcome::Error("it is not recorded".to_owned());
+    let worker = case.answer().map_or_else(nothing, |answer| answer.outcome.clone());
+    let (verdict, outcome) = match &worker {
+        Outcome::Error(_) => (Verdict::WorkerFailed, None),
+        Outcome::Result(expected) => {
+            let result = runtime.run_named(candidate, case.input.clone()).await;
+            let verdict = verdict(&result, candidate, |value| agreement.holds(expected, value));
+            (verdict, Some(result.map_or_else(|error| Outcome::Error(chain(&error)), Outcome::Result)))
+        }
+    };
+    let (times, answers) = (case.times(), case.answers.len());
+    Compared { verdict, input: case.input.clone(), times, answers, worker, candidate: outcome }
+}
+
+fn verdict(result: &Result<Value, CallError>, candidate: &str, agrees: impl FnOnce(&Value) -> bool) -> Verdict {
+    match result {
+        Ok(value) if agrees(value) => Verdict::Agrees,
+        Ok(_) => Verdict::Differs,
+        Err(CallError::InvalidArguments { tool, .. }) if tool == candidate => Verdict::Refused,
+        Err(_) => Verdict::Failed,
+    }
+}
+
+impl Report {
+    /// Returns how many cases agree.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let mut summary = Summary::default();
+        self.cases.iter().for_each(|compared| summary.add(compared.verdict));
+        summary
+    }
+}
+
+impl Summary {
+    /// Returns whether all cases that could agree do, and there is one.
+    #[must_use]
+    pub fn all_agree(&self) -> bool {
+        self.of > 0 && self.agree == self.of
+    }
+
+    pub(crate) fn add(&mut self, verdict: Verdict) {
+        self.agree += usize::from(verdict == Verdict::Agrees);
+        self.of += usize::from(verdict != Verdict::WorkerFailed);
+        self.worker_failed += usize::from(verdict == Verdict::WorkerFailed);
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { agree, of, worker_failed } = self;
+        write!(f, "{agree} of {of} agree")?;
+        // Rounded down: only all are 100 %.
+        if let Some(percent) = (agree * 100).checked_div(*of) {
+            write!(f, " ({percent} %)")?;
+        }
+        match worker_failed {
+            0 => Ok(()),
+            failed => write!(f, "; in {failed} more the worker had failed"),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What a call used, and everything below it.
+
+mod cost;
+mod limits;
+mod recorder;
+mod tree;
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use llm_do_providers::{Money, Usage};
+use serde::{Deserialize, Serialize};
+
+pub use self::cost::Cost;
+pub(crate) use self::limits::seconds;
+pub use self::limits::{Exceeded, Limits};
+pub(crate) use self::recorder::UsageRecorder;
+pub use self::tree::{ModelUsage, UsageTree};
+use crate::base::rare::Rare;
+
+/// What a call and all calls below it used.
+///
+/// It is shown in a line, with the cost where requests have one or where it is not known:
+/// `2 tool calls, 3 requests, 1200 tokens in, 300 out, $0.0048`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunUsage {
+    /// Calls of tools and workers that ran, the call itself not counted.
+    pub tool_calls: u64,
+    /// Requests to models and their tokens.
+    #[serde(flatten)]
+    pub model: Usage,
+    /// What the requests cost.
+    #[serde(default)]
+    pub cost: Cost,
+}
+
+impl fmt::Display for RunUsage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tool_calls, model, cost } = self;
+        let Usage { requests, input_tokens, output_tokens, .. } = model;
+        write!(f, "{tool_calls} tool calls, {requests} requests, {input_tokens} tokens in, {output_tokens} out")?;
+        match cost {
+            cost if cost.is_zero() => Ok(()),
+            // By itself the word would not say what.
+            cost if cost.known.is_zero() => write!(f, ", {cost} cost"),
+            cost => write!(f, ", {cost}"),
+        }
+    }
+}
+
+impl AddAssign for RunUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.tool_calls = self.tool_calls.saturating_add(other.tool_calls);
+        self.model += other.model;
+        self.cost += other.cost;
+    }
+}
+
+impl Add for RunUsage {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
+impl Sum for RunUsage {
+    fn sum<I: Iterator<Item = Self>>(usages: I) -> Self {
+        usages.fold(Self::default(), Add::add)
+    }
+}
+
+/// The meter of one call; its callers' are told as well.
+///
+/// A unit of a limit is reserved before it is used, in one step with the check, so that of two that race for the last one
+/// exactly one gets it.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    tool_calls: AtomicU64,
+    /// Tool calls that are made or reserved.
+    claimed_calls: AtomicU64,
+    /// Of models, which most calls do not use.
+    models: Rare<Requests>,
+}
+
+#[derive(Debug, Default)]
+struct Requests {
+    used: ModelUsage,
+    under_way: u64,
+}
+
+impl Meter {
+    /// Reserves a request to a model, unless that would exceed `limits`.
+    pub(crate) fn reserve_request(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+        let mut models = self.models.get_or_default();
+        let exceeded = limits.and_then(|limits| limits.request_exceeds(&models.used(), models.under_way));
+        exceeded.map_or(Ok(()), Err)?;
+        models.under_way += 1;
+        Ok(())
+    }
+
+    /// Returns what a request would exceed.
+    pub(crate) fn request_exceeds(&self, limits: &Limits) -> Option<Exceeded> {
+        let models = self.models.get().map(|models| (models.used(), models.under_way));
+        let (used, under_way) = models.unwrap_or_default();
+        limits.request_exceeds(&used, under_way)
+    }
+
+    /// Gives a reserved request back.
+    pub(crate) fn release_request(&self) {
+        let mut models = self.models.get_or_default();
+        models.under_way = models.under_way.saturating_sub(1);
+    }
+
+    /// Puts what a request used in the place of its reservation.
+    pub(crate) fn finish_request(&self, usage: Usage, cost: Option<Money>) {
+        let mut models = self.models.get_or_default();
+        models.under_way = models.under_way.saturating_sub(1);
+        models.used += ModelUsage { usage, cost: Cost::of_request(cost) };
+    }
+
+    /// Reserves a call of a tool, unless that would exceed `limits`.
+    pub(crate) fn reserve_tool_call(&self, limits: Option<&Limits>) -> Result<(), Exceeded> {
+        let Some(limits) = limits else {
+            self.claimed_calls.fetch_add(1, Ordering::Relaxed);
+            return Ok(());
+        };
+        let mut claimed = self.claimed_calls.load(Ordering::Relaxed);
+        loop {
+            let made = self.tool_calls.load(Ordering::Relaxed).min(claimed);
+            let used = RunUsage { tool_calls: made, ..RunUsage::default() };
+            if let Some(exceeded) = limits.tool_call_exceeds(&used, claimed - made) {
+                return Err(exceeded);
+            }
+            let order = Ordering::Relaxed;
+            match self.claimed_calls.compare_exchange_weak(claimed, claimed + 1, order, order) {
+                Ok(_) => return Ok(()),
+                Err(now) => claimed = now,
+            }
+        }
+    }
+
+    /// Gives a reserved call of a tool back.
+    pub(crate) fn release_tool_call(&self) {
+        self.claimed_calls.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Counts a reserved call of a tool as made.
+    pub(crate) fn make_tool_call(&self) {
+        self.tool_calls.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Adds what was used elsewhere.
+    pub(crate) fn add(&self, used: RunUsage) {
+        self.claimed_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
+        self.tool_calls.fetch_add(used.tool_calls, Ordering::Relaxed);
+        self.models.get_or_default().used += ModelUsage { usage: used.model, cost: used.cost };
+    }
+
+    /// Returns what was used so far; what is only reserved is not.
+    pub(crate) fn used(&self) -> RunUsage {
+        let models = self.models.get().map(|models| models.used()).unwrap_or_default();
+        RunUsage { tool_calls: self.tool_calls.load(Ordering::Relaxed), ..models }
+    }
+}
+
+impl Requests {
+    fn used(&self) -> RunUsage {
+        let ModelUsage { usage, cost } = self.used;
+        RunUsage { tool_calls: 0, model: usage, cost }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Barrier;
+
+    use super::{Limits, Meter};
+
+    /// Returns how many of eight threads get a unit of what has three.
+    fn winners(take: impl Fn(&Meter) -> bool + Sync) -> usize {
+        let (meter, start) = (Meter::default(), Barrier::new(8));
+        let race = || {
+            start.wait();
+            take(&meter)
+        };
+        std::thread::scope(|scope| {
+            let racers: Vec<_> = (0..8).map(|_| scope.spawn(race)).collect();
+            racers.into_iter().map(|racer| racer.join().unwrap()).filter(|won| *won).count()
+        })
+    }
+
+    #[test]
+    fn of_those_that_race_for_the_last_units_as_many_get_one_as_there_are() {
+        let limits = Limits::new().tool_calls(3).requests(3);
+        for _ in 0..100 {
+            assert_eq!(winners(|meter| meter.reserve_tool_call(Some(&limits)).is_ok()), 3);
+            assert_eq!(winners(|meter| meter.reserve_request(Some(&limits)).is_ok()), 3);
+        }
+    }
+
+    #[test]
+    fn what_is_given_back_can_be_had_again_and_was_never_used() {
+        let (meter, limits) = (Meter::default(), Limits::new().tool_calls(1).requests(1));
+        for _ in 0..2 {
+            meter.reserve_tool_call(Some(&limits)).unwrap();
+            meter.reserve_request(Some(&limits)).unwrap();
+            assert!(meter.reserve_tool_call(Some(&limits)).is_err() && meter.reserve_request(Some(&limits)).is_err());
+            assert_eq!(meter.used(), super::RunUsage::default());
+            meter.release_tool_call();
+            meter.release_request();
+        }
+    }
+}

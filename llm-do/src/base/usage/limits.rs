@@ -1,0 +1,435 @@
+//! What a run may use.
+
+pub(crate) mod seconds;
+
+use std::time::Duration;
+
+use llm_do_providers::Money;
+use serde::{Deserialize, Serialize};
+
+use super::RunUsage;
+
+/// What a call and everything below it may use together; what is not set is not limited.
+///
+/// Requests and tool calls are counted before they are made, with those that are under way, so their limits are never
+/// passed. What a request reads, writes and costs is known only once it is answered: a limit on tokens or money stops
+/// the next request, and what is under way may pass it. Nothing that is stopped by a limit goes back to a model.
+///
+/// A request that fails counts, with as many tokens as the provider had told of by then, which may be fewer than it
+/// charges; one that is given up, as its run is cancelled or its time is over, counts without tokens, also where it still
+/// waited for its turn. One that fails before it is sent does not count: for want of a key, or for what the model does not
+/// take. The tries of a model that asks anew by itself are one request, and those of them that brought an answer of no use
+/// one more each.
+///
+/// A limit on money needs prices: with one, a model of unknown price is refused, unless
+/// [`allow_unpriced`](Self::allow_unpriced) takes such requests out of it.
+///
+/// As data, `cost` is an amount of dollars, and `wall_time` a text such as `"1h 30m"`, or a number of seconds.
+///
+/// # Examples
+///
+/// ```
+/// # use std::time::Duration;
+/// # use llm_do::usage::{Money, RunUsage, Usage};
+/// # use llm_do::Limits;
+/// let limits = Limits::new().requests(20).cost(Money::from_cents(50)).wall_time(Duration::from_secs(90));
+/// let mut used = RunUsage::default();
+/// used.model.requests = 18;
+/// assert_eq!(limits.request_exceeds(&used, 1), None);
+/// let exceeded = limits.request_exceeds(&used, 2).unwrap();
+/// assert_eq!(
+///     exceeded.to_string(),
+///     "`requests` is limited to 20, and 18 are used and 2 are under way; raise `requests` in the limits",
+/// );
+/// # let text = r#"{"requests":20,"cost":"0.5","wall_time":"1m 30s"}"#;
+/// assert_eq!(serde_json::from_str::<Limits>(r#"{"requests": 20, "cost": 0.5, "wall_time": "90s"}"#)?, limits);
+/// # assert_eq!(serde_json::to_string(&limits)?, text);
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Requests to models.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests: Option<u64>,
+    /// Calls of tools and workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_calls: Option<u64>,
+    /// Tokens read, cached ones included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens written, reasoning included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens read from providers' caches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cached_tokens: Option<u64>,
+    /// Tokens that models thought before they answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// Tokens read and written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total_tokens: Option<u64>,
+    /// Money.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// Whether requests of unknown price may be made although money is limited.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_unpriced: bool,
+    /// Time, from the start of the call.
+    #[serde(skip_serializing_if = "Option::is_none", with = "seconds")]
+    pub wall_time: Option<Duration>,
+}
+
+/// A limit that is met: what it is on, and what to raise.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Exceeded {
+    /// One more would be too many, or as much is used as may be.
+    #[error("`{what}` is limited to {limit}, and {used}; raise `{what}` in the limits")]
+    Reached {
+        /// The limit's name: the method of [`Limits`] that sets it.
+        what: &'static str,
+        /// The limit.
+        limit: String,
+        /// What is used, in words.
+        used: String,
+    },
+
+    /// Money is limited, and what was asked for, or was already used, has no known price.
+    #[error(
+        "`cost` is limited to {limit}, and the price of {unpriced} is not known; add it to the prices, or set \
+         `allow_unpriced` in the limits"
+    )]
+    Unpriced {
+        /// The limit.
+        limit: Money,
+        /// What has no known price, in words: a model, or requests made before.
+        unpriced: String,
+    },
+}
+
+impl Limits {
+    /// Returns limits that limit nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Allows so many requests to models. Default: any number.
+    #[must_use]
+    pub fn requests(self, requests: u64) -> Self {
+        Self { requests: Some(requests), ..self }
+    }
+
+    /// Allows so many calls of tools and workers. Default: any number.
+    #[must_use]
+    pub fn tool_calls(self, calls: u64) -> Self {
+        Self { tool_calls: Some(calls), ..self }
+    }
+
+    /// Allows no request once so many tokens are read. Default: any number.
+    #[must_use]
+    pub fn input_tokens(self, tokens: u64) -> Self {
+        Self { input_tokens: Some(tokens), ..self }
+    }
+
+    /// Allows no request once so many tokens are written. Default: any number.
+    #[must_use]
+    pub fn output_tokens(self, tokens: u64) -> Self {
+        Self { output_tokens: Some(tokens), ..self }
+    }
+
+    /// Allows no request once so many tokens are read from caches. Default: any number.
+    #[must_use]
+    pub fn cached_tokens(self, tokens: u64) -> Self {
+        Self { cached_tokens: Some(tokens), ..self }
+    }
+
+    /// Allows no request once models thought so many tokens. Default: any number.
+    #[must_use]
+    pub fn reasoning_tokens(self, tokens: u64) -> Self {
+        Self { reasoning_tokens: Some(tokens), ..self }
+    }
+
+    /// Allows no request once so many tokens are read and written. Default: any number.
+    #[must_use]
+    pub fn total_tokens(self, tokens: u64) -> Self {
+        Self { total_tokens: Some(tokens), ..self }
+    }
+
+    /// Allows no request once so much is charged, nor any of unknown price. Default: any amount.
+    #[must_use]
+    pub fn cost(self, cost: Money) -> Self {
+        Self { cost: Some(cost), ..self }
+    }
+
+    /// Lets requests of unknown price be made although money is limited. Default: false.
+    #[must_use]
+    pub fn allow_unpriced(self, allow: bool) -> Self {
+        Self { allow_unpriced: allow, ..self }
+    }
+
+    /// Allows so much time from the start of the call. Default: any.
+    #[must_use]
+    pub fn wall_time(self, time: Duration) -> Self {
+        Self { wall_time: Some(time), ..self }
+    }
+
+    /// Returns limits that forbid whatever one of these forbids.
+    pub(crate) fn lowest(&self, other: &Self) -> Self {
+        let allows = |limits: &Self| limits.cost.is_none() || limits.allow_unpriced;
+        Self {
+            requests: lower(self.requests, other.requests),
+            tool_calls: lower(self.tool_calls, other.tool_calls),
+            input_tokens: lower(self.input_tokens, other.input_tokens),
+            output_tokens: lower(self.output_tokens, other.output_tokens),
+            cached_tokens: lower(self.cached_tokens, other.cached_tokens),
+            reasoning_tokens: lower(self.reasoning_tokens, other.reasoning_tokens),
+            total_tokens: lower(self.total_tokens, other.total_tokens),
+            cost: lower(self.cost, other.cost),
+            allow_unpriced: allows(self) && allows(other),
+            wall_time: lower(self.wall_time, other.wall_time),
+        }
+    }
+
+    /// Returns the limit that forbids one more request to a model, when so much is used and so many are under way.
+    #[must_use]
+    pub fn request_exceeds(&self, used: &RunUsage, under_way: u64) -> Option<Exceeded> {
+        let model = &used.model;
+        one_more("requests", self.requests, model.requests, under_way)
+            .or_else(|| reached("input_tokens", self.input_tokens, model.input_tokens))
+            .or_else(|| reached("output_tokens", self.output_tokens, model.output_tokens))
+            .or_else(|| reached("cached_tokens", self.cached_tokens, model.cached_tokens))
+            .or_else(|| reached("reasoning_tokens", self.reasoning_tokens, model.reasoning_tokens))
+            .or_else(|| reached("total_tokens", self.total_tokens, model.total_tokens()))
+            .or_else(|| self.cost_exceeds(used))
+    }
+
+    /// Returns the limit that forbids one more call of a tool, when so much is used and so many are under way.
+    #[must_use]
+    pub fn tool_call_exceeds(&self, used: &RunUsage, under_way: u64) -> Option<Exceeded> {
+        one_more("tool_calls", self.tool_calls, used.tool_calls, under_way)
+    }
+
+    /// Returns the limit that forbids any request to `model`, whose price is not known.
+    #[must_use]
+    pub fn unpriced_exceeds(&self, model: &str) -> Option<Exceeded> {
+        self.unpriced(|| format!("the model `{model}`"))
+    }
+
+    /// Returns the limit that forbids to go on once so much time has passed.
+    #[must_use]
+    pub fn time_exceeds(&self, elapsed: Duration) -> Option<Exceeded> {
+        let limit = self.wall_time.filter(|limit| elapsed >= *limit)?;
+        let used = format!("{} have passed", seconds::text(elapsed));
+        Some(Exceeded::Reached { what: "wall_time", limit: seconds::text(limit), used })
+    }
+
+    fn cost_exceeds(&self, used: &RunUsage) -> Option<Exceeded> {
+        let limit = self.cost?;
+        if used.cost.known >= limit {
+            let used = format!("{} is used", used.cost.known);
+            return Some(Exceeded::Reached { what: "cost", limit: limit.to_string(), used });
+        }
+        let requests = used.cost.unpriced_requests;
+        let made = || if requests == 1 { "a request".to_owned() } else { format!("{requests} requests") };
+        (requests > 0).then(|| self.unpriced(made)).flatten()
+    }
+
+    fn unpriced(&self, unpriced: impl FnOnce() -> String) -> Option<Exceeded> {
+        let limit = self.cost.filter(|_| !self.allow_unpriced)?;
+        Some(Exceeded::Unpriced { limit, unpriced: unpriced() })
+    }
+}
+
+/// Returns the lower of two limits, where a missing one is no limit.
+fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+    one.into_iter().chain(other).min()
+}
+
+/// Whether one more, beside those under way, passes a limit on how many.
+fn one_more(what: &'static str, limit: Option<u64>, used: u64, under_way: u64) -> Option<Exceeded> {
+    let limit = limit.filter(|limit| used.saturating_add(under_way) >= *limit)?;
+    let used = match under_way {
+        0 => format!("{used} are used"),
+        _ => format!("{used} are used and {under_way} are under way"),
+    };
+    Some(Exceeded::Reached { what, limit: limit.to_string(), used })
+}
+
+/// Whether a limit on what is known only afterwards is met.
+fn reached(what: &'static str, limit: Option<u64>, used: u64) -> Option<Exceeded> {
+    let limit = limit.filter(|limit| used >= *limit)?;
+    Some(Exceeded::Reached { what, limit: limit.to_string(), used: format!("{used} are used") })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use llm_do_providers::{Money, Usage};
+    use proptest::prelude::*;
+
+    use super::{Exceeded, Limits, RunUsage};
+    use crate::base::usage::Cost;
+
+    fn used() -> RunUsage {
+        let mut model = Usage::of_request(100, 50);
+        (model.cached_tokens, model.reasoning_tokens) = (40, 20);
+        RunUsage { tool_calls: 3, model, cost: Cost::of_request(Some(Money::from_cents(10))) }
+    }
+
+    fn what(exceeded: Option<Exceeded>) -> Option<&'static str> {
+        exceeded.map(|exceeded| match exceeded {
+            Exceeded::Reached { what, .. } => what,
+            Exceeded::Unpriced { .. } => "unpriced",
+        })
+    }
+
+    #[test]
+    fn nothing_is_limited_unless_it_is_said() {
+        let most = RunUsage { tool_calls: u64::MAX, ..used() };
+        assert_eq!(Limits::new().request_exceeds(&most, u64::MAX), None);
+        assert_eq!(Limits::new().tool_call_exceeds(&most, u64::MAX), None);
+        assert_eq!(Limits::new().time_exceeds(Duration::MAX), None);
+        assert_eq!(Limits::new().unpriced_exceeds("openai:x"), None);
+    }
+
+    #[test]
+    fn each_limit_on_tokens_and_money_is_met_when_as_much_is_used() {
+        type Limit = fn(u64) -> Limits;
+        let limits: [(&str, Limit, u64); 6] = [
+            ("input_tokens", |limit| Limits::new().input_tokens(limit), 100),
+            ("output_tokens", |limit| Limits::new().output_tokens(limit), 50),
+            ("cached_tokens", |limit| Limits::new().cached_tokens(limit), 40),
+            ("reasoning_tokens", |limit| Limits::new().reasoning_tokens(limit), 20),
+            ("total_tokens", |limit| Limits::new().total_tokens(limit), 150),
+            ("cost", |limit| Limits::new().cost(Money::from_cents(limit)), 10),
+        ];
+        for (name, limit, reached) in limits {
+            assert_eq!(what(limit(reached).request_exceeds(&used(), 0)), Some(name));
+            assert_eq!(limit(reached + 1).request_exceeds(&used(), 9), None, "{name}");
+            assert_eq!(limit(reached).tool_call_exceeds(&used(), 0), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn requests_and_tool_calls_under_way_count() {
+        assert_eq!(Limits::new().requests(3).request_exceeds(&used(), 1), None);
+        assert_eq!(what(Limits::new().requests(3).request_exceeds(&used(), 2)), Some("requests"));
+        assert_eq!(Limits::new().tool_calls(4).tool_call_exceeds(&used(), 0), None);
+        assert_eq!(what(Limits::new().tool_calls(4).tool_call_exceeds(&used(), 1)), Some("tool_calls"));
+        assert_eq!(what(Limits::new().requests(0).request_exceeds(&RunUsage::default(), 0)), Some("requests"));
+    }
+
+    #[test]
+    fn a_limit_on_money_that_cannot_be_checked_says_so() {
+        let limits = Limits::new().cost(Money::from_dollars(1));
+        assert_eq!(
+            limits.unpriced_exceeds("openai:ours").unwrap().to_string(),
+            "`cost` is limited to $1.00, and the price of the model `openai:ours` is not known; add it to the prices, or \
+             set `allow_unpriced` in the limits"
+        );
+        let unpriced = RunUsage { cost: used().cost + Cost::of_request(None), ..used() };
+        assert_eq!(what(limits.request_exceeds(&unpriced, 0)), Some("unpriced"));
+        let limits = limits.allow_unpriced(true);
+        assert_eq!(limits.unpriced_exceeds("openai:ours"), None);
+        assert_eq!(limits.request_exceeds(&unpriced, 0), None);
+        assert_eq!(what(limits.cost(Money::from_cents(10)).request_exceeds(&unpriced, 0)), Some("cost"));
+    }
+
+    #[test]
+    fn the_text_says_what_to_raise() {
+        let limits = Limits::new().cost(Money::from_cents(5)).wall_time(Duration::from_secs(90));
+        let text = "`cost` is limited to $0.05, and $0.10 is used; raise `cost` in the limits";
+        assert_eq!(limits.request_exceeds(&used(), 0).unwrap().to_string(), text);
+        assert_eq!(limits.time_exceeds(Duration::from_secs(89)), None);
+        let text = "`wall_time` is limited to 1m 30s, and 1m 30s 500ms have passed; raise `wall_time` in the limits";
+        assert_eq!(limits.time_exceeds(Duration::from_millis(90_500)).unwrap().to_string(), text);
+    }
+
+    #[test]
+    fn a_time_is_a_text_or_a_number_of_seconds() {
+        let of = |json: &str| serde_json::from_str::<Limits>(&format!(r#"{{"wall_time": {json}}}"#));
+        for json in ["90", "90.0", "\"90s\"", "\"1m 30s\"", "\"PT1M30S\"", "\"1 minute, 30 seconds\""] {
+            assert_eq!(of(json).unwrap(), Limits::new().wall_time(Duration::from_secs(90)), "{json}");
+        }
+        assert_eq!(of("null").unwrap(), Limits::new());
+        let longest = serde_json::to_string(&Limits::new().wall_time(Duration::MAX)).unwrap();
+        assert!(serde_json::from_str::<Limits>(&longest).unwrap().wall_time > Some(Duration::from_secs(u64::MAX >> 2)));
+        for (json, text) in [
+            ("\"soon\"", "`soon` is no time"),
+            ("\"-5s\"", "`-5s` is no time: it is negative"),
+            ("-5", "negative"),
+            ("true", "a time such as"),
+        ] {
+            let error = of(json).unwrap_err().to_string();
+            assert!(error.contains(text), "{error}");
+        }
+        assert!(serde_json::from_str::<Limits>(r#"{"request": 1}"#).unwrap_err().to_string().contains("`requests`"));
+    }
+
+    fn limits() -> impl Strategy<Value = Limits> {
+        let limit = || prop::option::of(0..4_u64);
+        (limit(), limit(), limit(), limit(), limit(), any::<bool>()).prop_map(
+            |(requests, tool_calls, input_tokens, cents, seconds, allow_unpriced)| Limits {
+                requests,
+                tool_calls,
+                input_tokens,
+                cost: cents.map(Money::from_cents),
+                allow_unpriced,
+                wall_time: seconds.map(Duration::from_secs),
+                ..Limits::new()
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn limits_are_the_same_as_data(
+            requests: Option<u64>, total_tokens: Option<u64>, picodollars: Option<u128>, allow_unpriced: bool,
+            wall_time in prop::option::of((0..u64::MAX >> 16, 0..1_000_000_000_u32)),
+        ) {
+            let cost = picodollars.map(Money::from_picodollars);
+            let wall_time = wall_time.map(|(seconds, nanos)| Duration::new(seconds, nanos));
+            let limits = Limits { requests, total_tokens, cost, allow_unpriced, wall_time, ..Limits::new() };
+            let json = serde_json::to_string(&limits).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Limits>(&json).unwrap(), limits, "{}", json);
+        }
+
+        #[test]
+        fn the_lowest_limits_forbid_what_one_of_them_forbids(
+            one in limits(), other in limits(), requests in 0..4_u64, tokens in 0..4_u64, cents in 0..4_u64,
+            unpriced: bool,
+        ) {
+            let both = one.lowest(&other);
+            let mut model = Usage::of_request(tokens, 0);
+            model.requests = requests;
+            let mut cost = Cost::of_request(Some(Money::from_cents(cents)));
+            cost.unpriced_requests = u64::from(unpriced);
+            let used = RunUsage { tool_calls: requests, model, cost };
+            let forbids = |limits: &Limits| [
+                limits.request_exceeds(&used, 0).is_some(),
+                limits.tool_call_exceeds(&used, 0).is_some(),
+                limits.time_exceeds(Duration::from_secs(tokens)).is_some(),
+                limits.unpriced_exceeds("m").is_some(),
+            ];
+            let (mine, theirs) = (forbids(&one), forbids(&other));
+            let either: Vec<_> = mine.iter().zip(theirs).map(|(mine, theirs)| *mine || theirs).collect();
+            prop_assert_eq!(forbids(&both).to_vec(), either);
+        }
+
+        #[test]
+        fn what_is_forbidden_stays_forbidden_when_more_is_used(
+            limit in 0..20_u64, used in 0..20_u64, more in 0..20_u64, under_way in 0..4_u64,
+        ) {
+            let limits = Limits::new().requests(limit).total_tokens(limit);
+            let of = |requests| RunUsage { model: Usage::of_request(requests, 0), ..RunUsage::default() };
+            if limits.request_exceeds(&of(used), under_way).is_some() {
+                prop_assert!(limits.request_exceeds(&of(used + more), under_way).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Who used what.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::AddAssign;
+use std::sync::Arc;
+
+use llm_do_providers::Usage;
+use serde::{Deserialize, Serialize};
+
+use super::{Cost, RunUsage};
+
+/// Who used what: a run's calls as a tree of names, with the requests and tool calls that each made itself.
+///
+/// Calls of one name made by calls of one name are one node, so the tree stays small however many calls there are; a
+/// call that neither asked a model nor called a tool is in no node of its own. It is shown as a table.
+///
+/// # Examples
+///
+/// ```
+/// # use llm_do::usage::UsageTree;
+/// let tree: UsageTree = serde_json::from_str(
+///     r#"{
+///         "name": "main", "calls": 1,
+///         "own": {"tool_calls": 2, "requests": 0, "input_tokens": 0, "output_tokens": 0,
+///                 "cached_tokens": 0, "reasoning_tokens": 0},
+///         "children": [{
+///             "name": "reviewer", "calls": 2,
+///             "own": {"tool_calls": 0, "requests": 2, "input_tokens": 1200, "output_tokens": 300,
+///                     "cached_tokens": 0, "reasoning_tokens": 0, "cost": {"known": "0.0048", "unpriced_requests": 0}}
+///         }]
+///     }"#,
+/// )?;
+/// assert_eq!(tree.total().model.requests, 2);
+/// assert_eq!(tree.total().cost.to_string(), "$0.0048");
+/// assert_eq!(
+///     tree.to_string(),
+///     "\
+/// call        calls  requests  tool calls  tokens in  tokens out  cost
+/// main            1         0           2          0           0  $0.00
+///   reviewer      2         2           0       1200         300  $0.0048
+/// total           3         2           2       1200         300  $0.0048
+/// ",
+/// );
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct UsageTree {
+    /// The registered name.
+    pub name: Arc<str>,
+    /// How many calls these are, without those that neither asked a model nor called a tool.
+    pub calls: u64,
+    /// What these calls used themselves: without the calls below them.
+    pub own: RunUsage,
+    /// The requests of [`own`](Self::own), by model: `provider:model`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<Arc<str>, ModelUsage>,
+    /// The calls that these made, in the order in which they first used something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<UsageTree>,
+}
+
+/// What requests to one model used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModelUsage {
+    /// The requests and their tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// What they cost.
+    #[serde(default)]
+    pub cost: Cost,
+}
+
+impl UsageTree {
+    /// Returns what all calls of the tree used.
+    #[must_use]
+    pub fn total(&self) -> RunUsage {
+        let mut total = RunUsage::default();
+        self.visit(0, &mut |_, node| total += node.own);
+        total
+    }
+
+    /// Returns what the calls of each name used themselves, wherever they are in the tree, of those that asked a model.
+    #[must_use]
+    pub fn by_worker(&self) -> BTreeMap<Arc<str>, RunUsage> {
+        let mut workers = BTreeMap::<_, RunUsage>::new();
+        self.visit(0, &mut |_, node| {
+            if node.own.model.requests > 0 {
+                *workers.entry(Arc::clone(&node.name)).or_default() += node.own;
+            }
+        });
+        workers
+    }
+
+    /// Returns what the requests to each model used, `provider:model`.
+    #[must_use]
+    pub fn by_model(&self) -> BTreeMap<Arc<str>, ModelUsage> {
+        let mut models = BTreeMap::<_, ModelUsage>::new();
+        self.visit(0, &mut |_, node| {
+            for (model, used) in &node.models {
+                *models.entry(Arc::clone(model)).or_default() += *used;
+            }
+        });
+        models
+    }
+
+    /// Returns whether nothing was used.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.total() == RunUsage::default()
+    }
+
+    /// Shows each node and its depth, parents first.
+    fn visit<'a>(&'a self, depth: usize, each: &mut impl FnMut(usize, &'a Self)) {
+        each(depth, self);
+        for child in &self.children {
+            child.visit(depth + 1, each);
+        }
+    }
+
+    /// The table's lines: a head, each node, and the sum of several.
+    fn lines(&self) -> Vec<[String; 7]> {
+        let head = ["call", "calls", "requests", "tool calls", "tokens in", "tokens out", "cost"];
+        let mut lines = vec![head.map(str::to_owned)];
+        let mut calls = 0_u64;
+        self.visit(0, &mut |depth, node| {
+            calls = calls.saturating_add(node.calls);
+            lines.push(line(format!("{:1$}{2}", "", depth * 2, node.name), node.calls, &node.own));
+        });
+        if !self.children.is_empty() {
+            lines.push(line("total".to_owned(), calls, &self.total()));
+        }
+        lines
+    }
+}
+
+fn line(name: String, calls: u64, used: &RunUsage) -> [String; 7] {
+    let RunUsage { tool_calls, model, cost } = used;
+    let figures = [calls, model.requests, *tool_calls, model.input_tokens, model.output_tokens];
+    let [calls, requests, tool_calls, input, output] = figures.map(|figure| figure.to_string());
+    [name, calls, requests, tool_calls, input, output, cost.to_string()]
+}
+
+impl fmt::Display for UsageTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lines = self.lines();
+        let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or_default();
+        let widths: [usize; 7] = std::array::from_fn(width);
+        for line in &lines {
+            write!(f, "{:1$}", line[0], widths[0])?;
+            for column in 1..6 {
+                write!(f, "  {:>1$}", line[column], widths[column])?;
+            }
+            writeln!(f, "  {}", line[6])?;
+        }
+        Ok(())
+    }
+}
+
+impl AddAssign for ModelUsage {
+    fn add_assign(&mut self, other: Self) {
+        self.usage += other.usage;
+        self.cost += other.cost;
+    }
+}

@@ -1,0 +1,11 @@
+//! What users declare, and how it is checked: tools, workers, toolsets, their arguments, schemas and files.
+
+pub(crate) mod argument;
+pub(crate) mod nesting;
+pub(crate) mod prompt;
+pub(crate) mod schema;
+pub(crate) mod subtask;
+pub(crate) mod tool;
+pub(crate) mod toolset;
+pub(crate) mod worker_file;
+pub(crate) mod worker_spec;

@@ -1,0 +1,200 @@
+//! The JSON object that arguments are taken out of and put into.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::de::value::{Error as Missing, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error, Visitor};
+use serde::forward_to_deserialize_any;
+use serde_json::map::IntoIter;
+use serde_json::{Map, Value};
+
+use super::properties;
+use crate::base::error::Fault;
+use crate::declare::prompt::Attached;
+use crate::declare::schema::{has_whole, make_whole};
+
+/// The arguments of a call on their way out of JSON or into it.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Fields {
+    /// Those to be taken out: most are given in the order in which they are taken.
+    given: Option<IntoIter>,
+    /// Those that were passed on the way to others, or put in.
+    kept: Vec<(String, Value)>,
+    /// The files of the prompts that were taken out.
+    attached: Vec<Attached>,
+}
+
+impl Fields {
+    /// Takes the fields of an object.
+    pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
+        match arguments {
+            Value::Object(fields) => Ok(Self { given: Some(fields.into_iter()), ..Self::default() }),
+            Value::Null => Ok(Self::default()),
+            _ => Err(Fault::new("the arguments are no object")),
+        }
+    }
+
+    /// Takes one field out.
+    pub(super) fn take(&mut self, name: &str) -> Option<Value> {
+        if let Some(place) = self.kept.iter().position(|(field, _)| field == name) {
+            return Some(self.kept.remove(place).1);
+        }
+        for (field, value) in self.given.iter_mut().flatten() {
+            if field == name {
+                return Some(value);
+            }
+            self.kept.push((field, value));
+        }
+        None
+    }
+
+    /// Returns all that were not taken out.
+    fn rest(&mut self) -> &mut [(String, Value)] {
+        self.kept.extend(self.given.take().into_iter().flatten());
+        &mut self.kept
+    }
+
+    /// Keeps the files of a prompt that was taken out.
+    #[inline]
+    pub(super) fn attach(&mut self, files: &[Attached]) {
+        self.attached.extend_from_slice(files);
+    }
+
+    /// Puts one field in.
+    pub(super) fn put(&mut self, name: &str, value: Value) {
+        self.kept.push((name.to_owned(), value));
+    }
+
+    /// Puts all fields of an object in.
+    pub(super) fn extend(&mut self, fields: Map<String, Value>) {
+        self.kept.extend(fields);
+    }
+
+    /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
+    pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
+        let mut left = self.kept.into_iter().chain(self.given.into_iter().flatten());
+        let Some((unknown, _)) = left.next() else { return Ok(self.attached) };
+        let known: Vec<_> = known().iter().map(|name| format!("`{name}`")).collect();
+        Err(match known.as_slice() {
+            [] => format!("unknown field `{unknown}`, there are no fields"),
+            known => format!("unknown field `{unknown}`, expected {}", known.join(", ")),
+        }
+        .into())
+    }
+}
+
+impl From<Fields> for Value {
+    fn from(fields: Fields) -> Self {
+        fields.kept.into_iter().chain(fields.given.into_iter().flatten()).collect()
+    }
+}
+
+/// Returns the value that an absent argument has by its type: `None` for an `Option`, nothing for others.
+pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
+    T::deserialize(Absent).ok()
+}
+
+/// Reads a value; where that fails, with its whole numbers as integers, since schemas count `1.0` among those.
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
+    if !has_whole(&value) {
+        return T::deserialize(value);
+    }
+    let mut whole = value.clone();
+    make_whole(&mut whole);
+    T::deserialize(value).or_else(|error| T::deserialize(whole).map_err(|_| error))
+}
+
+/// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
+pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
+    if !fields.rest().iter().any(|(_, value)| has_whole(value)) {
+        return T::deserialize(Flat::of::<T>(fields));
+    }
+    let mut whole = fields.kept.clone();
+    for (_, value) in &mut whole {
+        make_whole(value);
+    }
+    T::deserialize(Flat::of::<T>(fields)).or_else(|error| {
+        fields.kept = whole;
+        T::deserialize(Flat::of::<T>(fields)).map_err(|_| error)
+    })
+}
+
+/// The absence of a value, which only an `Option` can be read from.
+struct Absent;
+
+impl<'de> Deserializer<'de> for Absent {
+    type Error = Missing;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Missing> {
+        Err(Missing::custom("missing"))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Missing> {
+        visitor.visit_none()
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+/// Fields of which a struct takes those that it names.
+struct Flat<'a> {
+    fields: &'a mut Fields,
+    /// Finds the names of a struct that does not tell them, since it flattens others.
+    names: fn() -> Vec<String>,
+}
+
+impl<'a> Flat<'a> {
+    fn of<T: JsonSchema>(fields: &'a mut Fields) -> Self {
+        Self { fields, names: properties::names::<T> }
+    }
+
+    fn visit<'de, V: Visitor<'de>>(
+        self,
+        names: impl IntoIterator<Item: Into<Cow<'static, str>>>,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        let names = names.into_iter().map(Into::into);
+        let taken: Vec<_> = names.filter_map(|name| Some((name.clone(), self.fields.take(&name)?))).collect();
+        visitor.visit_map(MapDeserializer::new(taken.into_iter()))
+    }
+}
+
+impl<'de> Deserializer<'de> for Flat<'_> {
+    type Error = serde_json::Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, serde_json::Error> {
+        Err(serde_json::Error::custom("only a struct of named fields can be flattened"))
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        self.visit(names.iter().copied(), visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
+        let names = (self.names)();
+        self.visit(names, visitor)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        seq tuple tuple_struct enum identifier ignored_any
+    }
+}

@@ -1,0 +1,180 @@
+//! What a model is asked, and a root call is given: a text and files.
+
+mod file;
+
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use llm_do_providers::{Attachment, FoundFile, Message, UserPart, found_path};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub(crate) use self::file::read;
+#[cfg(feature = "cli")]
+pub(crate) use self::file::read_anywhere;
+
+/// A text and the files that go with it.
+///
+/// An entry, tool or worker that takes nothing else takes its fields as its arguments: `input`, the text, and
+/// `attachments`, each the path of a file below the project's root (see
+/// [`RuntimeBuilder::project_root`](crate::runtime::RuntimeBuilder::project_root)). Files are read when a model is asked, at
+/// most 20 MiB each; until then, [`CallContext::attachments`](crate::CallContext::attachments) names them.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::prelude::*;
+///
+/// /// Describe a picture.
+/// #[worker]
+/// async fn describe(prompt: Prompt) -> String;
+///
+/// /// Describes what it is given.
+/// #[entry(toolsets = [describe])]
+/// async fn main_entry(ctx: &CallContext<main_entry>, prompt: Prompt) -> Result<String> {
+///     Ok(ctx.call(describe { prompt: prompt.attach_file("frame.png") }).await?)
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Prompt {
+    /// The text.
+    #[serde(rename = "input")]
+    text: String,
+    /// Files that go with it: paths below the project's root.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    attachments: Vec<Attached>,
+}
+
+/// A file of a [`Prompt`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "an attachment is a path, or a `media_type` with `data` in Base64")]
+#[non_exhaustive]
+pub enum Attached {
+    /// One below the project's root, read when a model is asked.
+    #[serde(serialize_with = "write_path", deserialize_with = "read_path")]
+    Path(PathBuf),
+    /// One that is here.
+    Data(#[schemars(with = "Data")] Attachment),
+}
+
+fn read_path<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+    PathBuf::deserialize(deserializer).inspect(|path| found_path(path))
+}
+
+fn write_path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    found_path(path);
+    path.serialize(serializer)
+}
+
+impl From<FoundFile> for Attached {
+    fn from(found: FoundFile) -> Self {
+        match found {
+            FoundFile::Path(path) => Self::Path(path),
+            FoundFile::Data(file) => Self::Data(file),
+        }
+    }
+}
+
+/// A file with its bytes, as JSON.
+#[derive(JsonSchema)]
+#[expect(dead_code, clippy::struct_field_names, reason = "only its schema is used, and that has these names")]
+struct Data {
+    name: Option<String>,
+    media_type: String,
+    /// Base64.
+    data: String,
+}
+
+impl Attached {
+    /// Returns the file's name: the last part of a path, or the name that bytes were given.
+    #[must_use]
+    pub fn name(&self) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Path(path) => path.file_name().map(OsStr::to_string_lossy),
+            Self::Data(attachment) => attachment.name().map(Cow::Borrowed),
+        }
+    }
+
+    /// Returns what kind of file it is, such as `image/png`; none for a path, which is not read yet.
+    #[must_use]
+    pub fn media_type(&self) -> Option<&str> {
+        match self {
+            Self::Path(_) => None,
+            Self::Data(attachment) => Some(attachment.media_type()),
+        }
+    }
+}
+
+impl Prompt {
+    /// Returns a prompt of this text, without files.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), attachments: Vec::new() }
+    }
+
+    /// Adds a file that is in memory. Default: none.
+    #[must_use]
+    pub fn attach(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(Attached::Data(attachment));
+        self
+    }
+
+    /// Adds a file below the project's root, which is read when a model is asked. Default: none.
+    #[must_use]
+    pub fn attach_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.attachments.push(Attached::Path(path.into()));
+        self
+    }
+
+    /// Returns the text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the files.
+    #[must_use]
+    pub fn attachments(&self) -> &[Attached] {
+        &self.attachments
+    }
+
+    /// Reads the files and returns the whole as a message; a text without words says so.
+    pub(crate) async fn into_message(self, root: &Path) -> Result<Message, String> {
+        let text = if self.text.trim().is_empty() { "(no input)".to_owned() } else { self.text };
+        let mut parts = vec![UserPart::Text { text }];
+        for attached in self.attachments {
+            parts.push(UserPart::Attachment(match attached {
+                Attached::Data(attachment) => attachment,
+                Attached::Path(path) => read(root.to_owned(), path).await?,
+            }));
+        }
+        Ok(Message::User { parts })
+    }
+}
+
+impl<T: Into<String>> From<T> for Prompt {
+    fn from(text: T) -> Self {
+        Self::new(text)
+    }
+}
+
+/// What the body of a worker may give: a text, or a [`Prompt`].
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "the body of a worker gives its prompt, and `{Self}` is none",
+    label = "neither a text nor a `Prompt`",
+    note = "end the body with a `String`, a `&str` or a `Prompt`; errors leave it by `?`"
+)]
+pub trait IntoPrompt {
+    #[doc(hidden)]
+    fn into_prompt(self) -> Prompt;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Prompt>> IntoPrompt for T {
+    fn into_prompt(self) -> Prompt {
+        self.into()
+    }
+}

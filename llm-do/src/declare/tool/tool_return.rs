@@ -1,0 +1,166 @@
+//! What crosses the plane as the result of a call, and what becomes of it on either side.
+
+use llm_do_providers::Attachment;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::Error;
+use serde_json::Value;
+
+use crate::base::error::{BoxError, Fault};
+use crate::declare::nesting;
+use crate::declare::subtask::SubtaskRequest;
+
+/// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
+///
+/// A tool that returns any type that serialises needs none of this. The value is nested at most 128 levels deep; a deeper one
+/// is the tool's failure. Of a worker it is the model's text with the files that the
+/// model made, such as images; the text may then be missing. A caller by name
+/// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::{Attachment, ToolReturn, tool};
+///
+/// /// Draw a plot.
+/// #[tool(effect = read_only)]
+/// fn plot(values: &[f64]) -> ToolReturn {
+///     let svg = format!("<svg><!-- {} points --></svg>", values.len());
+///     let picture = Attachment::new("image/svg+xml", svg).named("plot.svg");
+///     ToolReturn::text("Here is the plot.").attach(picture).note("drawn without a scale")
+/// }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[must_use]
+pub struct ToolReturn {
+    pub(crate) value: Value,
+    pub(crate) attachments: Vec<Attachment>,
+    pub(crate) note: Option<String>,
+    /// The task whose result is to stand in the place of the value.
+    pub(crate) subtask: Option<Box<SubtaskRequest>>,
+}
+
+impl ToolReturn {
+    /// Returns a text, as the model reads it.
+    pub fn text(text: impl Into<String>) -> Self {
+        Value::String(text.into()).into()
+    }
+
+    /// Returns a value, which the model reads as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the value cannot be written as JSON of at most 128 levels of arrays and objects.
+    pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
+        Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.told()))?.into())
+    }
+
+    /// Hands over to a worker: the answer to this task is the tool's result, and all that its caller sees.
+    ///
+    /// The worker is chosen as by [`CallContext::subtask`](crate::CallContext::subtask), of those that the tool may call.
+    pub fn subtask(request: SubtaskRequest) -> Self {
+        Self { subtask: Some(Box::new(request)), ..Self::default() }
+    }
+
+    /// Adds a file for the model. Default: none.
+    pub fn attach(mut self, attachment: Attachment) -> Self {
+        self.attachments.push(attachment);
+        self
+    }
+
+    /// Adds a note for the operator: it is in the events, and no model is told. Default: none.
+    pub fn note(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
+    }
+
+    /// Returns the value that the model reads.
+    #[must_use]
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Returns the value that the model reads, to be changed.
+    pub fn value_mut(&mut self) -> &mut Value {
+        &mut self.value
+    }
+
+    /// Returns the files that the model is shown, to be changed.
+    pub fn attachments_mut(&mut self) -> &mut Vec<Attachment> {
+        &mut self.attachments
+    }
+
+    /// Returns the files that the model is shown.
+    #[must_use]
+    pub fn attachments(&self) -> &[Attachment] {
+        &self.attachments
+    }
+}
+
+impl From<Value> for ToolReturn {
+    fn from(value: Value) -> Self {
+        Self { value, ..Self::default() }
+    }
+}
+
+/// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
+#[diagnostic::on_unimplemented(
+    message = "a tool or entry cannot return `{Self}`",
+    label = "no JSON can be made of this",
+    note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize` for it, or return a `ToolReturn`",
+    note = "if it is a future, write `async fn` and return what the future gives"
+)]
+pub trait ToolOutput {
+    #[doc(hidden)]
+    fn into_return(self) -> Result<ToolReturn, BoxError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize> ToolOutput for T {
+    fn into_return(self) -> Result<ToolReturn, BoxError> {
+        Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl ToolOutput for ToolReturn {
+    fn into_return(mut self) -> Result<ToolReturn, BoxError> {
+        self.value = shallow(self.value)?;
+        Ok(self)
+    }
+}
+
+/// Refuses a result that is nested too deep.
+pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
+    nesting::shallow(value).map_err(|fault| unwritten(&fault))
+}
+
+/// Returns the failure of a function whose result is no JSON that can be passed on.
+fn unwritten(fault: &Fault) -> BoxError {
+    format!("the result: {}", fault.told()).into()
+}
+
+/// What the result of a typed call can be read as: whatever deserialises, or a [`ToolReturn`].
+#[diagnostic::on_unimplemented(
+    message = "the result of this call cannot be read back as `{Self}`",
+    label = "neither `DeserializeOwned` nor `ToolReturn`",
+    note = "a result crosses the tool plane as JSON: let the tool return a type that implements `serde::Deserialize` and \
+            borrows nothing, or call it by name: `ctx.call_tool(\"name\", json)`"
+)]
+pub trait FromReturn: Sized {
+    #[doc(hidden)]
+    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned> FromReturn for T {
+    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(returned.value)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl FromReturn for ToolReturn {
+    fn from_return(returned: ToolReturn) -> Result<Self, serde_json::Error> {
+        Ok(returned)
+    }
+}

@@ -1,0 +1,198 @@
+use std::time::Duration;
+
+use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
+use proptest::collection::vec;
+use proptest::option::of;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Map, Value, json};
+
+use super::read;
+use crate::base::usage::Limits;
+use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+
+#[test]
+fn every_fault_of_a_file_is_told_at_its_line() {
+    let text = "---\nmodle: x\nname: [a]\nhints: one\nmax_turns: 1.5\nretries: -1\noutput: nativ\ntoolsets: [look, 3]\n\
+                server_side_tools: [web_serch, web_fetch, web_fetch, {tool_type: web_fetch, max_uses: 1}]\n\
+                settings: {topp: 1, seed: x}\nlimits: {request: 3, cost: much, requests: -1}\ntimeout: soon\ncompatible_models: []\n\
+                input_schema: text\ndescription: ' '\ntools: [look, look]\n---\n";
+    let told: Vec<_> =
+        read(text).unwrap_err().into_iter().map(|fault| format!("{}: {}", fault.line, fault.message)).collect();
+    let expected = [
+        "2: unknown key `modle`; did you mean `model`?",
+        "3: `name` takes a text, not a list",
+        "4: `hints` takes a list of texts, not a text",
+        "5: `max_turns` takes a whole number from 0, not a number such as 1.5",
+        "6: `retries` takes a whole number from 0, not a number such as -1",
+        "7: unknown output mode `nativ`; expected `auto`, `native`, `tool` or `prompted`",
+        "8: `toolsets` lists texts, not a number",
+        "9: unknown server-side tool `web_serch`; expected",
+        "9: `web_fetch` listed twice",
+        "9: `web_fetch` has no settings such as `max_uses`",
+        "10: unknown key `topp` of `settings`; did you mean `top_p`?",
+        "10: `seed` takes a whole number from 0, not a text",
+        "11: unknown key `request` of `limits`; did you mean `requests`?",
+        "11: `cost`: ",
+        "11: `requests`: ",
+        "12: `timeout`: ",
+        "13: `compatible_models` is an empty list; leave it out",
+        "14: `input_schema` takes a JSON schema, a map, not a text",
+        "15: `description` is blank",
+        "16: `tools` lists `look` twice",
+        "16: `look` is declared twice; name it once in `tools` and `toolsets`",
+    ];
+    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    for (told, expected) in told.iter().zip(expected) {
+        assert!(told.starts_with(expected), "{told}\nin place of {expected}");
+    }
+}
+
+/// Everything that a spec says but for the function that checks its output.
+fn said(spec: &WorkerSpec) -> String {
+    format!("{:?}", WorkerSpec { check: Ok, is_typed: false, ..spec.clone() })
+}
+
+const PARTS: [&str; 13] =
+    ["---", "\n", ": ", "#", "- a", "'", "\"", "\\", "\u{85}", "\u{2028}", "\u{feff}", "null", "{"];
+
+/// A text as YAML, Markdown and JSON might each read it otherwise.
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[ -~]{1,20}",
+        vec(any::<char>(), 1..20).prop_map(String::from_iter),
+        vec(select(&PARTS[..]), 1..6).prop_map(|parts| parts.concat()),
+    ]
+    .prop_filter("a blank text is none", |text| !text.trim().is_empty())
+}
+
+fn texts() -> impl Strategy<Value = Vec<String>> {
+    vec(text(), 0..4).prop_map(|mut texts| {
+        texts.sort();
+        texts.dedup();
+        texts
+    })
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    any::<f64>().prop_filter("JSON has finite numbers", |number| number.is_finite())
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        number().prop_map(Value::from),
+        text().prop_map(Value::from),
+        Just(Value::from("")),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        let map = vec((text(), inner.clone()), 0..4)
+            .prop_map(|pairs| Value::Object(pairs.into_iter().collect::<Map<_, _>>()));
+        prop_oneof![vec(inner, 0..4).prop_map(Value::from), map]
+    })
+}
+
+fn server_side_tools() -> impl Strategy<Value = Vec<ServerSideTool>> {
+    let search = (of(any::<u32>()), of(vec("[a-z.]{1,9}", 1..2)), of(vec("[a-z.]{1,9}", 1..2)));
+    let search = search.prop_map(|(max_uses, allowed_domains, blocked_domains)| {
+        let mut search = WebSearch::new();
+        (search.max_uses, search.allowed_domains, search.blocked_domains) =
+            (max_uses, allowed_domains, blocked_domains);
+        ServerSideTool::from(search)
+    });
+    (search, any::<[bool; 4]>()).prop_map(|(search, is_there)| {
+        let all = [search, ServerSideTool::WebFetch, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
+        all.into_iter().zip(is_there).filter(|(_, is_there)| *is_there).map(|(tool, _)| tool).collect()
+    })
+}
+
+fn settings() -> impl Strategy<Value = Settings> {
+    // What a seed of YAML holds.
+    let seed = of(0..=u64::MAX >> 1);
+    (of(number()), of(number()), of(any::<u32>()), seed, texts(), further_settings()).prop_map(
+        |(temperature, top_p, max_tokens, seed, stop, mut settings)| {
+            (settings.temperature, settings.top_p, settings.max_tokens) = (temperature, top_p, max_tokens);
+            (settings.seed, settings.stop) = (seed, stop);
+            settings
+        },
+    )
+}
+
+fn further_settings() -> impl Strategy<Value = Settings> {
+    let levels = [ThinkingLevel::Off, ThinkingLevel::High, ThinkingLevel::Tokens(1024)];
+    let switches = (of(any::<bool>()), of(any::<bool>()));
+    (of(number()), of(number()), of(select(levels.to_vec())), switches, of(text()), of(0..9_u64), of(value())).prop_map(
+        |(presence, frequency, thinking, (parallel, cache), tier, seconds, field)| {
+            let mut settings = Settings::new();
+            (settings.presence_penalty, settings.frequency_penalty) = (presence, frequency);
+            (settings.thinking, settings.parallel_tool_calls, settings.cache_prompt) = (thinking, parallel, cache);
+            (settings.service_tier, settings.timeout) = (tier, seconds.map(Duration::from_secs));
+            settings.extra_body.extend(field.map(|value| ("field".to_owned(), value)));
+            settings
+        },
+    )
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    (0..1_000_000_u64, 0..1_000_000_u32, any::<bool>(), 0..u64::from(u32::MAX)).prop_map(
+        |(requests, cents, allow, millis)| {
+            let limits = Limits::new().requests(requests).cost(Money::from_cents(cents.into())).allow_unpriced(allow);
+            limits.wall_time(Duration::from_millis(millis))
+        },
+    )
+}
+
+fn schema() -> impl Strategy<Value = Value> {
+    (value(), text())
+        .prop_map(|(default, name)| json!({ "type": "object", "properties": { name: { "default": default } } }))
+}
+
+/// The form is checked where a file is read.
+fn model() -> impl Strategy<Value = String> {
+    text().prop_map(|text| format!("provider:m{text}"))
+}
+
+fn spec() -> impl Strategy<Value = WorkerSpec> {
+    let heading = ("[A-Za-z0-9_-]{1,64}", prop_oneof![Just(String::new()), text()], text(), of(model()));
+    let lists = (texts(), vec("[a-z_]{1,9}", 0..3), texts(), server_side_tools());
+    let rest =
+        (settings(), of(limits()), 0..4_usize, 1..40_u32, 0..4_u32, of(any::<u32>()), of(schema()), of(schema()));
+    (heading, lists, rest).prop_map(|((name, description, instructions, model), lists, rest)| {
+        let (globs, mut toolsets, hints, tools) = lists;
+        let (settings, limits, mode, turns, retries, millis, input, output) = rest;
+        toolsets.sort();
+        toolsets.dedup();
+        let ways = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
+        let instructions = instructions.trim().replace("\r\n", "\n");
+        let mut spec = WorkerSpec::new(name, instructions).description(description).toolsets(toolsets).hints(hints);
+        spec =
+            spec.server_side_tools(tools).settings(settings).output_mode(ways[mode]).max_turns(turns).retries(retries);
+        spec = match model {
+            Some(model) => spec.model(model),
+            None => spec.compatible_models(globs),
+        };
+        spec.timeout = millis.map(|millis| Duration::from_millis(u64::from(millis) + 1));
+        (spec.limits, spec.input_schema, spec.output_schema) = (limits, input, output);
+        spec
+    })
+}
+
+#[test]
+fn a_timeout_that_lets_no_call_end_is_refused() {
+    for time in ["0", "0s", "0.0"] {
+        let faults = read(&format!("---\nname: a\ntimeout: {time}\n---\nDo it.\n")).unwrap_err();
+        assert!(faults[0].message.contains("a timeout of 0"), "{}", faults[0].message);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_worker_that_is_written_reads_back_as_the_same(spec in spec()) {
+        prop_assume!(spec.name != crate::declare::toolset::OUTPUT_TOOL);
+        let file = spec.to_worker_file();
+        let again = file.parse::<WorkerSpec>().map_err(|error| TestCaseError::fail(format!("{error}\n{file}")))?;
+        prop_assert_eq!(said(&again), said(&spec), "{}", file);
+    }
+}

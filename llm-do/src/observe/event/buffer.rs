@@ -1,0 +1,136 @@
+//! What waits for a sink: a bounded line of events, and how many found no place in it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Event, EventKind};
+
+/// Events in order, at most `capacity` of them.
+///
+/// Once the line is full, all that comes is dropped until half of it is free: what is lost is one stretch, told by one
+/// event, and not every other event.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    waiting: VecDeque<Arc<Event>>,
+    capacity: usize,
+    gap: Option<Gap>,
+    accepted: u64,
+}
+
+/// What was dropped since the line was full.
+#[derive(Debug)]
+struct Gap {
+    first: Arc<Event>,
+    count: u64,
+}
+
+impl Buffer {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { waiting: VecDeque::new(), capacity: capacity.max(1), gap: None, accepted: 0 }
+    }
+
+    /// Takes an event, or counts it as dropped; returns whether it was taken.
+    pub(super) fn push(&mut self, event: &Arc<Event>) -> bool {
+        match &mut self.gap {
+            Some(gap) => gap.count += 1,
+            None if self.waiting.len() == self.capacity => self.gap = Some(Gap { first: Arc::clone(event), count: 1 }),
+            None => {
+                self.accept(Arc::clone(event));
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Hands over the next event; that something was dropped comes where it is missing.
+    pub(super) fn pop(&mut self) -> Option<Arc<Event>> {
+        let next = self.waiting.pop_front();
+        if self.waiting.len() <= self.capacity / 2
+            && let Some(gap) = self.gap.take()
+        {
+            self.accept(Arc::new(gap.told()));
+        }
+        next
+    }
+
+    /// Returns how many events were handed over once all that was taken so far has been, the word of a gap included.
+    pub(super) fn mark(&self) -> u64 {
+        self.accepted + u64::from(self.gap.is_some())
+    }
+
+    fn accept(&mut self, event: Arc<Event>) {
+        self.waiting.push_back(event);
+        self.accepted += 1;
+    }
+}
+
+impl Gap {
+    fn told(self) -> Event {
+        let Event { run, call, parent, seq, depth, name, time, .. } = &*self.first;
+        Event {
+            run: Arc::clone(run),
+            call: *call,
+            parent: *parent,
+            seq: *seq,
+            depth: *depth,
+            name: Arc::clone(name),
+            time: *time,
+            kind: EventKind::Dropped { count: self.count },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::Buffer;
+    use crate::observe::event::{Event, EventKind};
+
+    fn event(seq: u64) -> Arc<Event> {
+        let kind = EventKind::Progress { text: String::new() };
+        let (run, name) = ("run".into(), "name".into());
+        Arc::new(Event { run, call: 0, parent: None, seq, depth: 0, name, time: jiff::Timestamp::UNIX_EPOCH, kind })
+    }
+
+    fn push(buffer: &mut Buffer, seq: u64) {
+        buffer.push(&event(seq));
+    }
+
+    /// Returns each event's place and how many were dropped there.
+    fn drain(buffer: &mut Buffer) -> Vec<(u64, u64)> {
+        let dropped = |event: &Event| match event.kind {
+            EventKind::Dropped { count } => count,
+            _ => 0,
+        };
+        std::iter::from_fn(|| buffer.pop()).map(|event| (event.seq, dropped(&event))).collect()
+    }
+
+    #[test]
+    fn what_found_no_place_is_counted_where_it_is_missing() {
+        let mut buffer = Buffer::new(4);
+        (0..7).for_each(|seq| push(&mut buffer, seq));
+        assert_eq!(buffer.mark(), 5);
+        assert_eq!(drain(&mut buffer), [(0, 0), (1, 0), (2, 0), (3, 0), (4, 3)]);
+        assert!(buffer.push(&event(7)));
+        assert_eq!((buffer.mark(), drain(&mut buffer)), (6, vec![(7, 0)]));
+    }
+
+    #[test]
+    fn a_full_line_takes_again_once_half_of_it_is_free() {
+        let mut buffer = Buffer::new(4);
+        (0..5).for_each(|seq| push(&mut buffer, seq));
+        assert_eq!(buffer.pop().unwrap().seq, 0);
+        assert!(!buffer.push(&event(5)));
+        assert_eq!(buffer.pop().unwrap().seq, 1);
+        assert!(buffer.push(&event(6)));
+        assert_eq!(drain(&mut buffer), [(2, 0), (3, 0), (4, 2), (6, 0)]);
+    }
+
+    #[test]
+    fn a_line_of_one_is_a_line() {
+        let mut buffer = Buffer::new(0);
+        assert!(buffer.push(&event(0)) && !buffer.push(&event(1)));
+        assert_eq!(drain(&mut buffer), [(0, 0), (1, 1)]);
+    }
+}

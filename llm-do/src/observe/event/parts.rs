@@ -1,0 +1,120 @@
+//! The parts of an answer in an event: whole for a sink, in JSON with the size of a file in place of its bytes.
+
+use llm_do_providers::{Attachment, ResponsePart};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// A part of a model's answer in an [`EventKind::ModelResponse`](crate::event::EventKind::ModelResponse).
+///
+/// A sink sees whole parts. In JSON, a file is written without its bytes, since a log of pictures would hold little else;
+/// an event that is read back has a [`FileInfo`] in its place. All other parts are read back as they were.
+///
+/// # Examples
+///
+/// ```
+/// use llm_do::event::{EventPart, FileInfo};
+/// use llm_do::model::ResponsePart;
+/// use llm_do::Attachment;
+///
+/// let part = EventPart::Whole(ResponsePart::Attachment(Attachment::new("image/gif", b"GIF89a".to_vec())));
+/// let json = serde_json::to_string(&part)?;
+/// assert_eq!(json, r#"{"type":"attachment","media_type":"image/gif","bytes":6}"#);
+/// assert_eq!(serde_json::from_str::<EventPart>(&json)?, EventPart::File(FileInfo::new("image/gif", 6)));
+/// # Ok::<_, serde_json::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+#[expect(clippy::large_enum_variant, reason = "a live event has whole parts only")]
+pub enum EventPart {
+    /// The part, as the model gave it.
+    Whole(ResponsePart),
+    /// A file whose bytes were not written: of an event that was read from JSON.
+    File(FileInfo),
+}
+
+/// What an event in JSON keeps of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct FileInfo {
+    /// The file's name, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What the file is, such as `image/png`.
+    pub media_type: String,
+    /// The size of the file in bytes.
+    pub bytes: u64,
+}
+
+impl FileInfo {
+    /// Returns what is known of a file without a name.
+    #[must_use]
+    pub fn new(media_type: impl Into<String>, bytes: u64) -> Self {
+        Self { name: None, media_type: media_type.into(), bytes }
+    }
+}
+
+impl From<&Attachment> for FileInfo {
+    fn from(file: &Attachment) -> Self {
+        let name = file.name().map(str::to_owned);
+        Self { name, ..Self::new(file.media_type(), file.data().len() as u64) }
+    }
+}
+
+impl From<ResponsePart> for EventPart {
+    fn from(part: ResponsePart) -> Self {
+        Self::Whole(part)
+    }
+}
+
+impl EventPart {
+    /// Returns the part, unless it is a file whose bytes are missing.
+    #[must_use]
+    pub fn whole(&self) -> Option<&ResponsePart> {
+        match self {
+            Self::Whole(part) => Some(part),
+            Self::File(_) => None,
+        }
+    }
+
+    /// Returns what is known of the file, if the part is one.
+    #[must_use]
+    pub fn file(&self) -> Option<FileInfo> {
+        match self {
+            Self::Whole(ResponsePart::Attachment(file)) => Some(file.into()),
+            Self::Whole(_) => None,
+            Self::File(file) => Some(file.clone()),
+        }
+    }
+}
+
+/// A file, as it is written.
+#[derive(Serialize)]
+struct Tagged {
+    r#type: &'static str,
+    #[serde(flatten)]
+    file: FileInfo,
+}
+
+/// What the parts that are files have as their type.
+const FILE: &str = "attachment";
+
+impl Serialize for EventPart {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.file(), self) {
+            (Some(file), _) => Tagged { r#type: FILE, file }.serialize(serializer),
+            (None, Self::Whole(part)) => part.serialize(serializer),
+            (None, Self::File(file)) => file.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for EventPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let part = Value::deserialize(deserializer)?;
+        if part["type"] == FILE && part.get("data").is_none() {
+            return FileInfo::deserialize(part).map(Self::File).map_err(D::Error::custom);
+        }
+        ResponsePart::deserialize(part).map(Self::Whole).map_err(D::Error::custom)
+    }
+}

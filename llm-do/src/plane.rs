@@ -1,0 +1,14 @@
+//! The tool plane: how every call is found, checked, approved, run and reported; `dispatch` is its center.
+
+pub(crate) mod approval;
+pub(crate) mod context;
+pub(crate) mod declared;
+pub(crate) mod definition;
+pub(crate) mod dispatch;
+pub(crate) mod guard;
+pub(crate) mod history;
+pub(crate) mod instance;
+pub(crate) mod model_choice;
+pub(crate) mod registry;
+pub(crate) mod user_input;
+pub(crate) mod worker;

@@ -1,0 +1,120 @@
+//! What is remembered of approvals: which equal calls run without a question, for a run or for the session.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use serde_json::Value;
+
+use super::ApprovalRequest;
+use crate::observe::event::ApprovalScope;
+use crate::plane::context::Variant;
+
+/// What equal calls have in common.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EqualCall {
+    tool: Arc<str>,
+    /// As canonical JSON.
+    arguments: String,
+    /// The same of what they do not tell.
+    given: Option<String>,
+    /// What tells the tool from others of its name.
+    variant: Option<Variant>,
+}
+
+/// The callers from the root, each with what tells it from others of its name.
+type CallerPath = Vec<(Arc<str>, Option<Variant>)>;
+
+/// The calls that are approved for a run, each from one path of callers or from any.
+type RunApprovals = HashSet<(Option<CallerPath>, EqualCall)>;
+
+/// The calls that are approved for the session.
+#[derive(Debug, Default)]
+pub(super) struct SessionMemory(Mutex<HashSet<EqualCall>>);
+
+/// The calls that are approved for one run; dropped when the run ends.
+#[derive(Debug)]
+pub(crate) struct RunMemory {
+    number: u64,
+    approved: Arc<Mutex<RunApprovals>>,
+}
+
+/// A run, as its calls know it: after its end, nothing is remembered for it.
+#[derive(Clone, Debug)]
+pub(crate) struct RunScope {
+    /// Which run it is in this process.
+    pub(super) number: u64,
+    approved: Weak<Mutex<RunApprovals>>,
+}
+
+impl EqualCall {
+    pub(super) fn of(request: &ApprovalRequest) -> Self {
+        let arguments = canonical(&request.arguments).to_string();
+        let given = request.given.as_ref().map(|given| canonical(given).to_string());
+        Self { tool: Arc::clone(&request.tool), arguments, given, variant: request.variant.clone() }
+    }
+}
+
+impl SessionMemory {
+    /// Remembers an approval of the session.
+    pub(super) fn remember(&self, call: EqualCall) {
+        lock(&self.0).insert(call);
+    }
+
+    pub(super) fn holds(&self, call: &EqualCall) -> bool {
+        lock(&self.0).contains(call)
+    }
+}
+
+impl RunMemory {
+    /// Begins a run.
+    pub(crate) fn new() -> Self {
+        // Not the run's id: two runs may be given the same one.
+        static RUNS: AtomicU64 = AtomicU64::new(0);
+        Self { number: RUNS.fetch_add(1, Ordering::Relaxed), approved: Arc::default() }
+    }
+
+    pub(crate) fn scope(&self) -> RunScope {
+        RunScope { number: self.number, approved: Arc::downgrade(&self.approved) }
+    }
+}
+
+impl RunScope {
+    /// Remembers an approval of the run, or of a path of callers in it.
+    pub(super) fn remember(&self, request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) {
+        let path = (scope == ApprovalScope::Caller).then(|| caller_path(request));
+        if let Some(approved) = self.approved.upgrade() {
+            lock(&approved).insert((path, call));
+        }
+    }
+
+    pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall) -> bool {
+        let Some(approved) = self.approved.upgrade() else { return false };
+        let approved = lock(&approved);
+        // Most runs have nothing to look up.
+        !approved.is_empty()
+            && (approved.contains(&(None, call.clone()))
+                || approved.contains(&(Some(caller_path(request)), call.clone())))
+    }
+}
+
+fn caller_path(request: &ApprovalRequest) -> CallerPath {
+    request.path.iter().cloned().zip(request.path_variants.iter().cloned()).collect()
+}
+
+fn lock<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
+    remembered.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sorts the keys of all objects, so that equal arguments have equal texts.
+fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().map(|(key, value)| (key.clone(), canonical(value))).collect();
+            fields.sort_unstable_by(|left, right| left.0.cmp(&right.0));
+            fields.into_iter().collect()
+        }
+        other => other.clone(),
+    }
+}

@@ -1,0 +1,104 @@
+//! Models asked from code: a question, or a worker that is put together on the spot.
+
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+
+use futures_util::future::BoxFuture;
+use llm_do_providers::Settings;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::CallContext;
+use crate::base::error::{CallError, Fault};
+use crate::declare::nesting;
+use crate::declare::prompt::Prompt;
+use crate::declare::tool::{FromReturn, WorkerOutput};
+use crate::declare::worker_spec::WorkerSpec;
+use crate::observe::event::Caller;
+use crate::plane::declared::Callee;
+
+/// A question to a model, or a call of a worker that is put together on the spot; `.await` makes it.
+///
+/// It counts as a worker: one deeper than its caller, with limits, events and the journal as for any.
+#[must_use = "a model is asked by `.await`"]
+pub struct Ask<T = String> {
+    ctx: CallContext,
+    spec: WorkerSpec,
+    arguments: Result<Value, String>,
+    output: PhantomData<fn() -> T>,
+}
+
+impl<T> Ask<T> {
+    pub(super) fn new(ctx: CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
+        Self { ctx, spec, arguments: written(prompt.into()), output: PhantomData }
+    }
+
+    /// Sets the model, `provider:model`. Default: that of the worker, or else the run's.
+    pub fn model(mut self, name: impl Into<String>) -> Self {
+        self.spec = self.spec.model(name);
+        self
+    }
+
+    /// Says what the model is and does, in place of what was said before. Default for a question: nothing.
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.spec.instructions = text.into();
+        self
+    }
+
+    /// Sets what the requests ask of the model. Default: what the worker says.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.spec = self.spec.settings(settings);
+        self
+    }
+
+    /// Sets what the model is asked. Default: the question; for a worker, nothing.
+    pub fn input(mut self, prompt: impl Into<Prompt>) -> Self {
+        self.arguments = written(prompt.into());
+        self
+    }
+
+    /// Sets the arguments of a worker that has an [`input_schema`](WorkerSpec::input_schema). Default: none.
+    pub fn arguments(mut self, arguments: impl Serialize) -> Self {
+        self.arguments = written(arguments);
+        self
+    }
+
+    /// Asks for a `U` in place of plain text; for a [`ToolReturn`](crate::ToolReturn), if the model is to make files.
+    pub fn output<U: WorkerOutput>(self) -> Ask<U> {
+        let Self { ctx, spec, arguments, .. } = self;
+        Ask { ctx, spec: spec.output::<U>(), arguments, output: PhantomData }
+    }
+
+    /// Gives the result as JSON, whatever it is: for a worker with an [`output_schema`](WorkerSpec::output_schema).
+    pub fn json(self) -> Ask<Value> {
+        let Self { ctx, spec, arguments, .. } = self;
+        Ask { ctx, spec, arguments, output: PhantomData }
+    }
+}
+
+impl<T: FromReturn + 'static> IntoFuture for Ask<T> {
+    type Output = Result<T, CallError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let Self { ctx, spec, arguments, .. } = self;
+            let returned = ctx.dispatch(Callee::Inline(&spec), arguments, Caller::Code).await?;
+            let unfit = |error: serde_json::Error| CallError::Result {
+                tool: spec.name,
+                message: Fault::reading(&error).to_string(),
+            };
+            T::from_return(returned).map_err(unfit)
+        })
+    }
+}
+
+impl<T> std::fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ask").field("worker", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
+fn written(arguments: impl Serialize) -> Result<Value, String> {
+    nesting::into_value(arguments).map_err(|fault| fault.told().to_owned())
+}

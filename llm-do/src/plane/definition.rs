@@ -1,0 +1,286 @@
+//! What a macro registers of an item.
+
+mod declaration;
+mod rendering;
+mod rule;
+mod stateful;
+mod worker;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+pub use self::declaration::{Declaration, Location, ToolsetDef};
+pub(crate) use self::rendering::{Ask, DecodeForPrompt, by_json, by_prompt};
+pub use self::rendering::{Rendering, Renders};
+pub use self::rule::DeclaredRule;
+pub(crate) use self::stateful::InstanceDef;
+pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
+pub(crate) use self::worker::Written;
+pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns};
+use crate::base::error::Fault;
+use crate::declare::argument::{self, Sample};
+use crate::declare::prompt::Attached;
+use crate::declare::schema;
+use crate::declare::tool::{Effect, Running, Tool, WorkerOutput};
+use crate::observe::event::ItemKind;
+use crate::plane::context::{CallContext, StateKey};
+
+/// A tool, worker or entry as its macro registers it.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ToolDef {
+    pub(crate) name: &'static str,
+    pub(crate) kind: ItemKind,
+    pub(crate) description: &'static str,
+    pub(crate) location: Location,
+    pub(crate) effect: Effect,
+    /// What it says of approval, if anything.
+    pub(crate) approval: Option<DeclaredRule>,
+    /// How a call is told in a line, with `{argument}` in the place of each value.
+    pub(crate) summary: Option<&'static str>,
+    pub(crate) state: &'static [fn() -> StateKey],
+    pub(crate) declaration: Option<&'static Declaration>,
+    /// How long a call may take.
+    pub(crate) timeout: Option<Duration>,
+    /// Whether it makes calls itself, through a context.
+    pub(crate) is_composite: bool,
+    /// The toolset of whose instance it is a method.
+    pub(crate) instance: Option<InstanceDef>,
+    pub(crate) parameters: fn() -> Value,
+    /// Whether the one argument is a prompt.
+    pub(crate) takes_prompt: fn() -> bool,
+    /// Whether the fields of an argument stand among the arguments.
+    pub(crate) is_flattened: fn() -> bool,
+    /// What makes the arguments none that a model could give.
+    pub(crate) faults: fn() -> Vec<String>,
+    /// The defaults and examples of the arguments.
+    pub(crate) samples: fn() -> Vec<Sample>,
+    pub(crate) output: Option<fn() -> Value>,
+    pub(crate) implementation: Implementation,
+}
+
+/// What runs when the item is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Implementation {
+    /// A function; it decodes the arguments first.
+    Function(Decode),
+    /// A model.
+    Worker {
+        worker: WorkerDef,
+        /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+        ask: DecodeForPrompt,
+        /// Returns a value of the worker's output type as that reads it, or says why it is none.
+        output: fn(Value) -> Result<Value, Fault>,
+    },
+}
+
+/// Decodes a function's arguments.
+pub(crate) type Decode = fn(Value) -> Result<Box<dyn Start>, Fault>;
+
+/// A function with its arguments, waiting for a context.
+pub(crate) trait Start: Send {
+    /// Writes the arguments out again, defaults filled in: only where somebody reads them.
+    fn written(&self) -> Result<Value, Fault>;
+
+    /// Returns whether files were among them.
+    fn has_files(&self) -> bool;
+
+    /// Begins to run.
+    fn start(self: Box<Self>, ctx: &CallContext) -> Running;
+}
+
+/// Decoded arguments, and the files among them.
+struct Decoded<T> {
+    arguments: T,
+    attached: Vec<Attached>,
+}
+
+impl<T: Function> Start for Decoded<T> {
+    fn written(&self) -> Result<Value, Fault> {
+        argument::write(&self.arguments)
+    }
+
+    fn has_files(&self) -> bool {
+        !self.attached.is_empty()
+    }
+
+    fn start(self: Box<Self>, ctx: &CallContext) -> Running {
+        ctx.attach(self.attached);
+        self.arguments.start(ctx)
+    }
+}
+
+/// A function that the plane can run; implemented by `#[tool]` and `#[entry]`.
+#[doc(hidden)]
+pub trait Function: Tool {
+    /// Begins to run with these arguments.
+    fn start(self, ctx: &CallContext) -> Running;
+}
+
+#[doc(hidden)]
+impl ToolDef {
+    /// Describes a tool.
+    #[must_use]
+    pub const fn tool<T: Function>(description: &'static str, location: Location) -> Self {
+        Self::new::<T>(ItemKind::Tool, description, location, Implementation::Function(start::<T>))
+    }
+
+    /// Describes an entry.
+    #[must_use]
+    pub const fn entry<T: Function>(description: &'static str, location: Location) -> Self {
+        Self::new::<T>(ItemKind::Entry, description, location, Implementation::Function(start::<T>))
+    }
+
+    /// Describes a worker whose prompt is its arguments.
+    #[must_use]
+    pub const fn worker<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
+    where
+        T: Tool<Output = O>,
+        O: WorkerOutput,
+    {
+        Self::asking::<T, O>(description, location, worker, rendering::by_arguments::<T>)
+    }
+
+    /// Describes a worker whose body renders the prompt.
+    #[must_use]
+    pub const fn worker_with_body<T, O>(description: &'static str, location: Location, worker: WorkerDef) -> Self
+    where
+        T: Renders + Tool<Output = O>,
+        O: WorkerOutput,
+    {
+        Self::asking::<T, O>(description, location, worker, rendering::by_body::<T>)
+    }
+
+    const fn asking<T, O>(
+        description: &'static str,
+        location: Location,
+        worker: WorkerDef,
+        ask: DecodeForPrompt,
+    ) -> Self
+    where
+        T: Tool<Output = O>,
+        O: WorkerOutput,
+    {
+        let implementation = Implementation::Worker { worker, ask, output: O::check };
+        let mut def = Self::new::<T>(ItemKind::Worker, description, location, implementation);
+        def.output = Some(O::schema);
+        def
+    }
+
+    const fn new<T: Tool>(
+        kind: ItemKind,
+        description: &'static str,
+        location: Location,
+        implementation: Implementation,
+    ) -> Self {
+        Self {
+            name: T::NAME,
+            kind,
+            description,
+            location,
+            effect: Effect::Undeclared,
+            approval: None,
+            summary: None,
+            state: &[],
+            declaration: None,
+            timeout: None,
+            is_composite: false,
+            instance: None,
+            parameters: schema::of_arguments::<T>,
+            takes_prompt: argument::is_prompt::<T>,
+            is_flattened: argument::is_flattened::<T>,
+            faults: argument::faults::<T>,
+            samples: argument::samples::<T>,
+            output: None,
+            implementation,
+        }
+    }
+
+    /// Sets what a call may change. Default: [`Effect::Undeclared`].
+    #[must_use]
+    pub const fn effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// Sets whether a call needs approval. Default: its toolset or its effect says so.
+    #[must_use]
+    pub const fn approval(mut self, rule: DeclaredRule) -> Self {
+        self.approval = Some(rule);
+        self
+    }
+
+    /// Sets how a call is told in a line. Default: its name and its arguments.
+    #[must_use]
+    pub const fn summary(mut self, template: &'static str) -> Self {
+        self.summary = Some(template);
+        self
+    }
+
+    /// Sets the state that it takes. Default: none.
+    #[must_use]
+    pub const fn state(mut self, state: &'static [fn() -> StateKey]) -> Self {
+        self.state = state;
+        self
+    }
+
+    /// Sets how long a call may take. Default: as long as the run may.
+    #[must_use]
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Says that it takes a context, and so may make calls itself. Default: it does not.
+    #[must_use]
+    pub const fn composite(mut self) -> Self {
+        self.is_composite = true;
+        self
+    }
+
+    /// Makes it a method of an instance of `S`. Default: a function.
+    #[must_use]
+    pub const fn method_of<S: Stateful>(mut self) -> Self {
+        self.instance = Some(InstanceDef::of::<S>());
+        self
+    }
+
+    /// Sets what it may call. Default: whatever is registered.
+    #[must_use]
+    pub const fn declares(mut self, declaration: &'static Declaration) -> Self {
+        self.declaration = Some(declaration);
+        self
+    }
+
+    /// Sets the schema of its output. Default: unknown.
+    #[must_use]
+    pub const fn output(mut self, output: Option<fn() -> Value>) -> Self {
+        self.output = output;
+        self
+    }
+}
+
+fn start<T: Function>(arguments: Value) -> Result<Box<dyn Start>, Fault> {
+    Ok(Box::new(decode::<T>(arguments)?))
+}
+
+/// Decodes arguments; the schema has nothing against them, so that it is their type which refuses.
+fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
+    let (arguments, attached) = argument::read(arguments).map_err(|fault| fault.within("cannot be decoded"))?;
+    Ok(Decoded { arguments, attached })
+}
+
+/// Refuses a timeout that lets no call end.
+///
+/// # Panics
+///
+/// Panics, at compile time, if it is 0.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_timeout(timeout: Duration) {
+    assert!(!timeout.is_zero(), "a timeout of 0 lets no call end: leave it out for none");
+}
+
+inventory::collect!(ToolDef);
+inventory::collect!(ToolsetDef);

@@ -1,0 +1,104 @@
+//! How the arguments of a worker become what its model is asked.
+
+use std::future::Future;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, ready};
+use serde_json::Value;
+
+use super::{Decoded, decode};
+use crate::base::error::{BoxError, CallError, Fault};
+use crate::declare::argument;
+use crate::declare::prompt::Prompt;
+use crate::declare::schema::CheckedSchema;
+use crate::declare::tool::Tool;
+use crate::plane::context::CallContext;
+
+/// A worker with a body, which renders its prompt; implemented by `#[worker]`.
+#[doc(hidden)]
+pub trait Renders: Tool {
+    /// Begins to render the prompt.
+    fn render(self, ctx: &CallContext) -> Rendering;
+}
+
+/// A prompt on its way.
+#[doc(hidden)]
+pub struct Rendering(BoxFuture<'static, Result<Prompt, CallError>>);
+
+#[doc(hidden)]
+impl Rendering {
+    /// Waits for the body of `worker`.
+    pub fn of(worker: &'static str, body: impl Future<Output = Result<Prompt, BoxError>> + Send + 'static) -> Self {
+        let fail = |source| CallError::Failed { tool: worker.to_owned(), source };
+        Self(body.map(move |prompt| prompt.map_err(fail)).boxed())
+    }
+
+    /// Fails before anything ran.
+    #[must_use]
+    pub fn failed(error: CallError) -> Self {
+        Self(ready(Err(error)).boxed())
+    }
+
+    pub(crate) async fn prompt(self) -> Result<Prompt, CallError> {
+        self.0.await
+    }
+}
+
+impl std::fmt::Debug for Rendering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rendering").finish_non_exhaustive()
+    }
+}
+
+/// A worker with its arguments, waiting for a context.
+pub(crate) type Ask = Box<dyn FnOnce(&CallContext) -> Rendering + Send>;
+
+/// Decodes the arguments of a worker, whose schema this is, and writes them out again, defaults filled in.
+pub(crate) type DecodeForPrompt = fn(Value, &CheckedSchema) -> Result<(Ask, Value), Fault>;
+
+/// Decodes arguments for a worker with a body, and writes them out again, defaults filled in.
+pub(super) fn by_body<T: Renders>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let Decoded { arguments, attached } = decode::<T>(arguments)?;
+    let written = schema.canonical(argument::write(&arguments)?);
+    let render = move |ctx: &CallContext| {
+        ctx.attach(attached);
+        arguments.render(ctx)
+    };
+    Ok((Box::new(render), written))
+}
+
+/// The same for a worker without: its prompt is its arguments.
+pub(super) fn by_arguments<T: Tool>(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let written = schema.canonical(argument::write(&decode::<T>(arguments)?.arguments)?);
+    let prompt = default_prompt(&written, argument::is_prompt::<T>())?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), written))
+}
+
+/// The same for a worker whose arguments are no Rust type: what its schema accepts.
+pub(crate) fn by_json(arguments: Value, schema: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let arguments = schema.sorted(arguments);
+    let prompt = default_prompt(&arguments, false)?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
+}
+
+/// The same for one that takes a prompt.
+pub(crate) fn by_prompt(arguments: Value, _: &CheckedSchema) -> Result<(Ask, Value), Fault> {
+    let prompt = default_prompt(&arguments, true)?;
+    Ok((Box::new(move |_| Rendering(ready(Ok(prompt)).boxed())), arguments))
+}
+
+/// Renders arguments: a [`Prompt`] or a single text named `input` is the prompt itself, anything else goes as JSON.
+fn default_prompt(arguments: &Value, is_prompt: bool) -> Result<Prompt, Fault> {
+    if is_prompt {
+        return serde_json::from_value(arguments.clone()).map_err(|error| Fault::reading(&error));
+    }
+    let text = match arguments {
+        Value::Object(fields) if fields.is_empty() => String::new(),
+        Value::Object(fields) if fields.len() == 1 => match fields.get("input") {
+            Some(Value::String(text)) => text.clone(),
+            _ => format!("{arguments:#}"),
+        },
+        other => format!("{other:#}"),
+    };
+    Ok(Prompt::new(text))
+}

@@ -1,0 +1,182 @@
+//! Toolsets with state: a type whose methods are tools, and an instance of it for each call that declares it.
+
+use std::any::TypeId;
+use std::convert::identity;
+use std::fmt;
+use std::future::Future;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use futures_util::future::{BoxFuture, ready};
+use futures_util::{FutureExt, TryFutureExt};
+use tokio_util::task::AbortOnDropHandle;
+
+use crate::base::error::{BoxError, CallError};
+use crate::plane::context::{CallContext, FromContext, StateKey};
+use crate::plane::instance::{Close, Closings, Opened, Slot};
+
+/// A type whose methods are tools; implemented by `#[tool]` on an `impl`.
+#[doc(hidden)]
+pub trait Stateful: Send + Sync + Sized + 'static {
+    /// The toolset's registered name.
+    const NAME: &'static str;
+
+    /// The types of state that `open` takes.
+    const STATE: &'static [fn() -> StateKey] = &[];
+
+    /// Begins to make an instance for the call of `ctx`.
+    fn open(ctx: &CallContext) -> Opening<Self>;
+
+    /// Begins to close the instance.
+    fn close(self) -> Closing;
+}
+
+/// An instance on its way.
+#[doc(hidden)]
+pub struct Opening<T>(Way<T>);
+
+enum Way<T> {
+    Future(BoxFuture<'static, Result<T, CallError>>),
+    Blocking(Box<dyn FnOnce() -> Result<T, BoxError> + Send>),
+}
+
+#[doc(hidden)]
+impl<T: Stateful> Opening<T> {
+    /// Waits for `open`.
+    pub fn future(open: impl Future<Output = Result<T, BoxError>> + Send + 'static) -> Self {
+        Self(Way::Future(open.map_err(failed::<T>).boxed()))
+    }
+
+    /// Runs `open` off the async threads.
+    pub fn blocking(open: impl FnOnce() -> Result<T, BoxError> + Send + 'static) -> Self {
+        Self(Way::Blocking(Box::new(open)))
+    }
+
+    /// Fails before anything ran.
+    #[must_use]
+    pub fn failed(error: CallError) -> Self {
+        Self(Way::Future(ready(Err(error)).boxed()))
+    }
+
+    /// Waits for the instance; one that is open is closed, also if nobody waits any more.
+    fn opened(self, closings: Closings) -> BoxFuture<'static, Result<Opened, CallError>> {
+        let held = move |value| Opened::new(value, |value: T| value.close().0, closings);
+        match self.0 {
+            Way::Future(open) => open.map_ok(held).boxed(),
+            Way::Blocking(open) => {
+                // Aborted, what has not begun never does.
+                let opening = AbortOnDropHandle::new(tokio::task::spawn_blocking(move || open().map(held)));
+                async { opening.await.map_err(BoxError::from).and_then(identity).map_err(failed::<T>) }.boxed()
+            }
+        }
+    }
+}
+
+impl<T> fmt::Debug for Opening<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opening").finish_non_exhaustive()
+    }
+}
+
+/// An instance on its way out.
+#[doc(hidden)]
+pub struct Closing(Close);
+
+#[doc(hidden)]
+impl Closing {
+    /// Waits for `close`.
+    pub fn future(close: impl Future<Output = Result<(), BoxError>> + Send + 'static) -> Self {
+        Self(close.boxed())
+    }
+
+    /// Runs `close` off the async threads.
+    pub fn blocking(close: impl FnOnce() -> Result<(), BoxError> + Send + 'static) -> Self {
+        // It is not aborted: with no thread free it begins late.
+        Self::future(async { tokio::task::spawn_blocking(close).await? })
+    }
+
+    /// Drops the instance.
+    pub fn dropping<T>(instance: T) -> Self {
+        drop(instance);
+        Self(ready(Ok(())).boxed())
+    }
+}
+
+impl fmt::Debug for Closing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Closing").finish_non_exhaustive()
+    }
+}
+
+fn failed<T: Stateful>(source: BoxError) -> CallError {
+    CallError::Failed { tool: T::NAME.to_owned(), source }
+}
+
+/// A toolset without an `open` of its own is made by its `Default`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `open`, and no `Default` to be made by",
+    label = "how is an instance made?",
+    note = "add `async fn open(..) -> Self` to the `impl`, or derive `Default`"
+)]
+pub trait OpenByDefault: Sized {
+    #[doc(hidden)]
+    fn open_by_default() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Default> OpenByDefault for T {
+    fn open_by_default() -> Self {
+        T::default()
+    }
+}
+
+/// The receiver of a method that is a tool.
+#[doc(hidden)]
+pub struct Instance<T: Stateful>(Arc<Slot<T>>);
+
+impl<T: Stateful> Deref for Instance<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.value()
+    }
+}
+
+impl<T: Stateful> fmt::Debug for Instance<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance").finish_non_exhaustive()
+    }
+}
+
+impl<T: Stateful> FromContext for Instance<T> {
+    fn from_context(ctx: &CallContext) -> Result<Self, CallError> {
+        let receiver = ctx.frame().instances.receiver().and_then(Opened::slot);
+        receiver.map(Self).ok_or_else(|| failed::<T>("the call has no instance of it".into()))
+    }
+}
+
+/// How an instance is made for the tools of its type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InstanceDef {
+    key: fn() -> TypeId,
+    pub(crate) state: &'static [fn() -> StateKey],
+    open: fn(&CallContext) -> BoxFuture<'static, Result<Opened, CallError>>,
+}
+
+impl InstanceDef {
+    pub(super) const fn of<T: Stateful>() -> Self {
+        let open = |ctx: &CallContext| T::open(ctx).opened(ctx.closings());
+        Self { key: TypeId::of::<T>, state: T::STATE, open }
+    }
+
+    /// Returns what tells the type from others.
+    pub(crate) fn key(&self) -> TypeId {
+        (self.key)()
+    }
+
+    /// Makes an instance for the call of `ctx`.
+    pub(crate) async fn open(&self, ctx: &CallContext) -> Result<Opened, CallError> {
+        (self.open)(ctx).await
+    }
+}

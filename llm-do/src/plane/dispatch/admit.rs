@@ -1,0 +1,240 @@
+//! Whether a call may run: who is called, with what, how deep.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Run;
+use super::approve::RecordedCall;
+use super::perform::{decode, decode_apart};
+use super::record::{place, result_step};
+use crate::base::error::CallError;
+use crate::base::usage::Limits;
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::{Caller, ItemKind};
+use crate::observe::journal::Visit;
+use crate::plane::context::{CallContext, CallFrame, Deadline, Given};
+use crate::plane::declared::Callee;
+use crate::plane::registry::{Prepared, Registered};
+
+/// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
+const MAX_NESTING: u32 = 50;
+
+/// What is called: of the registry, or put together for this call.
+type Found<'a> = Cow<'a, Arc<Registered>>;
+
+/// A call of something that was found, with arguments that it takes.
+pub(super) struct Proposed<'a> {
+    tool: Found<'a>,
+    prepared: Prepared,
+}
+
+/// A call that may run.
+pub(super) struct Admitted<'a> {
+    pub(super) tool: Found<'a>,
+    pub(super) prepared: Prepared,
+    /// Its place in the journal, if there is one, where it is under way until this is dropped.
+    pub(super) visit: Option<Visit>,
+}
+
+impl<'a> Proposed<'a> {
+    pub(super) fn new(run: &Run, tool: Found<'a>, arguments: Given) -> Result<Self, CallError> {
+        let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
+        Ok(Self { tool, prepared })
+    }
+}
+
+impl Run {
+    /// Makes a call whose arguments take long to check.
+    pub(super) async fn decode_and_make(
+        &self,
+        ctx: CallContext,
+        tool: Found<'_>,
+        arguments: Value,
+    ) -> Result<ToolReturn, CallError> {
+        match decode_apart(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
+            Ok(prepared) => self.make(ctx, Proposed { tool, prepared }).await,
+            Err(error) => self.refuse(ctx, error).await,
+        }
+    }
+
+    /// Finds what the caller may call. A model is not told of what it may not.
+    pub(super) fn find(
+        &self,
+        caller: &CallContext,
+        whom: Callee<'_>,
+        by: Caller,
+    ) -> Result<&Arc<Registered>, CallError> {
+        let registry = &self.plane.registry;
+        let declared = caller.declared();
+        if let Some(tool) = whom.resolve(declared).and_then(|name| registry.get(name)) {
+            return Ok(tool);
+        }
+        let (name, tool) = (whom.name(), whom.name().to_owned());
+        let is_shown = declared.is_some_and(|declared| declared.shown(name).is_some());
+        if by != Caller::Model && !is_shown && registry.get(name).is_some() {
+            return Err(CallError::NotDeclared { tool, caller: caller.name().to_owned() });
+        }
+        Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
+    }
+
+    /// Finds what the caller may call, or puts it together.
+    pub(super) fn callee(&self, caller: &CallContext, whom: Callee<'_>, by: Caller) -> Result<Found<'_>, CallError> {
+        match whom {
+            Callee::Inline(spec) => {
+                let worker = self.plane.registry.inline(spec, caller.declared(), caller.name())?;
+                Ok(Cow::Owned(Arc::new(worker)))
+            }
+            Callee::Made(name) => self.made(name).map(Cow::Owned),
+            _ => self.find(caller, whom, by).map(Cow::Borrowed),
+        }
+    }
+
+    /// Begins the frame of a call; a worker is one deeper than its caller.
+    #[inline]
+    pub(super) fn frame(
+        &self,
+        caller: &CallContext,
+        whom: Callee<'_>,
+        tool: Option<&Registered>,
+        by: Caller,
+    ) -> CallFrame {
+        let from = caller.frame();
+        let resolved = || whom.resolve(caller.declared()).unwrap_or(whom.name());
+        let name = tool.map_or_else(|| resolved().into(), |tool| Arc::clone(&tool.spec.name));
+        let is_worker = tool.is_some_and(|tool| tool.kind() == ItemKind::Worker);
+        CallFrame {
+            depth: from.depth + u32::from(is_worker),
+            nesting: from.nesting + 1,
+            variant: tool.and_then(|tool| tool.variant().cloned()),
+            declared: tool.and_then(|tool| tool.declared.clone()),
+            limits: tool.and_then(|tool| self.limits(tool)),
+            is_shadow: from.is_shadow,
+            is_worker,
+            is_unguarded: caller.is_unguarded(),
+            ..CallFrame::new(self.number(), name, by)
+        }
+    }
+
+    /// Decides whether the call may run.
+    pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
+        let Proposed { tool, mut prepared } = proposed;
+        if ctx.frame().by == Caller::User && !has_result(ctx) {
+            self.plane.models.check_run(&tool, &self.plane.registry)?;
+        }
+        if let Some(guards) = self.plane.guards(ctx) {
+            prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
+        }
+        self.descend(ctx, &tool, &prepared)?;
+        let visit = place(ctx, &tool, &prepared)?;
+        // Before anybody is asked; given back if the call is refused, which then has used nothing.
+        let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
+        let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
+        let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx)) {
+            Some(recorded) => Box::pin(self.decide_as_recorded(ctx, &tool, &mut prepared, recorded)).await?,
+            None => false,
+        };
+        if !is_decided {
+            self.decide(ctx, &tool, &mut prepared, visit.is_some()).await?;
+        }
+        if tool.kind() == ItemKind::Worker {
+            // As they were approved, since calls below are held to what runs.
+            drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
+        }
+        if let Some(reserved) = reserved {
+            reserved.make();
+        }
+        Ok(Admitted { tool, prepared, visit })
+    }
+
+    /// Decides about a call by the rules, or has whoever they ask decide; one that `is_placed` has its place in the journal.
+    #[inline]
+    async fn decide(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        is_placed: bool,
+    ) -> Result<(), CallError> {
+        match self.ruled(ctx, tool, prepared) {
+            Ok(None) => Ok(()),
+            Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
+            Err(refusal) if is_placed => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
+            Err(refusal) => Err(refusal),
+        }
+    }
+
+    /// Begins the time of a call that starts; it ends no later than its caller's.
+    pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
+        let callers = ctx.caller().and_then(CallContext::deadline);
+        let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, Arc::clone(&tool.spec.name)));
+        // Without a time of its own, the caller's is found where it is.
+        if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
+            drop(ctx.frame().deadline.set(Box::new(own)));
+        }
+    }
+
+    /// Returns how long a call of the tool may take: as the session says, or else the tool itself.
+    fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
+        let timeout = self.plane.timeouts.get(tool.name()).copied();
+        let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
+        timeout.or(tool.timeout).into_iter().chain(wall_time).min()
+    }
+
+    /// Returns what a worker's call may use: as the session says, or else the worker itself.
+    fn limits(&self, tool: &Registered) -> Option<Arc<Limits>> {
+        let plan = tool.plan()?;
+        self.plane.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
+    }
+
+    /// Refuses a call that is too deep, too late, or the same as one that it is below of.
+    fn descend(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+        let (frame, name) = (ctx.frame(), || tool.name().to_owned());
+        if frame.nesting > MAX_NESTING {
+            return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
+        }
+        ctx.caller().map_or(Ok(()), CallContext::in_time)?;
+        if tool.kind() != ItemKind::Worker {
+            return Ok(());
+        }
+        let limit = self.plane.max_depth;
+        if frame.depth > limit {
+            let caller = ctx.caller().map(|caller| caller.name().to_owned()).unwrap_or_default();
+            return Err(CallError::Depth { tool: name(), caller, depth: frame.depth - 1, limit });
+        }
+        refuse_cycle(ctx, tool, prepared)
+    }
+}
+
+/// Returns whether the journal has the result of the run, whose calls then are replayed and need no model.
+fn has_result(ctx: &CallContext) -> bool {
+    let run = ctx.caller().and_then(|user| user.frame().step.get());
+    let (Some(journal), Some(run)) = (ctx.journal(), run) else { return false };
+    journal.is_recorded(&result_step(run).key)
+}
+
+/// Refuses a call that is the same as one that it is below of.
+pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+    if tool.kind() != ItemKind::Worker {
+        return Ok(());
+    }
+    let arguments = called_with(tool, prepared);
+    let is_same = |above: &CallFrame| {
+        *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
+    };
+    if ctx.frames().skip(1).any(is_same) {
+        return Err(CallError::Cycle { tool: tool.name().to_owned() });
+    }
+    Ok(())
+}
+
+/// Returns what is the same where a worker is called again: of one that has its name with others, also which it is.
+fn called_with<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
+    let arguments = prepared.arguments().unwrap_or_default();
+    match tool.variant() {
+        Some(variant) => Cow::Owned(json!([variant.as_str(), arguments])),
+        None => arguments,
+    }
+}

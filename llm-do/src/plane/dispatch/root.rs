@@ -1,0 +1,101 @@
+//! The root call: the run that it is, and its place in the journal.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::record::retry;
+use super::{Plane, Run, RunSettings};
+use crate::base::cancellation::Cancellation;
+use crate::base::error::CallError;
+use crate::base::usage::Limits;
+use crate::declare::tool::ToolReturn;
+use crate::observe::event::Caller;
+use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec};
+use crate::plane::approval::RunMemory;
+use crate::plane::context::{CallContext, CallFrame, Deadline, Host};
+use crate::plane::declared::Callee;
+use crate::plane::history::Conversation;
+
+/// A root call before it is made.
+pub(crate) struct Root {
+    pub(crate) plane: Arc<Plane>,
+    pub(crate) name: String,
+    pub(crate) arguments: Result<Value, CallError>,
+    pub(crate) conversation: Arc<Conversation>,
+    pub(crate) cancellation: CancellationToken,
+    /// The user's context, once the call is made: it knows what was used.
+    pub(crate) user: Arc<OnceLock<CallContext>>,
+    /// The run's id, once it is known: with a journal, when the run begins, since a resumed run keeps its id.
+    pub(crate) id: Arc<OnceLock<Arc<str>>>,
+    pub(crate) settings: RunSettings,
+}
+
+impl Root {
+    /// Makes the call.
+    pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
+        let _cancel_on_drop = self.cancellation.clone().drop_guard();
+        let arguments = self.arguments?;
+        let tool = self.plane.registry.get(&self.name);
+        let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
+        let placed = self
+            .plane
+            .journal
+            .as_ref()
+            .map(|_| self.plane.places.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone()));
+        let (step, _visit) = placed.unzip();
+        let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
+        let id = match (&self.plane.journal, &step) {
+            (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
+            _ => Arc::clone(&fresh),
+        };
+        let is_resumed = id != fresh;
+        drop(self.id.set(Arc::clone(&id)));
+        let limits = self.settings.limits(&self.plane);
+        // Dropped when the run ends, also where a handle keeps the run's context.
+        let approved = RunMemory::new();
+        let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
+        let run = Arc::new(Run::new(plane, id, self.conversation, is_resumed, scope, self.settings));
+        let _open_sinks = run.open_sinks();
+        let host: Arc<dyn Host> = Arc::clone(&run) as _;
+        let user = CallContext::root(host, frame(limits, &self.name, self.cancellation, step));
+        drop(self.user.set(user.clone()));
+        let result = run.call(user.clone(), Callee::Shown(&self.name), Ok(arguments), Caller::User).await;
+        run.settle().await;
+        result
+    }
+}
+
+/// Returns the id of a new run: unique, and later ones sort after earlier ones.
+pub(crate) fn fresh_id() -> Arc<str> {
+    uuid::Uuid::now_v7().to_string().into()
+}
+
+/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed. What it failed by is tried again.
+async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
+    let id = Value::String(fresh.to_string());
+    let begun = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
+    let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
+    let begun = begun.map_err(failed)?;
+    retry(journal, step).await.map_err(failed)?;
+    Ok(begun.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
+}
+
+/// Returns the frame of the user, whose limits are those of the run.
+fn frame(
+    limits: Option<Arc<Limits>>,
+    name: &str,
+    cancellation: CancellationToken,
+    step: Option<StepSpec>,
+) -> CallFrame {
+    let after = limits.as_ref().and_then(|limits| limits.wall_time);
+    let deadline = after.and_then(|after| Deadline::after(after, name.into()));
+    CallFrame {
+        cancellation: Cancellation::of(cancellation),
+        deadline: deadline.map(|deadline| OnceLock::from(Box::new(deadline))).unwrap_or_default(),
+        limits,
+        step: step.map(|step| Box::new(step).into()).unwrap_or_default(),
+        ..CallFrame::new(0, name.into(), Caller::User)
+    }
+}

@@ -1,0 +1,94 @@
+//! What one run has in place of what its runtime has, or besides it.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+
+use super::{Plane, Run};
+use crate::base::usage::Limits;
+use crate::observe::event::{self, EventSink};
+use crate::plane::approval::{ApprovalMode, Approvals, Approver};
+use crate::plane::user_input::InputHandler;
+
+/// The settings of one run; what is not set is the runtime's.
+#[derive(Debug, Default)]
+pub(crate) struct RunSettings {
+    /// Besides those of the runtime.
+    pub(crate) sinks: Vec<Arc<dyn EventSink>>,
+    pub(crate) approval_mode: Option<ApprovalMode>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
+    pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
+    /// Besides those of the runtime: the lower limit holds.
+    pub(crate) limits: Option<Limits>,
+    pub(crate) project_root: Option<PathBuf>,
+    pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
+    /// Besides that of the runtime.
+    pub(crate) cancellation: Option<CancellationToken>,
+}
+
+impl RunSettings {
+    /// Returns the approvals of the run, if they are not those of the runtime.
+    pub(super) fn approvals(&mut self, plane: &Plane) -> Option<Approvals> {
+        let (mode, approver) = (self.approval_mode, self.approver.take());
+        (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
+    }
+
+    /// Returns what the run may use.
+    pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
+        match (&self.limits, &plane.limits) {
+            (Some(own), Some(runtimes)) => Some(Arc::new(runtimes.lowest(own))),
+            (Some(own), None) => Some(Arc::new(own.clone())),
+            (None, runtimes) => runtimes.clone(),
+        }
+    }
+}
+
+impl Run {
+    /// Returns how calls of this run are approved.
+    pub(super) fn approvals(&self) -> &Approvals {
+        self.approvals.as_ref().unwrap_or(&self.plane.approvals)
+    }
+
+    /// Returns who answers for the user of this run, if anybody does.
+    pub(super) fn answers(&self) -> Option<&Arc<dyn InputHandler>> {
+        self.settings.input_handler.as_ref().or(self.plane.input_handler.as_ref())
+    }
+
+    /// Returns the folder below which this run reads files.
+    pub(super) fn root(&self) -> &Path {
+        self.settings.project_root.as_ref().unwrap_or(&self.plane.project_root)
+    }
+
+    /// Finds the state of a type: the run's, or else the runtime's.
+    pub(super) fn state_of(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.settings.state.get(&of).or_else(|| self.plane.state.get(&of)).cloned()
+    }
+
+    /// Waits for all sinks that see this run, but not for those that take too long.
+    pub(super) async fn settle(&self) {
+        if self.sinks.is_open() {
+            event::settle(&[&*self.plane.sinks, &*self.sinks.sinks()].concat()).await;
+        } else {
+            event::settle(&self.plane.sinks).await;
+        }
+    }
+
+    /// Begins to report events to the sinks of this run, until what is returned is dropped.
+    pub(super) fn open_sinks(self: &Arc<Self>) -> OpenSinks {
+        self.plane.run_sinks.add(&self.sinks.sinks());
+        OpenSinks(Arc::clone(self))
+    }
+}
+
+/// The sinks of a run that goes on; dropped, they take no more events, whoever still holds the run.
+pub(super) struct OpenSinks(Arc<Run>);
+
+impl Drop for OpenSinks {
+    fn drop(&mut self) {
+        let Self(run) = self;
+        run.plane.run_sinks.release(run.sinks.close());
+    }
+}

@@ -1,0 +1,92 @@
+//! Which model a worker runs on.
+
+mod findings;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use llm_do_providers::Model;
+use wildmatch::WildMatch;
+
+#[cfg(feature = "cli")]
+pub(crate) use self::findings::Findings;
+use crate::base::error::{CallError, chain};
+use crate::plane::registry::WorkerPlan;
+
+/// The choice of models of a session; each is built when first needed, once.
+#[derive(Debug, Default)]
+pub(crate) struct ModelChoice {
+    /// The model of every worker, whatever it declares.
+    forced: Option<Arc<dyn Model>>,
+    /// The model of workers that declare none.
+    session: Option<SessionModel>,
+    built: Mutex<HashMap<String, Arc<dyn Model>>>,
+    /// The registered workers that have no model, found once.
+    without: OnceLock<HashMap<Arc<str>, String>>,
+}
+
+/// The model of workers that declare none.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionModel {
+    /// `provider:model`.
+    pub(crate) name: String,
+    /// What set it, for errors.
+    pub(crate) set_by: &'static str,
+}
+
+impl ModelChoice {
+    pub(crate) fn new(forced: Option<Arc<dyn Model>>, session: Option<SessionModel>) -> Self {
+        Self { forced, session, ..Self::default() }
+    }
+
+    /// Returns the model of the worker `name`: its own, else the session's.
+    pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<dyn Model>, CallError> {
+        if let Some(model) = &self.forced {
+            return Ok(Arc::clone(model));
+        }
+        let no_model = |message| CallError::NoModel { worker: name.to_owned(), message };
+        let model = self.named(worker).map_err(no_model)?;
+        self.build(model).map_err(no_model)
+    }
+
+    fn named<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {
+        if let Some(model) = worker.model.as_deref() {
+            return Ok(model);
+        }
+        let Some(SessionModel { name: model, .. }) = &self.session else {
+            let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+            return Err(text.to_owned());
+        };
+        let globs = &worker.compatible_models;
+        let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
+        if globs.is_empty() || globs.iter().any(fits) {
+            return Ok(model);
+        }
+        Err(format!("`{model}` is none of its `compatible_models`: {}", globs.join(", ")))
+    }
+
+    fn build(&self, name: &str) -> Result<Arc<dyn Model>, String> {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = built.get(name) {
+            return Ok(Arc::clone(model));
+        }
+        let model = llm_do_providers::model(name).map_err(|error| chain(&error))?;
+        built.insert(name.to_owned(), Arc::clone(&model));
+        Ok(model)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ModelChoice;
+    use crate::declare::worker_spec::WorkerSpec;
+    use crate::plane::registry::{Origin, Registered};
+
+    #[test]
+    fn without_any_model_the_error_says_where_to_set_one() {
+        let worker = Registered::written(&WorkerSpec::new("poet", "Write."), Origin::Session);
+        let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
+        let expected = "no model for the worker `poet`: set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+        assert_eq!(error, expected);
+    }
+}

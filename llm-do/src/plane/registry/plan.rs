@@ -1,0 +1,190 @@
+//! How a worker's model implements it: evaluated once, and held against its output type.
+
+use std::sync::{Arc, OnceLock};
+
+use llm_do_providers::{ServerSideTool, Settings};
+use serde_json::{Value, json};
+
+use crate::base::error::Fault;
+use crate::base::usage::Limits;
+use crate::declare::schema::{OutputShape, differences};
+use crate::declare::worker_spec::{OutputMode, WorkerSpec};
+use crate::plane::definition::{DecodeForPrompt, Implementation, ToolDef, WorkerDef, Written, by_json, by_prompt};
+
+/// The longest description made of instructions, in characters.
+const MAX_DESCRIPTION: usize = 200;
+
+/// How a model implements a worker.
+#[derive(Debug)]
+pub(crate) struct WorkerPlan {
+    pub(crate) instructions: Arc<str>,
+    pub(crate) model: Option<Arc<str>>,
+    pub(crate) compatible_models: Vec<Arc<str>>,
+    pub(crate) settings: Settings,
+    pub(crate) server_side_tools: Vec<ServerSideTool>,
+    pub(crate) hints: Vec<Arc<str>>,
+    pub(crate) output: OutputMode,
+    /// Decodes the arguments for the prompt, and writes them out again, defaults filled in.
+    pub(crate) ask: DecodeForPrompt,
+    /// Returns a value of the worker's output type as that reads it, or says why it is none.
+    pub(crate) check: fn(Value) -> Result<Value, Fault>,
+    pub(crate) max_turns: u32,
+    pub(crate) retries: u32,
+    /// What a call of it, and all below that, may use.
+    pub(crate) limits: Option<Arc<Limits>>,
+    schema: OutputSchema,
+    shape: OnceLock<Arc<OutputShape>>,
+}
+
+/// The schema of the output.
+#[derive(Debug)]
+enum OutputSchema {
+    Of(Option<fn() -> Value>),
+    /// Of a file, a program or a model.
+    Foreign(Value),
+    /// Of a Rust type, or plain text.
+    Typed(Value),
+}
+
+impl WorkerPlan {
+    /// Evaluates what a macro registered.
+    pub(super) fn linked(
+        def: &ToolDef,
+        worker: &WorkerDef,
+        ask: DecodeForPrompt,
+        check: fn(Value) -> Result<Value, Fault>,
+    ) -> Self {
+        let instructions = if worker.instructions.is_empty() { def.description } else { worker.instructions };
+        Self {
+            instructions: instructions.into(),
+            model: worker.model.map(Into::into),
+            compatible_models: worker.compatible_models.iter().copied().map(Into::into).collect(),
+            settings: worker.settings.map(|settings| settings()).unwrap_or_default(),
+            server_side_tools: worker.server_side_tools.map(|tools| tools()).unwrap_or_default(),
+            hints: worker.hints.iter().copied().map(Into::into).collect(),
+            output: worker.output,
+            ask,
+            check,
+            max_turns: worker.max_turns,
+            retries: worker.retries,
+            limits: worker.limits.map(|limits| Arc::new(limits())),
+            schema: OutputSchema::Of(def.output),
+            shape: OnceLock::new(),
+        }
+    }
+
+    /// Takes what a program or a file says.
+    pub(super) fn written(spec: &WorkerSpec) -> Self {
+        let shared = |texts: &[String]| texts.iter().map(|text| text.as_str().into()).collect();
+        let instructions = if spec.instructions.is_empty() { &spec.description } else { &spec.instructions };
+        Self {
+            instructions: instructions.as_str().into(),
+            model: spec.model.as_deref().map(Into::into),
+            compatible_models: shared(&spec.compatible_models),
+            settings: spec.settings.clone(),
+            server_side_tools: spec.server_side_tools.clone(),
+            hints: shared(&spec.hints),
+            output: spec.mode,
+            ask: if spec.input_schema.is_some() { by_json } else { by_prompt },
+            check: spec.check,
+            max_turns: spec.max_turns,
+            retries: spec.retries,
+            limits: spec.limits.clone().map(Arc::new),
+            schema: match &spec.output_schema {
+                Some(schema) if spec.is_typed => OutputSchema::Typed(schema.clone()),
+                Some(schema) => OutputSchema::Foreign(schema.clone()),
+                None => OutputSchema::Typed(json!({ "type": "string" })),
+            },
+            shape: OnceLock::new(),
+        }
+    }
+
+    /// Returns all that makes a worker which is put together while the program runs.
+    pub(super) fn variant(&self) -> Value {
+        // Their JSON leaves out the headers, which may be secrets.
+        let headers: Vec<_> = self.settings.extra_headers.iter().collect();
+        json!({
+            "instructions": self.instructions,
+            "model": self.model,
+            "compatible_models": self.compatible_models,
+            "settings": self.settings,
+            "extra_headers": headers,
+            // In full, with what is set of each.
+            "server_side_tools": format!("{:?}", self.server_side_tools),
+            "hints": self.hints,
+            "output": [json!(self.output.word()), self.output_schema()],
+            "max_turns": self.max_turns,
+            "retries": self.retries,
+            "limits": self.limits.as_deref(),
+        })
+    }
+
+    /// Returns the schema of the output.
+    pub(super) fn output_schema(&self) -> Value {
+        match &self.schema {
+            OutputSchema::Of(schema) => schema.map_or(Value::Bool(true), |schema| schema()),
+            OutputSchema::Foreign(schema) | OutputSchema::Typed(schema) => schema.clone(),
+        }
+    }
+
+    /// Returns the shape of the output, built once.
+    pub(crate) fn shape(&self) -> &Arc<OutputShape> {
+        self.shape.get_or_init(|| {
+            let schema = self.output_schema();
+            let is_tool = self.output == OutputMode::Tool;
+            let shape = if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) };
+            Arc::new(if matches!(self.schema, OutputSchema::Foreign(_)) { shape.foreign() } else { shape })
+        })
+    }
+}
+
+/// Returns what callers read of a worker: its description, or the beginning of its instructions.
+pub(super) fn description(spec: &WorkerSpec) -> String {
+    let text = if spec.description.trim().is_empty() { &spec.instructions } else { return spec.description.clone() };
+    match text.char_indices().nth(MAX_DESCRIPTION) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.clone(),
+    }
+}
+
+/// Returns how a model implements the item, if one does.
+fn worker(def: &ToolDef) -> Option<&WorkerDef> {
+    match &def.implementation {
+        Implementation::Worker { worker, .. } => Some(worker),
+        Implementation::Function(_) => None,
+    }
+}
+
+/// Says what of a worker does not go with its output type.
+pub(super) fn faults(def: &ToolDef) -> Vec<String> {
+    let Some((worker, schema)) = worker(def).zip(def.output) else { return Vec::new() };
+    let needless = matches!(worker.output, OutputMode::Native | OutputMode::Prompted);
+    let mut faults = Vec::new();
+    if needless && OutputShape::new(schema()).is_text {
+        let mode = worker.output.word();
+        faults.push(format!(
+            "`{}` ({}) has `output = {mode}`, but plain text needs no schema; leave it out, or write `output = tool`",
+            def.name, def.location
+        ));
+    }
+    faults.extend(worker.output_schema.and_then(|written| misfit(def, &written, &schema())));
+    faults
+}
+
+/// Says in what the schema of a worker file differs from the return type's.
+fn misfit(def: &ToolDef, written: &Written, actual: &Value) -> Option<String> {
+    let differences = match serde_json::from_str(written.schema) {
+        Ok(schema) => differences(&schema, actual),
+        Err(error) => vec![format!("it is no JSON: {error}")],
+    };
+    (!differences.is_empty()).then(|| {
+        format!(
+            "`output_schema` ({}) is not that of `{}`, which `{}` ({}) returns: {}",
+            written.place,
+            written.ty,
+            def.name,
+            def.location,
+            differences.join("; ")
+        )
+    })
+}

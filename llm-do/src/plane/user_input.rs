@@ -1,0 +1,71 @@
+//! What a run may ask its user while it runs.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::base::error::BoxError;
+
+/// Answers questions that tools and entries ask by
+/// [`CallContext::request_user_input`](crate::CallContext::request_user_input).
+///
+/// # Examples
+///
+/// ```standalone_crate
+/// use llm_do::prelude::*;
+/// use llm_do::context::{InputHandler, InputRequest};
+/// use llm_do::error::BoxError;
+/// use llm_do::async_trait;
+///
+/// /// A user who is asked nothing but a name.
+/// #[derive(Debug)]
+/// struct Ann;
+///
+/// #[async_trait]
+/// impl InputHandler for Ann {
+///     async fn answer(&self, request: &InputRequest) -> Result<String, BoxError> {
+///         if request.prompt.contains("name") { Ok("Ann".into()) } else { Err("the user has gone".into()) }
+///     }
+/// }
+///
+/// /// Greets the user.
+/// #[entry]
+/// async fn greet(ctx: &CallContext) -> Result<String> {
+///     Ok(format!("Hello, {}!", ctx.request_user_input("What is your name?").await?))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<()> {
+/// let runtime = Runtime::builder().input_handler(Ann).build()?;
+/// assert_eq!(runtime.run(greet {}).await?, "Hello, Ann!");
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+pub trait InputHandler: Debug + Send + Sync {
+    /// Returns the user's answer. Questions of calls that run together may come at once.
+    ///
+    /// # Errors
+    ///
+    /// An error, such as that the user is gone, is that of the call that asks.
+    async fn answer(&self, request: &InputRequest) -> Result<String, BoxError>;
+}
+
+/// A question to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InputRequest {
+    /// The question.
+    pub prompt: String,
+    /// Who asks: the registered name of the tool, worker or entry.
+    pub caller: Arc<str>,
+}
+
+impl InputRequest {
+    /// Returns the question of a caller; for tests of handlers.
+    #[must_use]
+    pub fn new(prompt: impl Into<String>, caller: impl Into<Arc<str>>) -> Self {
+        Self { prompt: prompt.into(), caller: caller.into() }
+    }
+}

@@ -1,0 +1,60 @@
+//! What guards make of a request to a model and of its answer.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use llm_do_providers::{Response, Settings, replay};
+
+use super::turn::Turns;
+use super::{Asked, WorkerRun};
+use crate::base::error::CallError;
+use crate::plane::guard::{GuardedRequest, Guards, Wording};
+
+impl WorkerRun {
+    /// Asks the model once, with guards before and after; returns its answer, and why it is to be asked again if it is.
+    ///
+    /// All of it is around the journal's step, so that guards see a replay as they saw the first run.
+    pub(super) async fn guarded(
+        self: &Arc<Self>,
+        guards: &Guards,
+        turns: &Turns,
+    ) -> Result<(Response, Option<String>), CallError> {
+        let wording = Wording {
+            instructions: Cow::Borrowed(&*self.instructions),
+            messages: Arc::clone(turns.messages()),
+            settings: Cow::Borrowed(&self.settings),
+            server_side_tools: Cow::Borrowed(&self.server_side_tools),
+        };
+        let turn = turns.turn() + 1;
+        let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, wording);
+        guards.before_request(&mut request).await?;
+        let mut response = self.request(turns, asked(request.wording())).await?;
+        let refused = guards.after_response(&request, &mut response).await?;
+        if !self.streaming && self.ctx.is_observed() {
+            // Only now, so that no sink sees what a guard takes away.
+            response = self.collect(replay(response)).await.map_err(|source| self.failed(source))?;
+        }
+        Ok((response, refused))
+    }
+}
+
+fn asked(wording: &Wording<'_>) -> Asked {
+    let changed_text = |text: &Cow<'_, str>| match text {
+        Cow::Owned(text) => Some(Arc::from(text.as_str())),
+        Cow::Borrowed(_) => None,
+    };
+    let changed_settings = |settings: &Cow<'_, Settings>| match settings {
+        Cow::Owned(settings) => Some(Arc::new(settings.clone())),
+        Cow::Borrowed(_) => None,
+    };
+    let changed_server_side = match &wording.server_side_tools {
+        Cow::Owned(tools) => Some(Arc::from(tools.as_slice())),
+        Cow::Borrowed(_) => None,
+    };
+    Asked {
+        server_side_tools: changed_server_side,
+        messages: Arc::clone(&wording.messages),
+        instructions: changed_text(&wording.instructions),
+        settings: changed_settings(&wording.settings),
+    }
+}

@@ -1,0 +1,122 @@
+//! The session: what runs share, and how they begin.
+
+mod bound;
+mod builder;
+mod chat;
+mod error;
+mod start;
+
+use std::future::IntoFuture;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+pub use self::builder::RuntimeBuilder;
+pub use self::chat::Chat;
+pub use self::error::BuildError;
+pub use self::start::{RunHandle, Start};
+use crate::base::error::CallError;
+use crate::declare::tool::{FromReturn, Tool};
+use crate::observe::event;
+use crate::plane::dispatch::Plane;
+#[cfg(feature = "cli")]
+use crate::plane::model_choice::Findings;
+use crate::plane::registry::Registry;
+
+/// A session: the registry, approvals, models, state and event sinks that its runs share.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    plane: Arc<Plane>,
+    cancellation: CancellationToken,
+}
+
+impl Runtime {
+    /// Begins to set up a session.
+    pub fn builder() -> RuntimeBuilder {
+        RuntimeBuilder::default()
+    }
+
+    /// Runs an entry, or a tool or worker by itself, as the root call: `runtime.run(main { .. })`.
+    ///
+    /// Dropping the future cancels the run.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] that says why nothing ran, or what the root call failed with.
+    pub async fn run<T>(&self, call: T) -> Result<T::Output, CallError>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.start(call).await
+    }
+
+    /// Runs an entry, tool or worker by its registered name, with arguments as JSON, as the root call.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::NotFound`] for an unknown name.
+    pub async fn run_named(&self, name: &str, arguments: Value) -> Result<Value, CallError> {
+        self.start_named(name, arguments).await
+    }
+
+    /// Runs an entry, or a tool or worker by itself, from code that is not async: a script's `main`.
+    ///
+    /// It returns once the root call has ended. A tool that blocks its thread past its timeout is left behind on it.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`CallError`] as [`run`](Self::run) does, and [`CallError::Blocking`] where async code runs already: such
+    /// a thread must not wait, so use `run(..).await` there.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// use llm_do::prelude::*;
+    ///
+    /// /// Greet somebody.
+    /// #[tool(effect = read_only)]
+    /// fn greet(name: &str) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// fn main() -> Result<()> {
+    ///     let runtime = Runtime::builder().build()?;
+    ///     assert_eq!(runtime.block_on(greet { name: "Ann".into() })?, "Hello, Ann!");
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn block_on<T>(&self, call: T) -> Result<T::Output, CallError>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        if tokio::runtime::Handle::try_current().is_ok() {
+            return Err(CallError::Blocking { tool: T::NAME.to_owned() });
+        }
+        let fail = |source: std::io::Error| CallError::Failed { tool: T::NAME.to_owned(), source: source.into() };
+        let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fail)?;
+        let result = tokio.block_on(self.start(call).into_future());
+        // Dropped, it would wait for tools that block their threads past their timeouts.
+        tokio.shutdown_background();
+        result
+    }
+
+    /// Waits until every sink has handled all events so far, however long it takes: those of single runs too.
+    ///
+    /// A root call waits for sinks too when it ends, but at most 50 milliseconds.
+    pub async fn flush(&self) {
+        event::flush(&[&*self.plane.sinks, &*self.plane.run_sinks.all()].concat()).await;
+    }
+
+    /// Returns what `check` reports of models.
+    #[cfg(feature = "cli")]
+    pub(crate) fn model_findings(&self) -> Findings {
+        self.plane.models.findings(&self.plane.registry, &self.plane.prices)
+    }
+
+    /// Returns what is registered.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.plane.registry
+    }
+}

@@ -1,0 +1,231 @@
+//! A root call on its way, and what can be known of it meanwhile.
+
+mod settings;
+
+use std::future::IntoFuture;
+use std::marker::PhantomData;
+use std::sync::{Arc, OnceLock};
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::Runtime;
+use crate::base::error::CallError;
+use crate::base::usage::{RunUsage, UsageTree};
+use crate::declare::nesting;
+use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
+use crate::declare::toolset::Anything;
+use crate::observe::event::ItemKind;
+use crate::plane::context::CallContext;
+use crate::plane::dispatch::{Root, RunSettings, fresh_id};
+use crate::plane::history::{Conversation, History};
+
+/// A root call of the item `C` that is about to be made; `.await` makes it, and yields a `T`.
+///
+/// Dropping the future cancels the run. Its [`handle`](Self::handle) returns what was used and said, however the run ends.
+/// The settings of a start are those of this run alone, so that one [`Runtime`] serves many users:
+/// [in a server](crate::server) shows how.
+#[must_use = "a call is made by `.await`"]
+pub struct Start<T, C = Anything> {
+    root: Root,
+    handle: RunHandle,
+    read: fn(ToolReturn) -> Result<T, CallError>,
+    types: PhantomData<fn() -> (T, C)>,
+}
+
+impl Runtime {
+    /// Prepares a root call, to watch it or to go on from what was said before; [`run`](Self::run) makes one at once.
+    ///
+    /// # Examples
+    ///
+    /// ```standalone_crate
+    /// # use llm_do::prelude::*;
+    /// # use llm_do::testing::TestModel;
+    /// /// Greet somebody.
+    /// #[worker]
+    /// async fn greet(input: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<()> {
+    /// let runtime = Runtime::builder().force_model(TestModel::new().text("Hello!")).build()?;
+    /// let start = runtime.start(greet { input: "Ann".into() });
+    /// let handle = start.handle();
+    /// assert_eq!(start.await?, "Hello!");
+    /// assert_eq!(handle.usage().model.requests, 1);
+    /// assert_eq!(handle.history().messages().len(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn start<T>(&self, call: T) -> Start<T::Output, T>
+    where
+        T: Tool<Output: FromReturn>,
+    {
+        self.begin(T::NAME, self.written(call), from_result::<T>)
+    }
+
+    /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) makes one at
+    /// once.
+    pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
+        let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        self.begin(name, arguments, |returned| Ok(returned.value))
+    }
+
+    /// Writes the arguments of a typed call, unless they would be read as others.
+    fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
+        let arguments = to_arguments(call)?;
+        if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {
+            refuse_lost::<T>(&arguments)?;
+        }
+        Ok(arguments)
+    }
+
+    fn begin<T, C>(
+        &self,
+        name: &str,
+        arguments: Result<Value, CallError>,
+        read: fn(ToolReturn) -> Result<T, CallError>,
+    ) -> Start<T, C> {
+        let cancellation = self.cancellation.child_token();
+        let conversation: Arc<Conversation> = Arc::default();
+        let user: Arc<OnceLock<CallContext>> = Arc::default();
+        let id: Arc<OnceLock<Arc<str>>> = Arc::default();
+        if self.plane.journal.is_none() {
+            drop(id.set(fresh_id()));
+        }
+        let handle = RunHandle {
+            user: Arc::clone(&user),
+            conversation: Arc::clone(&conversation),
+            cancellation: cancellation.clone(),
+            id: Arc::clone(&id),
+        };
+        let (plane, name, settings) = (Arc::clone(&self.plane), name.to_owned(), RunSettings::default());
+        let root = Root { plane, name, arguments, conversation, cancellation, user, id, settings };
+        Start { root, handle, read, types: PhantomData }
+    }
+}
+
+impl<T, C> Start<T, C> {
+    /// Returns the id of the run, which its events have as [`run`](crate::event::Event::run); see [`RunHandle::id`].
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.handle.id()
+    }
+
+    /// Gives the result with its files: those that a tool attached, or a worker's model made.
+    ///
+    /// A result of a [`ToolReturn`] has them anyway; of any other type, this is the way to them.
+    pub fn with_files(self) -> Start<ToolReturn, C> {
+        let Self { root, handle, .. } = self;
+        Start { root, handle, read: Ok, types: PhantomData }
+    }
+
+    /// Continues a conversation with a worker. Default: the conversation is empty.
+    ///
+    /// Tools and entries have no history: a typed call of one does not compile here, and a call of one by name fails with
+    /// [`CallError::NoHistory`] before anything runs.
+    pub fn history(mut self, history: History) -> Self
+    where
+        C: TakesHistory,
+    {
+        let called = self.root.plane.registry.get(&self.root.name);
+        if let Some(item) = called.filter(|item| item.kind() != ItemKind::Worker)
+            && self.root.arguments.is_ok()
+        {
+            self.root.arguments =
+                Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
+        }
+        self.handle.conversation.keep(history.into());
+        self
+    }
+
+    /// Goes on from a conversation, and leaves in it what was said.
+    pub(super) fn conversation(mut self, conversation: Arc<Conversation>) -> Self {
+        self.handle.conversation = Arc::clone(&conversation);
+        self.root.conversation = conversation;
+        self
+    }
+
+    /// Returns what can be known of the run while it goes on and afterwards.
+    #[must_use]
+    pub fn handle(&self) -> RunHandle {
+        self.handle.clone()
+    }
+}
+
+impl<T: 'static, C> IntoFuture for Start<T, C> {
+    type Output = Result<T, CallError>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { mut root, read, .. } = self;
+        match root.settings.cancellation.take() {
+            Some(token) => Box::pin(async move { read(cancelled_by(token, root).await?) }),
+            None => Box::pin(async move { read(root.run().await?) }),
+        }
+    }
+}
+
+/// Makes a root call that `token` cancels too.
+async fn cancelled_by(token: CancellationToken, root: Root) -> Result<ToolReturn, CallError> {
+    let runs = root.cancellation.clone();
+    let cancelling = async {
+        token.cancelled().await;
+        runs.cancel();
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        result = cancelling => result,
+        result = root.run() => result,
+    }
+}
+
+impl<T, C> std::fmt::Debug for Start<T, C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Start").field("name", &self.root.name).finish_non_exhaustive()
+    }
+}
+
+/// What can be known of a run while it goes on and afterwards. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct RunHandle {
+    user: Arc<OnceLock<CallContext>>,
+    conversation: Arc<Conversation>,
+    cancellation: CancellationToken,
+    id: Arc<OnceLock<Arc<str>>>,
+}
+
+impl RunHandle {
+    /// Returns the id of the run, which its events have as [`run`](crate::event::Event::run).
+    ///
+    /// Without a journal it is known before the run begins. With one it is `None` until the run begins, since a run that is
+    /// resumed has the id that the journal recorded; the first event comes after that.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.get().map(AsRef::as_ref)
+    }
+
+    /// Returns what the run used so far, also if it failed, or was dropped.
+    #[must_use]
+    pub fn usage(&self) -> RunUsage {
+        self.user.get().map(CallContext::usage).unwrap_or_default()
+    }
+
+    /// Returns who used it.
+    #[must_use]
+    pub fn usage_tree(&self) -> UsageTree {
+        self.user.get().map(CallContext::usage_tree).unwrap_or_default()
+    }
+
+    /// Returns what was said, once the run has ended: of a worker's root call, before and in it. A provider accepts it.
+    #[must_use]
+    pub fn history(&self) -> History {
+        self.conversation.history()
+    }
+
+    /// Cancels the run.
+    pub fn cancel(&self) {
+        self.cancellation.cancel();
+    }
+}
