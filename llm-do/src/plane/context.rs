@@ -183,7 +183,7 @@ impl<S> CallContext<S> {
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         // A token is a child of all above it, so that the nearest one knows.
-        self.frames().find_map(|frame| frame.cancellation.made()).is_some_and(CancellationToken::is_cancelled)
+        self.frames().find_map(|frame| frame.cancellation.get()).is_some_and(CancellationToken::is_cancelled)
     }
 
     /// Returns the token that this call's end cancels.

@@ -41,7 +41,7 @@ use crate::base::clock::Clock;
 use crate::base::error::{CallError, chain};
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
-use crate::observe::event::{Caller, EventKind, EventSink, RunSinks, SinksOfRuns};
+use crate::observe::event::{ActiveRunSinks, Caller, EventKind, EventSink, RunSinks};
 use crate::observe::journal::{Journal, Places};
 use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::context::{CallContext, Host};
@@ -63,7 +63,7 @@ pub(crate) struct Plane {
     /// How many events may wait for a sink.
     pub(crate) sink_capacity: usize,
     /// The sinks that single runs have besides.
-    pub(crate) run_sinks: Arc<SinksOfRuns>,
+    pub(crate) run_sinks: Arc<ActiveRunSinks>,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,

@@ -12,7 +12,7 @@ use tokio::runtime::Handle;
 
 pub(crate) use self::closings::{CLOSE_TIMEOUT, Closings};
 use crate::base::error::BoxError;
-use crate::base::rare::Rare;
+use crate::base::mutex::LazyMutex;
 
 /// The closing of an instance, under way.
 pub(crate) type Close = BoxFuture<'static, Result<(), BoxError>>;
@@ -105,7 +105,7 @@ impl Opened {
 
 /// The instances of one call; nothing, for the many that have none.
 #[derive(Default)]
-pub(crate) struct Instances(Rare<Held>);
+pub(crate) struct Instances(LazyMutex<Held>);
 
 #[derive(Default)]
 struct Held {

@@ -8,7 +8,7 @@ use super::run::{block_on, print_safely};
 use super::{Failure, print};
 use crate::app::harden::{Agreement, Cases, Compared, Summary, Verdict, compare_one};
 use crate::declare::tool::Effect;
-use crate::observe::event::{Outcome, told};
+use crate::observe::event::{Outcome, with_value};
 use crate::plane::approval::ApprovalMode;
 use crate::plane::registry::{Registry, did_you_mean};
 use crate::session::runtime::{Runtime, RuntimeBuilder};
@@ -81,13 +81,13 @@ async fn each(
 fn describe(compared: &Compared) -> String {
     let Compared { verdict, input, times, answers, worker, candidate, .. } = compared;
     let often = if *times == 1 { String::new() } else { format!(" ({times} times)") };
-    let mut text = told(&format!("{:13}", verdict.as_str()), &input.to_string(), &often);
+    let mut text = with_value(&format!("{:13}", verdict.as_str()), &input.to_string(), &often);
     let mut add = |who: &str, outcome: &Outcome| {
         let value = match outcome {
             Outcome::Result(value) => value.to_string(),
             Outcome::Error(error) => error.clone(),
         };
-        text.push_str(&told(&format!("\n    {who:9}"), &value, ""));
+        text.push_str(&with_value(&format!("\n    {who:9}"), &value, ""));
     };
     if *verdict != Verdict::Agrees {
         add("worker", worker);

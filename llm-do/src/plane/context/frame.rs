@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::time::Deadline;
 use crate::base::cancellation::Cancellation;
-use crate::base::rare::Rare;
+use crate::base::mutex::LazyMutex;
 use crate::base::usage::{Limits, Meter, UsageRecorder};
 use crate::declare::prompt::Attached;
 use crate::observe::event::Caller;
@@ -110,7 +110,7 @@ impl CallFrame {
 
 /// What was said while a worker's tools ran, with the number of the call that it belongs to.
 #[derive(Debug, Default)]
-pub(crate) struct Heard(Rare<Vec<(u64, String)>>);
+pub(crate) struct Heard(LazyMutex<Vec<(u64, String)>>);
 
 impl Heard {
     pub(crate) fn add(&self, call: u64, said: String) {

@@ -85,7 +85,7 @@ impl<S> CallContext<S> {
             Some(user) if self.frame().by == Caller::User => user.recorder(),
             // A journal keeps what each call used, so that equal names do not do.
             Some(caller) if self.journal().is_some() => {
-                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_apart(name())))
+                self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child_with_own_node(name())))
             }
             Some(caller) => self.frame().recorder.get_or_init(|| Box::new(caller.recorder().child(name()))),
             None => self.frame().recorder.get_or_init(|| Box::new(UsageRecorder::root(name()))),

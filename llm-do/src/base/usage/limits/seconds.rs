@@ -1,4 +1,4 @@
-//! A duration as data: a text such as `1h 30m` out, such a text or a number of seconds in.
+//! Durations as data: written as a text such as `1h 30m`, read from such a text or from a number of seconds.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a time such as \"1h 30m\", or a number of seconds")]
+#[serde(untagged, expecting = "a duration such as \"1h 30m\" or a number of seconds")]
 enum Written {
     Whole(u64),
     Seconds(f64),
@@ -15,7 +15,7 @@ enum Written {
 }
 
 pub(super) fn text(duration: Duration) -> String {
-    // The largest is longer than there will be anybody to wait.
+    // `SignedDuration::MAX` is about 292 billion years.
     format!("{:#}", SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX))
 }
 
@@ -38,7 +38,8 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
 }
 
 fn read(text: &str) -> Result<Duration, String> {
-    let fault = |why: &dyn std::fmt::Display| format!("`{text}` is no time: {why}; write one such as `1h 30m`");
+    let fault =
+        |why: &dyn std::fmt::Display| format!("invalid duration `{text}`: {why}; expected a value such as `1h 30m`");
     let time: SignedDuration = text.parse().map_err(|error| fault(&error))?;
     Duration::try_from(time).map_err(|_| fault(&"it is negative"))
 }
