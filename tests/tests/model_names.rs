@@ -37,7 +37,7 @@ fn faults(error: BuildError) -> Vec<String> {
 #[test]
 fn every_model_of_a_worker_that_no_provider_builds_is_told_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err();
-    assert!(error.to_string().starts_with("models that cannot be used:\n  the worker `elsewhere`"), "{error}");
+    assert!(error.to_string().starts_with("unusable models:\n  the worker `elsewhere`"), "{error}");
     let faults = faults(error);
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(

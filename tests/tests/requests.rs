@@ -170,7 +170,7 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
     let error = llm_do::error::chain(&run("delete").await.unwrap_err());
     assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
     let error = llm_do::error::chain(&run("look_upp").await.unwrap_err());
-    assert!(error.contains("`look_upp`, which is not registered; did you mean `look_up`?"), "{error}");
+    assert!(error.contains("unknown toolset `look_upp`; did you mean `look_up`?"), "{error}");
 }
 
 #[tokio::test]

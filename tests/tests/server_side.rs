@@ -269,8 +269,8 @@ async fn a_terminal_and_a_log_show_each_use_with_how_it_ended() {
     log.finish().unwrap();
     let shown = shown.text();
     for line in [
-        "  search has its provider run web_search {\"query\":\"bees\"}\n",
-        "  search had web_search run\n",
+        "  search: provider runs web_search {\"query\":\"bees\"}\n",
+        "  search: provider finished web_search\n",
         "  search had code_execution fail: return code 1\n",
     ] {
         assert!(shown.contains(line), "{shown}");

@@ -262,7 +262,7 @@ impl Run {
             }
         };
         // That a call had no time left is recorded as its end, so that no replay takes that time again.
-        let stopped = || if is_recorded { ctx.stopped_from_above().boxed() } else { ctx.stopped().boxed() };
+        let stopped = || if is_recorded { ctx.stopped_by_caller().boxed() } else { ctx.stopped().boxed() };
         let body = pin!(AssertUnwindSafe(waiting.ended(tool, ctx)).catch_unwind());
         unless(stopped, body).await.and_then(|caught| unpanicked(tool, caught))
     }

@@ -26,7 +26,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, Way};
+use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, History, HistoryProcessor};
 
@@ -103,7 +103,7 @@ impl WorkerRun {
                 Step::Call(calls) => {
                     let results = run.call_all(calls).await?;
                     talk.turns.called(results);
-                    talk.turns.heard(&run.ctx.frame().heard.take());
+                    talk.turns.heard(&run.ctx.frame().user_messages.take());
                 }
                 Step::Done(value) => {
                     let attachments = talk.turns.files().to_vec();
@@ -171,7 +171,7 @@ impl WorkerRun {
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
             () = self.ctx.cancelled() => return Err(CallError::Cancelled { tool: self.ctx.name().to_owned() }),
-            answer = self.ctx.step(Way::Step, StepKind::Model, &self.model_name, input, local) => answer,
+            answer = self.ctx.step(JournalMethod::Step, StepKind::Model, &self.model_name, input, local) => answer,
         };
         self.count_ended(&under_way, &answer);
         if let Ok(response) = &answer {

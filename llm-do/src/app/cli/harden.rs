@@ -20,7 +20,8 @@ pub(super) fn harden(mut builder: RuntimeBuilder, options: &HardenOptions) -> Re
     let cases = cases(options)?;
     let token = builder.cancellation_token();
     let mode = if options.approve_all { ApprovalMode::ApproveAll } else { ApprovalMode::RejectAll };
-    let runtime = builder.apart().approval_mode(mode).build_on(registry).map_err(Failure::error)?;
+    let runtime =
+        builder.without_journal_and_shadows().approval_mode(mode).build_on(registry).map_err(Failure::error)?;
     let summary = block_on(&token, each(&runtime, &cases, options, &token))??;
     print(&if options.json { json!(summary).to_string() } else { summary.to_string() })?;
     if summary.all_agree() {

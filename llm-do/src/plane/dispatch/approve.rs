@@ -14,7 +14,7 @@ use super::perform::decode;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
 /// A call about which somebody is asked, by the rule of `source`.
@@ -58,7 +58,7 @@ impl Run {
         let Asked { source, request } = asked;
         self.could_begin(ctx, tool)?;
         let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
-        let Came { value: answer, is_replayed } = self.ask(ctx, question).await?;
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
@@ -74,7 +74,7 @@ impl Run {
     fn could_begin(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.fitted(plan, ctx)?.model;
-        ctx.may_request(model.name(), self.plane.prices.price(model.name()).is_some())
+        ctx.check_request(model.name(), self.plane.prices.price(model.name()).is_some())
     }
 
     /// Finds what the rules say of a call; of a shadow's, nobody is asked.
@@ -91,7 +91,7 @@ impl Run {
     ///
     /// Only the approver's answers are recorded, and denials of which a model is told, since it goes on from them. A mode or
     /// rule decides again when the run is resumed.
-    pub(super) async fn ask(&self, ctx: &CallContext, question: Question) -> Result<Came<Answer>, CallError> {
+    pub(super) async fn ask(&self, ctx: &CallContext, question: Question) -> Result<StepOutcome<Answer>, CallError> {
         let request = Arc::clone(&question.request);
         ctx.emit(|| EventKind::ApprovalAsked {
             summary: request.summary(),
@@ -100,7 +100,7 @@ impl Run {
             total: if request.position == 0 { 0 } else { request.total() },
         });
         let step = ctx.frame().step.get().map(|step| approval_of(step));
-        let fresh = |value| Came { value, is_replayed: false };
+        let fresh = |value| StepOutcome { value, is_replayed: false };
         let answer = async {
             let Some(step) = step else { return Ok(fresh(question.answer().await)) };
             let again = question.clone();
@@ -115,7 +115,7 @@ impl Run {
                 drop(left.set(answer));
                 Err(CallError::Cancelled { tool })
             };
-            let came: Came<Answer> = match ctx.recorded(Way::Promise, step, asked).await {
+            let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Promise, step, asked).await {
                 Ok(came) => came,
                 Err(error) => return unrecorded.get().cloned().map(fresh).ok_or(error),
             };

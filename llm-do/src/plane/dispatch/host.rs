@@ -18,7 +18,7 @@ use crate::declare::tool::{Effect, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, Event, EventKind, ItemKind};
 use crate::observe::journal::Journal;
-use crate::plane::context::{CallContext, Given, Host};
+use crate::plane::context::{CallContext, Host, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::instance::Closings;
 use crate::plane::user_input::InputHandler;
@@ -37,7 +37,7 @@ impl Host for Run {
         &'a self,
         caller: CallContext,
         whom: Callee<'a>,
-        arguments: Given,
+        arguments: RawArguments,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
         let arguments = arguments.and_then(shallow);

@@ -19,7 +19,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::Caller;
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::context::{CallContext, Host, Way};
+use crate::plane::context::{CallContext, Host, JournalMethod};
 use crate::plane::declared::{Callee, Declared};
 use crate::plane::registry::{Origin, Registered};
 
@@ -117,7 +117,7 @@ impl Run {
             added.map_err(|fault| CallError::Failed { tool, source: refused(&fault) })
         };
         let kept = match step {
-            Some(step) => ctx.recorded(Way::Step, step, local).await.map(drop),
+            Some(step) => ctx.recorded(JournalMethod::Step, step, local).await.map(drop),
             None => local.await,
         };
         kept.map_err(|error| match error {

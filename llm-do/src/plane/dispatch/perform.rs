@@ -15,7 +15,7 @@ use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
 use crate::declare::tool::{Failure, ToolReturn, Way};
 use crate::observe::event::Caller;
-use crate::plane::context::{CallContext, Given};
+use crate::plane::context::{CallContext, RawArguments};
 use crate::plane::history::Conversation;
 use crate::plane::registry::{Briefing, Prepared, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
@@ -23,7 +23,7 @@ use crate::plane::worker::{Limits, Output, WorkerRun};
 /// Checks and decodes the arguments of a call; none at all stands for an empty object.
 ///
 /// `is_read` says whether anybody may read them before or beside the call.
-pub(super) fn decode(tool: &Registered, arguments: Given, is_read: bool) -> Result<Prepared, CallError> {
+pub(super) fn decode(tool: &Registered, arguments: RawArguments, is_read: bool) -> Result<Prepared, CallError> {
     let decoded = match arguments {
         Ok(Value::Null) => Prepared::decode(tool, Value::Object(Map::new()), is_read),
         Ok(given) => Prepared::decode(tool, given, is_read),
@@ -144,7 +144,7 @@ async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn
     let ToolReturn { value, mut attachments, note, subtask } = returned;
     let value = match subtask {
         Some(request) => {
-            let answer = ctx.give(*request).await?;
+            let answer = ctx.delegate(*request).await?;
             attachments.extend(answer.attachments);
             answer.value
         }
@@ -231,7 +231,7 @@ impl Plane {
         let Fitted { model, tools, output } = self.fitted(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
             // Nobody is asked about them for a request that would be refused.
-            ctx.may_request(model.name(), self.prices.price(model.name()).is_some())?;
+            ctx.check_request(model.name(), self.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
         Ok(WorkerRun {

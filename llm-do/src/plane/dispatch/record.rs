@@ -17,7 +17,7 @@ use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
 use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
-use crate::plane::context::{CallContext, Way};
+use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
 
 /// How a call ended, as a journal keeps it: its result, or an error that its caller is told of.
@@ -189,10 +189,10 @@ impl CallContext {
             Err(error) if error.is_timeout() && leaves_no_time(self) => return Err(error),
             result => Outcome::of(result)?,
         };
-        self.all_used()?;
+        self.check_all_replayed()?;
         let ended = Ended::of(outcome, self);
         let step = result_step(run);
-        let came = self.recorded(Way::Step, step, async { Ok(ended) }).await?;
+        let came = self.recorded(JournalMethod::Step, step, async { Ok(ended) }).await?;
         open.is_replayed = came.is_replayed;
         came.value.outcome.into_result(&run.name)
     }
@@ -210,15 +210,15 @@ impl Run {
         let Some(step) = ctx.frame().step.get().cloned() else { unreachable!("a recorded call has its step") };
         let (way, step) = match ctx.frame().by {
             // The run is recorded when it begins, so its result has a key of its own.
-            Caller::User => (Way::Step, result_step(&step)),
-            _ if tool.is_composite() => (Way::Call, *step),
-            _ => (Way::Step, *step),
+            Caller::User => (JournalMethod::Step, result_step(&step)),
+            _ if tool.is_composite() => (JournalMethod::Call, *step),
+            _ => (JournalMethod::Step, *step),
         };
         let local = end(Arc::clone(&self.plane), Arc::clone(tool), prepared, ctx.clone());
         let came = ctx.recorded(way, step, local).await?;
         if ctx.frame().by == Caller::User {
             let result = serde_json::to_value(&came.value).unwrap_or_default();
-            ctx.begin_after(&digest(&result));
+            ctx.begin_steps_after(&digest(&result));
         }
         let Ended { outcome, usage, made, heard, .. } = came.value;
         open.is_replayed = came.is_replayed;
@@ -230,7 +230,7 @@ impl Run {
         if came.is_replayed {
             self.recreate(ctx, made)?;
             for said in &heard {
-                ctx.hear(said);
+                ctx.add_user_message(said);
             }
         }
         outcome.into_result(tool.name())
@@ -252,16 +252,16 @@ async fn end(
         Err(error) if error.is_timeout() && leaves_no_time(&ctx) => return Err(error),
         result => Outcome::of(result)?,
     };
-    ctx.all_used()?;
+    ctx.check_all_replayed()?;
     let usage = tool.is_composite().then(|| ctx.usage_tree()).filter(|used| !used.is_zero());
-    let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().heard.take());
+    let (made, heard) = (plane.made.below(&ctx.key()), ctx.frame().user_messages.take());
     Ok(Ended { usage, made, heard, ..Ended::of(outcome, &ctx) })
 }
 
 /// Returns whether a call that took too long has ended the run, or leaves its caller no time either.
 fn leaves_no_time(ctx: &CallContext) -> bool {
     let ended = if ctx.frame().by == Caller::User { Some(ctx) } else { ctx.caller() };
-    ended.is_some_and(|ctx| ctx.in_time().is_err())
+    ended.is_some_and(|ctx| ctx.check_deadline().is_err())
 }
 
 /// Performs a call until it returns, panics or has no time of its own left: ends as well, so that what the call did before
@@ -275,5 +275,5 @@ async fn perform_in_time(
     // On the heap: calls nest.
     let body = Box::pin(async move { perform(plane, tool, prepared, ctx, None).ended(tool, ctx).await });
     let body = pin!(AssertUnwindSafe(body).catch_unwind());
-    unless(|| ctx.out_of_own_time().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
+    unless(|| ctx.own_timeout().boxed(), body).await.and_then(|caught| unpanicked(tool, caught))
 }

@@ -31,7 +31,8 @@ impl WorkerRun {
         };
         let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
         // What took all of this worker's own time leaves none to mend it.
-        let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
+        let is_told =
+            if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.check_deadline().is_ok() };
         if !is_told {
             return Err(error);
         }

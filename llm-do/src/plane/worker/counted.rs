@@ -7,12 +7,12 @@ use llm_do_providers::{ErrorKind, ProviderError, Response, Usage};
 use super::{Asked, WorkerRun};
 use crate::base::error::CallError;
 use crate::observe::event::EventKind;
-use crate::plane::context::RequestUnderWay;
+use crate::plane::context::ReservedRequest;
 
 /// A request that a model was given; it counts if it is given up, since nobody will say then what became of it.
 struct OnItsWay {
     run: Arc<WorkerRun>,
-    under_way: Arc<RequestUnderWay>,
+    under_way: Arc<ReservedRequest>,
     has_ended: bool,
 }
 
@@ -30,7 +30,7 @@ impl WorkerRun {
         self: Arc<Self>,
         asked: Asked,
         answers: u32,
-        under_way: Arc<RequestUnderWay>,
+        under_way: Arc<ReservedRequest>,
     ) -> Result<Response, CallError> {
         let mut on_its_way = OnItsWay { run: self, under_way, has_ended: false };
         let answer = on_its_way.run.answer(&asked, answers).await;
@@ -42,7 +42,7 @@ impl WorkerRun {
     ///
     /// A journal keeps one that failed too, so that it counts again in a replay. If the failure ended the run, it is made
     /// again when the run is started again, and counts as what it is by then.
-    pub(super) fn count_ended(&self, under_way: &RequestUnderWay, answer: &Result<Response, CallError>) {
+    pub(super) fn count_ended(&self, under_way: &ReservedRequest, answer: &Result<Response, CallError>) {
         match answer {
             Ok(response) => self.count(under_way, response.answered_by.as_deref(), response.usage),
             Err(CallError::Model { source, .. }) if was_sent(source) => {
@@ -55,7 +55,7 @@ impl WorkerRun {
         }
     }
 
-    fn count(&self, under_way: &RequestUnderWay, answered_by: Option<&str>, usage: Usage) {
+    fn count(&self, under_way: &ReservedRequest, answered_by: Option<&str>, usage: Usage) {
         // Of a row of models another may have answered than the first.
         let by = answered_by.map_or_else(|| Arc::clone(&self.model_name), Arc::from);
         let cost = self.prices.price(&by).map(|price| price.cost(&usage));

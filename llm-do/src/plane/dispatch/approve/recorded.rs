@@ -12,7 +12,7 @@ use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
 use crate::plane::approval::Answer;
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::dispatch::admit::refuse_cycle;
 use crate::plane::registry::{Prepared, Registered};
 
@@ -103,7 +103,7 @@ impl Run {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get().filter(|_| self.plane.return_permission_errors) else { return refusal };
         let answer = Answer::blocked(reason);
-        let recorded = ctx.recorded(Way::Promise, approval_of(step), async { Ok(answer) }).await;
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
     }
 }
@@ -113,6 +113,6 @@ async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, Ca
     let tool = ctx.name().to_owned();
     // Not reached: records are never removed while a run goes on.
     let missing = async { Err(CallError::Cancelled { tool }) };
-    let Came { value, .. } = ctx.recorded(Way::Promise, step, missing).await?;
+    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Promise, step, missing).await?;
     Ok(value)
 }
