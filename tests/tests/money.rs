@@ -164,8 +164,7 @@ fn a_limit_is_not_for_a_model_to_mend_and_says_what_to_raise() {
     let exceeded = Limits::new().requests(0).request_exceeds(&used, 0).unwrap();
     assert!(matches!(&exceeded, Exceeded::Reached { what: "requests", .. }));
     let limit = CallError::Limit { tool: "summarise".to_owned(), exceeded };
-    let text =
-        "`summarise` has met a limit: `requests` is limited to 0: 0 used; raise `requests` in the limits";
+    let text = "`summarise` has met a limit: `requests` is limited to 0: 0 used; raise `requests` in the limits";
     assert_eq!(limit.to_string(), text);
     assert!(!limit.is_mendable());
     let outer = CallError::Failed { tool: "main".to_owned(), source: Box::new(limit) };

@@ -113,8 +113,8 @@ async fn every_way_gives_its_output_after_calls_of_tools() {
 async fn an_answer_that_holds_no_result_is_asked_for_again_with_the_fault_told() {
     for streaming in [false, true] {
         for (wrong, fault) in [
-            ("A seven.", "the result is not JSON: "),
-            ("{\"score\": 7} or {\"score\": 8}", "the answer holds 2 JSON objects; give one"),
+            ("A seven.", "the result is invalid JSON: "),
+            ("{\"score\": 7} or {\"score\": 8}", "the answer contains 2 JSON objects; return one"),
             ("{\"score\": \"high\"}", "the result does not follow its schema"),
         ] {
             let recorder = Recorder::new();
@@ -139,7 +139,7 @@ async fn a_model_that_calls_no_tools_is_not_asked_by_a_worker_that_needs_one() {
     let tools = tools.to_string();
     assert!(tools.contains("`scripted:plain`") && tools.contains("it calls no tools, such as `look`"), "{tools}");
     let output = runtime.run(judge_through_tool { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(output.contains("it calls no tools, and `output = tool` needs one"), "{output}");
+    assert!(output.contains("it does not support tools, which `output = tool` needs"), "{output}");
     assert_eq!(model.requests(), []);
     assert_eq!(runtime.run(answer { input: "q".into() }).await.unwrap(), "7", "plain text needs no tool");
 }

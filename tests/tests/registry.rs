@@ -74,7 +74,7 @@ fn two_tools_that_a_declaration_shows_by_one_name_are_refused() {
     let error = Registry::collect().unwrap_err();
     let faults: Vec<_> = error.faults().iter().filter(|fault| fault.contains("`start`")).collect();
     let [fault] = faults[..] else { panic!("one fault of `start`, not {faults:?}") };
-    assert!(fault.ends_with("declares two tools that are shown as `x_read`: `read` and `x_read`"), "{fault}");
+    assert!(fault.ends_with("declares two tools with the name `x_read`: `read` and `x_read`"), "{fault}");
 }
 
 #[test]

@@ -176,7 +176,7 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
 #[tokio::test]
 async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
-    for (name, fault) in [("look_up", "is registered already"), ("no name", "cannot be a name")] {
+    for (name, fault) in [("look_up", "is already registered"), ("no name", "cannot be a name")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
         assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }

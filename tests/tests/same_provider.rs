@@ -22,7 +22,7 @@ const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/sam
 #[test]
 fn two_providers_of_one_prefix_are_refused_naming_both_places() {
     let error = Runtime::builder().build().unwrap_err().to_string();
-    assert_eq!(error, format!("the registry has 1 fault(s)\n  {EXPECTED}"));
+    assert_eq!(error, format!("invalid registry:\n  {EXPECTED}"));
     assert_eq!(Registry::collect().unwrap_err().faults(), [EXPECTED]);
 }
 

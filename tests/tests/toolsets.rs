@@ -157,7 +157,7 @@ async fn a_model_sees_the_prefixed_names_and_its_calls_reach_the_tools() {
 #[tokio::test]
 async fn a_model_that_leaves_the_prefix_out_is_told_the_name() {
     let (seen, _) = run("of_prefixed", "read_file", json!({ "path": "a" })).await;
-    assert_eq!(seen.result().content, "no tool `read_file`: here it is named `fs_read_file`");
+    assert_eq!(seen.result().content, "no tool `read_file`: here its name is `fs_read_file`");
 }
 
 #[tokio::test]
@@ -195,7 +195,7 @@ async fn a_group_that_is_named_by_a_string_keeps_its_names() {
 async fn calls_by_name_from_code_use_the_names_that_a_model_would_see() {
     assert_eq!(call("by_name", "fs_write_file").await.unwrap(), "wrote a");
     assert!(call("by_name", "web_search").await.unwrap_err().contains("invalid arguments for `search`"));
-    assert!(call("by_name", "write_file").await.unwrap_err().contains("here it is named `fs_write_file`"));
+    assert!(call("by_name", "write_file").await.unwrap_err().contains("here its name is `fs_write_file`"));
 }
 
 #[tokio::test]

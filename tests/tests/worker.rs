@@ -146,7 +146,7 @@ async fn an_output_out_of_its_range_is_asked_for_again() {
 async fn a_worker_gives_up_when_its_retries_are_spent_and_says_why() {
     let (result, _) = run_judge(scripted(vec![vec![text("seven, I think")]])).await;
     let error = result.unwrap_err().to_string();
-    assert!(error.contains("no valid result in 2 tries") && error.contains("final_result"), "{error}");
+    assert!(error.contains("no valid result in 2 attempts") && error.contains("final_result"), "{error}");
 }
 
 #[tokio::test]
@@ -428,7 +428,7 @@ async fn a_failing_provider_of_a_nested_worker_is_not_asked_again_by_the_outer_o
 async fn a_model_is_not_told_of_tools_that_it_may_not_call() {
     let model = ScriptedModel::new().call("delet", json!({})).text("done");
     builder(model.clone()).build().unwrap().run(outer { input: "go".into() }).await.unwrap();
-    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: there are `answer`, `inner_entry`");
+    assert_eq!(model.requests()[1].last_text(), "no tool `delet`: available: `answer`, `inner_entry`");
 }
 
 /// Arithmetic, which refers to itself.

@@ -185,12 +185,12 @@ async fn a_model_whose_provider_runs_tools_is_not_made_to_call_the_output_tool_a
 async fn native_output_is_refused_by_a_model_without_before_it_is_asked() {
     let model = answering(vec![text(finding().to_string())]);
     let error = runtime(&model).run(native { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("`scripted:model`") && error.contains("no structured output;"), "{error}");
+    assert!(error.contains("`scripted:model`") && error.contains("does not support structured output;"), "{error}");
     let mut profile = Profile::NATIVE_OUTPUT;
     profile.native_output_with_tools = false;
     let with_tools = runtime(&model.clone().profile(profile));
     let error = with_tools.run(native_with_tools { input: "q".into() }).await.unwrap_err().to_string();
-    assert!(error.contains("no structured output while it may call tools"), "{error}");
+    assert!(error.contains("does not support structured output together with tools"), "{error}");
     assert_eq!(model.requests().len(), 0);
     assert_eq!(with_tools.run(native { input: "q".into() }).await.unwrap().score, 7);
     assert!(model.requests()[0].output.is_some());
@@ -233,10 +233,10 @@ async fn a_prompted_output_that_is_not_json_or_does_not_fit_goes_back_to_the_mod
         let model = answering(vec![text(wrong), text(finding().to_string())]);
         assert_eq!(runtime(&model).run(prompted { input: "q".into() }).await.unwrap().score, 7);
         let reason = model.requests()[1].last_text();
-        assert!(reason.contains("is not JSON") || reason.contains("does not follow its schema"), "{reason}");
+        assert!(reason.contains("is invalid JSON") || reason.contains("does not follow its schema"), "{reason}");
         let model = answering(vec![text(wrong)]);
         let error = runtime(&model).run(prompted { input: "q".into() }).await.unwrap_err().to_string();
-        assert!(error.contains("no valid result in 2 tries"), "{error}");
+        assert!(error.contains("no valid result in 2 attempts"), "{error}");
         assert_eq!(model.requests().len(), 2);
     }
 }
@@ -297,7 +297,7 @@ async fn a_worker_file_limits_the_retries() {
     let model = answering(vec![text("seven")]);
     let runtime = runtime(&model.clone().profile(Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH])));
     let error = runtime.run(review { text: "a".into(), limit: 3 }).await.unwrap_err().to_string();
-    assert!(error.contains("no valid result in 1 tries"), "{error}");
+    assert!(error.contains("no valid result in 1 attempts"), "{error}");
     assert_eq!(model.requests().len(), 1);
 }
 

@@ -160,7 +160,7 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
     // Another's file is not taken for it.
     fs::write(folder.path().join("helper.worker"), "---\nname: helper\n---\nMine.\n").unwrap();
     let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("`helper` is registered already; choose another name"), "{error:?}");
+    assert!(llm_do::error::chain(&error).contains("`helper` is already registered; choose another name"), "{error:?}");
     // Nor is it what the journal says was made.
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
@@ -175,7 +175,7 @@ async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
     process(folder.path(), None).run(make_and_call {}).await.unwrap();
     for journal in [None, Some(MemoryJournal::new())] {
         let error = process(folder.path(), journal.as_ref()).run(make_and_call {}).await.unwrap_err();
-        assert!(llm_do::error::chain(&error).contains("`helper` is registered already"), "{error:?}");
+        assert!(llm_do::error::chain(&error).contains("`helper` is already registered"), "{error:?}");
     }
 }
 

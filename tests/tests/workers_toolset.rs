@@ -206,8 +206,8 @@ async fn a_name_is_trimmed_and_never_taken_twice() {
     let expected = [
         r#"{"worker":"helper""#,
         "`worker_create` failed: nothing was made: a worker `helper` was made already; choose another name",
-        "`worker_create` failed: nothing was made: `look` is registered already; choose another name",
-        "`worker_create` failed: nothing was made: `senses` is registered already; choose another name",
+        "`worker_create` failed: nothing was made: `look` is already registered; choose another name",
+        "`worker_create` failed: nothing was made: `senses` is already registered; choose another name",
         "`worker_create` failed: nothing was made: `two words` cannot be a name",
         "`worker_create` failed: nothing was made: its instructions are blank",
         "Help. now",
@@ -240,8 +240,8 @@ async fn all_that_is_wrong_is_told_at_once_and_nothing_is_kept() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
-    assert!(told[0].contains("`delete` cannot be given to it; there are `worker_create`"), "{told:?}");
-    assert!(told[0].contains("`lisen` cannot be given to it; did you mean `listen`?"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `delete`: available: `worker_create`"), "{told:?}");
+    assert!(told[0].contains("it cannot have the toolset `lisen`: did you mean `listen`?"), "{told:?}");
     assert!(told[1].contains("no tool `a b`: no worker was made yet"), "{told:?}");
 }
 
@@ -288,7 +288,7 @@ async fn only_worker_call_finds_a_made_worker_and_nothing_else() {
     assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
     assert!(told[3].ends_with("no tool `head`: the workers that were made are `helper`"), "{told:#?}");
     assert!(told[4].ends_with("the workers that were made are `helper`; did you mean `helper`?"), "{told:#?}");
-    assert!(told[5].contains("`helper` cannot be given to it"), "{told:#?}");
+    assert!(told[5].contains("it cannot have the toolset `helper`"), "{told:#?}");
     assert!(runtime.registry().get("helper").is_none());
     assert!(runtime.run_named("helper", json!({ "input": "now" })).await.is_err());
 }
@@ -360,8 +360,8 @@ async fn a_made_worker_may_call_at_most_what_its_maker_may() {
     assert_eq!(told[0], r#"{"worker":"a","may_call":["look","listen","worker_call"]}"#);
     // By whatever name: the maker may call each tool of it.
     assert_eq!(told[1], r#"{"worker":"b","may_call":["worker_create","worker_call","look","listen"]}"#);
-    assert!(told[2].contains("`look` cannot be given to it; here it is named `i_look`"), "{told:#?}");
-    assert!(told[3].contains("`powers` cannot be given to it"), "{told:#?}");
+    assert!(told[2].contains("it cannot have the toolset `look`: here its name is `i_look`"), "{told:#?}");
+    assert!(told[3].contains("it cannot have the toolset `powers`"), "{told:#?}");
     assert_eq!(told[4], r#"Help. now ["look", "listen", "worker_call"]"#);
 }
 

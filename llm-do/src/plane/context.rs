@@ -35,7 +35,7 @@ use crate::declare::tool::{FromReturn, Tool, ToolReturn, from_result, to_argumen
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::declared::{Callee, Declared};
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 
 /// The context of one call: what tools, workers and entries use to call others.
 ///
@@ -227,8 +227,8 @@ impl<S> CallContext<S> {
     }
 
     /// Returns the handle that closes the run's instances of stateful toolsets.
-    pub(crate) fn closings(&self) -> Closings {
-        self.scope.host.closings().clone()
+    pub(crate) fn close_tasks(&self) -> CloseTasks {
+        self.scope.host.close_tasks().clone()
     }
 
     /// Emits an event of the call, if a sink receives events.

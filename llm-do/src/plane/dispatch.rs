@@ -47,7 +47,7 @@ use crate::plane::approval::{Approvals, RunScope};
 use crate::plane::context::{CallContext, Host};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, HistoryProcessor};
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::{Prepared, Registered, Registry};
 use crate::plane::user_input::InputHandler;
@@ -111,7 +111,7 @@ pub(crate) struct Run {
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
     /// Those under way.
     shadows: TaskTracker,
-    closings: Closings,
+    close_tasks: CloseTasks,
     /// Whether an earlier process began it.
     is_resumed: bool,
     settings: RunSettings,
@@ -132,7 +132,7 @@ impl Run {
     ) -> Self {
         let approvals = settings.approvals(&plane);
         let sinks = RunSinks::new(std::mem::take(&mut settings.sinks));
-        let closings = Closings::new(plane.close_timeout);
+        let close_tasks = CloseTasks::new(plane.close_timeout);
         Self {
             plane,
             id,
@@ -141,7 +141,7 @@ impl Run {
             seq: Mutex::new(0),
             warned: Mutex::default(),
             shadows: TaskTracker::new(),
-            closings,
+            close_tasks,
             is_resumed,
             settings,
             approved,
@@ -182,7 +182,7 @@ impl Run {
     async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
         self.end_shadows().await;
         // What was cut off may still be closing: an application may end after its run.
-        self.closings.ended().await;
+        self.close_tasks.finished().await;
         // The user's, which has that of shadows too.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
@@ -211,7 +211,7 @@ impl Run {
         let result = self.performed(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
         // Few calls open anything.
         let result =
-            if ctx.frame().instances.were_never_held() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+            if ctx.frame().instances.is_unused() { result } else { Box::pin(closed(&tool, ctx, result)).await };
         let has_failed = result.is_err();
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,

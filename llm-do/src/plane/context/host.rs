@@ -17,7 +17,7 @@ use crate::declare::worker_spec::WorkerSpec;
 use crate::observe::event::{Caller, EventKind};
 use crate::observe::journal::Journal;
 use crate::plane::declared::Callee;
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
 /// Arguments as JSON, or the reason why they are invalid JSON.
@@ -95,7 +95,7 @@ pub(crate) trait Host: Send + Sync {
     fn project_root(&self) -> &Path;
 
     /// Returns the handle that closes the run's instances.
-    fn closings(&self) -> &Closings;
+    fn close_tasks(&self) -> &CloseTasks;
 
     /// Returns the application's state of a type.
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>>;

@@ -20,7 +20,7 @@ use crate::observe::event::{Caller, Event, EventKind, ItemKind};
 use crate::observe::journal::Journal;
 use crate::plane::context::{CallContext, Host, RawArguments};
 use crate::plane::declared::Callee;
-use crate::plane::instance::Closings;
+use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
 /// Refuses arguments that cannot be cloned, written and dropped by recursion.
@@ -140,8 +140,8 @@ impl Host for Run {
         self.root()
     }
 
-    fn closings(&self) -> &Closings {
-        &self.closings
+    fn close_tasks(&self) -> &CloseTasks {
+        &self.close_tasks
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {

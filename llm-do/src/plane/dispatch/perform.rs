@@ -17,7 +17,7 @@ use crate::declare::tool::{Failure, ToolReturn, Way};
 use crate::observe::event::Caller;
 use crate::plane::context::{CallContext, RawArguments};
 use crate::plane::history::Conversation;
-use crate::plane::registry::{Briefing, Prepared, Registered, WorkerPlan};
+use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
 
 /// Checks and decodes the arguments of a call; none at all stands for an empty object.
@@ -94,7 +94,7 @@ fn equipped<'a>(
                 Performing::Waiting(Waiting::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
-        Prepared::Worker(briefing) => Performing::composed(plane.work(*briefing, ctx, conversation)),
+        Prepared::Worker(worker) => Performing::composed(plane.work(*worker, ctx, conversation)),
     }
 }
 
@@ -162,7 +162,7 @@ async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
             Some(opened) => opened,
             None => def.open(ctx).await?,
         };
-        own.receive(receiver);
+        own.set_receiver(receiver);
     }
     for def in &tool.instances {
         own.push(def.open(ctx).await?);
@@ -188,12 +188,12 @@ impl Plane {
     /// Runs a worker's turns.
     async fn work(
         &self,
-        briefing: Briefing,
+        worker: PreparedWorker,
         ctx: &CallContext,
         conversation: Option<&Arc<Conversation>>,
     ) -> Result<ToolReturn, CallError> {
-        let Briefing { plan, ask, .. } = briefing;
-        let prompt = ask(ctx).prompt().await?;
+        let PreparedWorker { plan, render, .. } = worker;
+        let prompt = render(ctx).prompt().await?;
         let mut run = self.worker_run(&plan, ctx).await?;
         run.conversation = conversation.filter(|_| ctx.frame().by == Caller::User).cloned();
         let limits = Limits { max_turns: plan.max_turns, retries: plan.retries };

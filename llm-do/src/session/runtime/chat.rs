@@ -70,7 +70,7 @@ impl Chat {
     /// Sets the history to continue, replacing the current one.
     #[must_use]
     pub fn with_history(self, history: History) -> Self {
-        self.conversation.keep(history.into());
+        self.conversation.save(history.into());
         self
     }
 

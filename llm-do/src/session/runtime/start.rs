@@ -127,7 +127,7 @@ impl<T, C> Start<T, C> {
             self.root.arguments =
                 Err(CallError::NoHistory { tool: item.name().to_owned(), kind: item.kind().as_str() });
         }
-        self.handle.conversation.keep(history.into());
+        self.handle.conversation.save(history.into());
         self
     }
 
