@@ -82,11 +82,11 @@ fn faults(check: impl FnOnce() + panic::UnwindSafe) -> String {
 #[test]
 fn every_fault_of_what_is_linked_is_told_at_once_with_its_item() {
     let faults = faults(|| llm_do::check!());
-    assert!(faults.contains("4 fault(s)"), "{faults}");
+    assert!(faults.contains("(4)"), "{faults}");
     for part in [
         "`too_high` (tests/tests/check.rs:54): the default of `rank` does not follow its schema: 9 is greater",
-        "`one_way` (tests/tests/check.rs:60): the example of `text` cannot be read back: this way only",
-        "`dangling` (tests/tests/check.rs:66): the schema of its arguments is not valid",
+        "`one_way` (tests/tests/check.rs:60): the example of `text` cannot be decoded: this way only",
+        "`dangling` (tests/tests/check.rs:66): the schema of its arguments is invalid",
         "Database` for `stateful`",
     ] {
         assert!(faults.contains(part), "no {part:?} in {faults}");

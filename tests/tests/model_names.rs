@@ -85,7 +85,7 @@ async fn a_forced_model_needs_no_name() {
 fn check_tells_a_model_that_no_provider_builds() {
     let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("2 fault(s) in what is linked:\n"), "{text}");
+    assert!(text.starts_with("invalid linked items (2):\n"), "{text}");
     assert!(text.contains(MISSPELT), "{text}");
     llm_do::check!(Runtime::builder().force_model(TestModel::new()));
 }

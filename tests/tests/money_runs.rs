@@ -130,7 +130,7 @@ async fn a_run_costs_what_its_requests_cost() {
 }
 
 #[tokio::test]
-async fn the_model_that_answered_is_the_one_that_is_paid() {
+async fn the_cost_is_that_of_the_model_that_answered() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
     for streaming in [false, true] {
         let model = FallbackModel::new(down.clone()).or(priced("b:b", 0));
@@ -141,7 +141,7 @@ async fn the_model_that_answered_is_the_one_that_is_paid() {
 }
 
 #[tokio::test]
-async fn the_model_that_failed_last_is_the_one_that_is_paid_for_what_arrived() {
+async fn the_cost_of_a_partial_answer_is_that_of_the_model_that_failed_last() {
     let down = FunctionModel::new(|_| Err(ProviderError::new("down", ErrorKind::Overloaded, "it is overloaded")));
     for streaming in [false, true] {
         let model = FallbackModel::new(down.clone()).or(failing(broken_off));
@@ -152,7 +152,7 @@ async fn the_model_that_failed_last_is_the_one_that_is_paid_for_what_arrived() {
 }
 
 #[tokio::test]
-async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
+async fn a_limit_on_money_fails_the_run_before_the_next_request() {
     let model = priced("a:a", 9);
     let (result, cost, _) = run(model.clone(), |builder| builder.limits(Limits::new().cost(cents(4)))).await;
     assert!(result.unwrap_err().to_string().contains("`cost` is limited to"));
@@ -160,7 +160,7 @@ async fn a_limit_on_money_ends_the_run_before_the_request_that_would_pass_it() {
 }
 
 #[tokio::test]
-async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that_is_allowed() {
+async fn a_limit_on_money_refuses_a_model_without_a_price_unless_allowed() {
     let model = priced("c:c", 0);
     let limits = Limits::new().cost(cents(4));
     let (result, _, _) = run(model.clone(), |builder| builder.limits(limits.clone())).await;
@@ -171,7 +171,7 @@ async fn under_a_limit_on_money_a_model_without_a_price_is_not_asked_unless_that
 }
 
 #[tokio::test]
-async fn a_request_that_fails_counts_with_what_it_used() {
+async fn a_failed_request_counts_with_its_usage() {
     for streaming in [false, true] {
         let builder = Runtime::builder().prices(prices()).force_model(failing(broken_off)).streaming(streaming);
         let recorder = Recorder::new();
@@ -192,7 +192,7 @@ async fn a_request_that_fails_counts_with_what_it_used() {
 }
 
 #[tokio::test]
-async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
+async fn retries_after_failures_reach_the_limits() {
     let refused = || ProviderError::new("a", ErrorKind::Overloaded, "it is overloaded").with_status(529);
     let lost = || ProviderError::new("a", ErrorKind::Transport, "no connection");
     let errors: [fn() -> ProviderError; 3] = [broken_off, refused, lost];
@@ -213,7 +213,7 @@ async fn whoever_asks_anew_after_each_failure_meets_the_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_request_that_is_given_up_counts() {
+async fn a_dropped_request_counts() {
     for streaming in [false, true] {
         let builder = Runtime::builder().prices(prices()).force_model(Silent).streaming(streaming);
         let runtime = builder.limits(Limits::new().requests(3)).build().unwrap();
@@ -226,7 +226,7 @@ async fn a_request_that_is_given_up_counts() {
 }
 
 #[tokio::test]
-async fn a_request_that_was_never_sent_does_not_count() {
+async fn a_request_that_was_not_sent_does_not_count() {
     let keyless = || ProviderError::new("a", ErrorKind::Configuration, "no key");
     let unfit = || ProviderError::new("a", ErrorKind::InvalidRequest, "the model takes no sound");
     let errors: [fn() -> ProviderError; 2] = [keyless, unfit];
@@ -240,7 +240,7 @@ async fn a_request_that_was_never_sent_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_replay_counts_what_a_request_that_failed_used() {
+async fn a_replay_counts_the_usage_of_a_failed_request() {
     let journal = MemoryJournal::new();
     let mut seen = Vec::new();
     for journal in [journal.clone(), journal] {

@@ -176,7 +176,7 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
 #[tokio::test]
 async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
-    for (name, fault) in [("look_up", "is already registered"), ("no name", "cannot be a name")] {
+    for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
         assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }
@@ -205,7 +205,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
     let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
     let error = llm_do::error::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
-    assert!(error.contains("`poet`, `translator` fit equally well"), "{error}");
+    assert!(error.contains("`poet`, `translator` have the same score"), "{error}");
     assert!(runtime.run(give { task: task(vec!["poet".into()]) }).await.is_ok());
 }
 
@@ -214,7 +214,7 @@ async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
     let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
-    assert!(error.contains("none of the workers has a word of it: `code_reviewer`"), "{error}");
+    assert!(error.contains("no worker matches its words: `code_reviewer`"), "{error}");
 }
 
 #[tokio::test]

@@ -191,8 +191,10 @@ async fn what_a_stream_leaves_out_is_told_with_the_whole_answer() {
 #[tokio::test]
 async fn a_use_in_an_answer_that_breaks_off_is_told_as_ended() {
     let input = json!({ "query": "bees" });
-    let expected =
-        [started("web_search", input.clone()), finished("web_search", input.clone(), Some("the answer was interrupted"))];
+    let expected = [
+        started("web_search", input.clone()),
+        finished("web_search", input.clone(), Some("the answer was interrupted")),
+    ];
     assert_eq!(told(streaming(vec![begun("web_search", input)])).await, expected);
 }
 

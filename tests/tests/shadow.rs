@@ -110,7 +110,7 @@ fn requests(recorder: &Recorder) -> usize {
 }
 
 #[tokio::test]
-async fn agreement_and_disagreement_are_events_with_both_results() {
+async fn agreement_and_disagreement_are_reported_with_both_results() {
     let (builder, recorder) = builder(feeling());
     let counts = builder.build().unwrap().run(texts(&["two words", "one"])).await.unwrap();
     assert_eq!(counts, [2, 1], "the tool answers");
@@ -133,7 +133,7 @@ async fn count_and_go_on(ctx: &CallContext<count_and_go_on>, shared: &State<Shar
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_callers_path_does_not_wait_for_the_worker() {
+async fn the_caller_does_not_wait_for_the_worker() {
     let (go_on, waiting) = channel::<()>();
     let (waiting, in_time) = (Mutex::new(waiting), Arc::<AtomicUsize>::default());
     let seen = Arc::clone(&in_time);
@@ -173,7 +173,7 @@ async fn the_worker_is_below_the_tools_call_and_the_root_call_waits_for_it() {
 }
 
 #[tokio::test]
-async fn each_nth_call_is_shadowed_counted_over_the_session() {
+async fn every_nth_call_of_the_session_is_shadowed() {
     let (builder, recorder) = builder(feeling().every(3));
     let runtime = builder.build().unwrap();
     runtime.run(texts(&["a", "b b", "c c c", "d d d d"])).await.unwrap();
@@ -183,7 +183,7 @@ async fn each_nth_call_is_shadowed_counted_over_the_session() {
 }
 
 #[tokio::test]
-async fn a_tool_may_have_several_shadows_each_with_its_own_count_and_fields_to_ignore() {
+async fn a_tool_may_have_several_shadows_with_their_own_count_and_ignored_fields() {
     /// A count, and a note.
     #[data]
     struct Noted {
@@ -235,7 +235,7 @@ async fn a_tool_that_fails_disagrees_and_one_that_is_refused_is_not_shadowed() {
 async fn overseer(task: String) -> String;
 
 #[tokio::test]
-async fn what_it_uses_counts_for_the_run_and_not_for_the_tools_callers() {
+async fn its_usage_counts_for_the_run_and_not_for_the_tools_callers() {
     let (builder, _) = builder(feeling());
     // One to call the tool, and one to answer.
     let builder = builder.worker_limits("overseer", Limits::new().requests(2).tool_calls(1));
@@ -293,7 +293,7 @@ impl InputHandler for Counting {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
+async fn no_user_or_approver_is_asked_for_it_and_no_mode_approves_its_calls() {
     let (written, asked) = (Arc::<AtomicUsize>::default(), Arc::<AtomicUsize>::default());
     for mode in [ApprovalMode::ApproveAll, ApprovalMode::Prompt] {
         let (builder, recorder) = builder(Shadow::of("count", "writer"));
@@ -314,7 +314,7 @@ async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
 }
 
 #[tokio::test]
-async fn what_is_pre_approved_it_may_call_and_a_worker_that_is_asked_about_is_not_asked() {
+async fn it_may_make_pre_approved_calls_and_a_worker_that_needs_approval_is_not_run() {
     let written = Arc::<AtomicUsize>::default();
     let (one, recorder) = builder(Shadow::of("count", "writer"));
     let free = Policy::new().tool("note_down", llm_do::approval::Rule::PreApproved);
@@ -330,7 +330,7 @@ async fn what_is_pre_approved_it_may_call_and_a_worker_that_is_asked_about_is_no
 }
 
 #[tokio::test]
-async fn it_is_in_no_journal_and_a_replayed_call_has_none() {
+async fn it_is_not_in_the_journal_and_a_replayed_call_has_none() {
     let journal = MemoryJournal::new();
     let (one, recorder) = builder(feeling());
     one.journal(journal.clone()).build().unwrap().run(texts(&["two words", "one"])).await.unwrap();
@@ -378,7 +378,7 @@ async fn hang() {
 async fn slow(text: String) -> usize;
 
 #[tokio::test]
-async fn cancelling_the_run_ends_it_and_its_call_is_reported_as_finished() {
+async fn cancelling_the_run_cancels_it_and_its_call_is_reported_as_finished() {
     let (builder, recorder) = builder(Shadow::of("count", "slow"));
     let begun = Arc::new(Notify::new());
     let builder = builder.on_event({
@@ -444,7 +444,7 @@ async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
 }
 
 #[tokio::test]
-async fn no_more_are_under_way_at_once_than_may_be_and_the_others_wait() {
+async fn concurrent_shadows_are_limited_and_the_others_wait() {
     let sociable = || Shadow::of("count", "sociable");
     assert_eq!(most_at_once(sociable().at_once(1), None).await, 1);
     assert_eq!(most_at_once(sociable().at_once(3), Some(Barrier::new(3))).await, 3);
@@ -462,7 +462,7 @@ async fn a_root_call_of_the_tool_is_shadowed_too() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_not_registered_is_told_when_the_runtime_is_built() {
+async fn an_unknown_name_is_an_error_when_the_runtime_is_built() {
     let builder = Runtime::builder()
         .state(Shared::default())
         .shadow(Shadow::of("cuont", "feel"))
@@ -475,7 +475,7 @@ async fn a_name_that_is_not_registered_is_told_when_the_runtime_is_built() {
 }
 
 #[tokio::test]
-async fn the_terminal_shows_whether_they_agree_and_what_differs() {
+async fn the_terminal_shows_agreement_and_differences() {
     /// Keeps what is written.
     #[derive(Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);

@@ -14,7 +14,7 @@ const PRINTED: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn crates_of_all_kinds_of_users_use_every_macro() {
+fn user_crates_of_all_kinds_can_use_every_macro() {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR"));
     let workspace = tests.parent().unwrap();
     let folder = tempfile::tempdir().unwrap();

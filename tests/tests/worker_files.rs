@@ -154,7 +154,7 @@ fn all_faults_of_a_folder_are_told_with_their_files_and_lines() {
         "a.worker:4: `max_turns` takes a whole number from 0, not a text",
         "b.worker:1: no front matter",
         "c.agent:3: not YAML",
-        "d.worker:2: `d d` cannot be a name",
+        "d.worker:2: invalid name `d d`",
         "e.worker: not read",
     ];
     for (told, expected) in error.faults().iter().zip(expected) {

@@ -93,7 +93,7 @@ fn files(folder: &Path) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
+async fn a_missing_store_folder_counts_as_empty() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("deep/made");
     process(&store, None).run(make_and_call {}).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_folder_that_is_yet_to_be_made_is_an_empty_one_if_it_is_the_store() {
 }
 
 #[tokio::test]
-async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
+async fn a_worker_whose_file_could_not_be_loaded_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
     assert!(faults[0].contains("nothing was made: ") && faults[0].contains("at most 1048576 bytes"), "{faults:?}");
@@ -125,7 +125,7 @@ async fn a_worker_whose_file_could_not_be_read_again_is_not_made() {
 }
 
 #[tokio::test]
-async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
+async fn a_run_resumes_from_every_record_after_creating_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("made");
     let whole = MemoryJournal::new();
@@ -144,7 +144,7 @@ async fn a_run_resumes_from_every_record_once_a_worker_was_made() {
 }
 
 #[tokio::test]
-async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same() {
+async fn a_crash_between_the_file_and_its_record_has_the_same_result() {
     let folder = tempfile::tempdir().unwrap();
     let whole = MemoryJournal::new();
     let first = process(folder.path(), Some(&whole)).run(make_and_call {}).await.unwrap();
@@ -170,7 +170,7 @@ async fn a_process_that_died_between_the_file_and_its_record_comes_to_the_same()
 }
 
 #[tokio::test]
-async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
+async fn a_new_run_does_not_create_a_worker_whose_name_is_stored() {
     let folder = tempfile::tempdir().unwrap();
     process(folder.path(), None).run(make_and_call {}).await.unwrap();
     for journal in [None, Some(MemoryJournal::new())] {
@@ -180,7 +180,7 @@ async fn a_new_run_makes_no_worker_of_a_name_that_is_kept_already() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_taken() {
+async fn of_two_processes_that_create_the_same_worker_one_gets_an_error() {
     for _ in 0..20 {
         let folder = tempfile::tempdir().unwrap();
         let store = folder.path().join("made");
@@ -196,7 +196,7 @@ async fn of_two_processes_that_make_a_worker_of_one_name_one_is_told_that_it_is_
 }
 
 #[tokio::test]
-async fn what_a_process_left_half_written_is_no_worker() {
+async fn a_partly_written_file_is_not_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(".helper.tmpAb3xYz"), "---\nname: hel").unwrap();
     assert_eq!(process(folder.path(), None).run(make_and_call {}).await.unwrap().len(), 5);

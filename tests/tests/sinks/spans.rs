@@ -168,7 +168,7 @@ async fn keep_swordfish(sink: TracingSink) -> Trace {
 }
 
 #[tokio::test]
-async fn spans_are_in_one_another_as_calls_are() {
+async fn spans_are_nested_like_calls() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
@@ -183,7 +183,7 @@ async fn spans_are_in_one_another_as_calls_are() {
 }
 
 #[tokio::test]
-async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
+async fn a_server_side_tool_is_in_the_span_of_the_request() {
     for with_content in [false, true] {
         let trace = Trace::default();
         let _guard = tracing::subscriber::set_default(trace.clone());
@@ -213,7 +213,7 @@ async fn a_tool_that_a_provider_runs_is_in_the_span_of_the_request() {
 }
 
 #[tokio::test]
-async fn a_run_is_in_the_span_that_it_is_started_in() {
+async fn a_run_is_in_the_span_in_which_it_was_started() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
@@ -258,7 +258,7 @@ async fn the_worker_of_a_shadow_is_in_the_span_of_the_root_call() {
 }
 
 #[tokio::test]
-async fn spans_say_what_the_conventions_ask_for() {
+async fn spans_have_the_attributes_of_the_conventions() {
     let trace = keep_swordfish(TracingSink::new()).await;
     let says = |name: &str, field: &str, value: &str| {
         let span = trace.span(name);
@@ -297,7 +297,7 @@ async fn spans_say_what_the_conventions_ask_for() {
 }
 
 #[tokio::test]
-async fn spans_hold_no_content_unless_asked() {
+async fn spans_have_no_content_by_default() {
     let trace = keep_swordfish(TracingSink::new()).await;
     assert!(!format!("{:?}", trace.spans()).contains("swordfish"), "{:?}", trace.spans());
 
@@ -315,7 +315,7 @@ async fn spans_hold_no_content_unless_asked() {
 }
 
 #[tokio::test]
-async fn what_failed_says_so_and_not_why() {
+async fn a_failure_has_an_error_type_without_its_text() {
     let trace = Trace::default();
     let _guard = tracing::subscriber::set_default(trace.clone());
     let runtime = traced(TracingSink::new()).build().unwrap();
