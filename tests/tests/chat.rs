@@ -1,4 +1,4 @@
-//! What is said carries over at the root, is saved and loaded, and is always what a provider accepts.
+//! The history of chats: it carries over between root calls, is saved and loaded, and is always valid for providers.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
@@ -41,12 +41,12 @@ fn call(id: &str, name: &str, arguments: &serde_json::Value) -> ToolCall {
     ToolCall::new(id, name, arguments.to_string())
 }
 
-/// A model that gives these answers in turn, and then "done" for ever.
+/// A model that returns these answers in order, and then always "done".
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
     answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last()
 }
 
-/// Says what keeps a conversation from being one that a provider accepts.
+/// Returns why providers would reject a conversation.
 fn fault(messages: &[Message]) -> Option<String> {
     let mut messages = messages.iter().peekable();
     while let Some(message) = messages.next() {
@@ -210,7 +210,7 @@ async fn a_processor_changes_the_request_and_calls_keep_their_results() {
     assert_eq!(seen[3][0], Message::user("go"));
 }
 
-/// Fails, or waits for ever, once it has taken everything away.
+/// Removes all messages, then fails or never returns.
 #[derive(Debug)]
 struct Unable {
     waits: bool,

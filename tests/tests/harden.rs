@@ -1,4 +1,4 @@
-//! Hardening: what a worker was asked, from journals, and how a candidate does on it.
+//! Hardening: a worker's cases from journals, and the comparison with a candidate.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::approval::{Decision, Policy, WorkerRule};
@@ -16,11 +16,11 @@ use llm_do::{Value, json};
 #[worker]
 async fn name_of(note: String) -> String;
 
-/// See that a note is dealt with.
+/// Process a note.
 #[worker(toolsets = [name_of])]
 async fn clerk(task: String) -> String;
 
-/// Names the persons of notes, without those of whom nobody can be named, and has a clerk deal with one.
+/// Names the persons in notes, without those that fail, and lets a clerk process one.
 #[entry(toolsets = [name_of, clerk])]
 async fn desk(ctx: &CallContext<desk>, notes: Vec<String>) -> Result<Vec<String>> {
     let mut names = Vec::new();
@@ -60,7 +60,7 @@ fn age_by_rule(of: String) -> Value {
     json!({ "years": 30.0, "note": of })
 }
 
-/// Answers by the last note in what is said: a clerk gives the note "Cid, 3".
+/// Answers according to the last note in the messages; a clerk answers "Cid, 3".
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let said = format!("{:?}", request.messages);

@@ -12,7 +12,7 @@ fn dollars(text: &str) -> Money {
     text.parse().unwrap()
 }
 
-/// A million tokens in, a million out.
+/// Returns the usage of a million input tokens and a million output tokens.
 fn millions() -> Usage {
     Usage::of_request(1_000_000, 1_000_000)
 }
@@ -39,7 +39,7 @@ fn a_dated_snapshot_has_the_price_of_its_model_but_a_sibling_model_does_not() {
         ("anthropic:claude-opus-4-1", "anthropic:claude-opus-4-1"),
         ("google:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
         ("groq:openai/gpt-oss-20b", "groq:openai/gpt-oss-20b"),
-        // By another of its provider's prefixes.
+        // With another prefix of its provider.
         ("openai-responses:gpt-4.1", "openai:gpt-4.1"),
         ("gemini:gemini-2.5-flash-lite", "google:gemini-2.5-flash-lite"),
     ] {

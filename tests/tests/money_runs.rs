@@ -1,4 +1,4 @@
-//! What runs cost, by the models that answered, and that a limit on money holds them.
+//! The cost of runs by the models that answered, and limits on money.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::future::pending;
@@ -22,7 +22,7 @@ fn look() -> String {
     "nothing new".into()
 }
 
-/// Asks the thinker until it has answered, or something stops that.
+/// Calls the thinker until it answers or a limit is reached.
 #[entry(toolsets = [thinker])]
 async fn insist(ctx: &CallContext<insist>) -> Result<String> {
     for _ in 0..100 {
@@ -38,7 +38,7 @@ async fn insist(ctx: &CallContext<insist>) -> Result<String> {
 #[worker(timeout = "30s")]
 async fn hurried(question: String) -> String;
 
-/// Asks whoever has half a minute, until it has answered or something stops that.
+/// Calls the worker with a timeout of half a minute until it answers or a limit is reached.
 #[entry(toolsets = [hurried])]
 async fn hurry(ctx: &CallContext<hurry>) -> Result<String> {
     for _ in 0..100 {
@@ -65,7 +65,7 @@ impl Model for Silent {
     }
 }
 
-/// Ask the thinker once, and make do without an answer.
+/// Calls the thinker once, and ignores a failure.
 #[tool(effect = read_only, toolsets = [thinker])]
 async fn try_once(ctx: &CallContext<try_once>) -> String {
     ctx.call(thinker { question: "what?".into() }).await.unwrap_or_else(|_| "none".into())
@@ -77,18 +77,18 @@ async fn make_do(ctx: &CallContext<make_do>) -> Result<String> {
     Ok(ctx.call(try_once {}).await?)
 }
 
-/// A model with a price that fails, as `error` says.
+/// A model with a price that fails with `error`.
 fn failing(error: fn() -> ProviderError) -> FunctionModel {
     FunctionModel::new(move |_| Err(error())).named("fails")
 }
 
-/// A failure after a thousand tokens were read, and as many written.
+/// Returns a failure after a thousand input tokens and a thousand output tokens.
 fn broken_off() -> ProviderError {
     let error = ProviderError::new("a", ErrorKind::Transport, "it broke off").with_status(200);
     error.with_arrived(Response::new("a", Vec::new(), Usage::of_request(1_000, 1_000)))
 }
 
-/// A model of a priced provider: a thousand tokens in and out at each request, of which it calls a tool at the first `calls`.
+/// A model with a price: each request uses a thousand tokens in and out, and the first `calls` requests call a tool.
 fn priced(name: &str, calls: usize) -> ScriptedModel {
     let script = ScriptedModel::new().named(name).usage(Usage::of_request(1_000, 1_000));
     (0..calls).fold(script, |script, _| script.call("look", json!({}))).text("done").repeat_last()
@@ -98,14 +98,14 @@ fn cents(cents: u32) -> Money {
     Money::from_cents(cents.into())
 }
 
-/// A request to `a:a` or to what fails costs 2 cents, one to `b:b` 20.
+/// Returns prices: a request to `a:a` or to a failing model costs 2 cents, one to `b:b` 20 cents.
 fn prices() -> PriceTable {
     let of = |dollars| Price::per_million(Money::from_dollars(dollars), Money::from_dollars(dollars));
     let table = PriceTable::builtin().with("a:a", of(10)).unwrap().with("b:b", of(100)).unwrap();
     table.with("function:fails", of(10)).unwrap()
 }
 
-/// How a run ended, what it cost, and by which models.
+/// The result of a run, its cost, and its models.
 async fn run(
     model: impl Model + 'static,
     configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder,

@@ -1,4 +1,4 @@
-//! How a worker's model is asked for an output that is no text: as its profile says, or the worker.
+//! How a worker's model returns structured output: according to its profile, or to the worker.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::event::EventKind;
@@ -56,7 +56,7 @@ fn runtime(model: &ScriptedModel, streaming: bool) -> Runtime {
 }
 
 fn is_prompted(asked: &AskedRequest) -> bool {
-    asked.instructions.contains("Give the final result as JSON") && asked.output.is_none()
+    asked.instructions.contains("Return the final result as JSON") && asked.output.is_none()
 }
 
 #[tokio::test]
@@ -144,7 +144,7 @@ async fn a_model_without_tools_is_refused_for_a_worker_that_needs_them() {
     assert_eq!(runtime.run(answer { input: "q".into() }).await.unwrap(), "7", "plain text needs no tool");
 }
 
-/// Runs the workers that are asked for JSON in their instructions.
+/// Runs the workers whose instructions ask for JSON.
 async fn prompted(model: TestModel) -> [Result<Finding, CallError>; 2] {
     let text = Runtime::builder().force_model(model.clone().profile(Profile::TEXT)).build().unwrap();
     let tools = Runtime::builder().force_model(model).build().unwrap();

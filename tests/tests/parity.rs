@@ -1,4 +1,4 @@
-//! The same calls, decided by a worker's model and by an entry's code: the same approvals, events, depth and usage.
+//! Calls by a worker's model and by an entry's code have the same approvals, events, depth and usage.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use futures_util::future::join_all;
@@ -68,7 +68,7 @@ async fn helper(task: String) -> String {
     format!("helper {task}")
 }
 
-/// Hand a task over to a helper.
+/// Delegate a task to a helper.
 #[tool(effect = read_only)]
 async fn hand_over(ctx: &CallContext, task: String) -> Result<String> {
     ctx.progress("hands it over");
@@ -89,7 +89,7 @@ async fn by_model(calls: Vec<Call>, at_once: bool) -> String {
     json!({ "calls": calls, "at_once": at_once }).to_string()
 }
 
-/// Makes the calls that are given, and goes on where a model would.
+/// Makes the given calls, and continues after errors like a model.
 #[entry(toolsets = [add, save, fail, panic_at, wait, prefixed("notes_", notes), helper, hand_over])]
 async fn by_code(ctx: &CallContext<by_code>, calls: Vec<Call>, at_once: bool, told_of_denials: bool) -> Result<()> {
     let made = calls.into_iter().map(|call| async move { ctx.call_tool(&call.tool, call.arguments).await });
@@ -110,7 +110,7 @@ async fn by_code(ctx: &CallContext<by_code>, calls: Vec<Call>, at_once: bool, to
     Ok(())
 }
 
-/// A model that makes the calls of its prompt, one an answer or all in one; a helper's has a call for each task.
+/// Returns a model that makes the calls in its prompt, one per answer or all in one; a helper makes one call for each task.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let prompt = match &request.messages[0] {
@@ -148,7 +148,7 @@ fn results(message: &Message) -> usize {
     }
 }
 
-/// What a helper does: `sum` adds and saves, `turn` begins again, `deep N` goes N helpers deeper.
+/// The tasks of a helper: `sum` adds and saves, `turn` starts again, `deep N` nests N more helpers.
 fn task_calls(task: &str) -> Vec<Call> {
     match task.split_once(' ') {
         None if task == "sum" => calls([("add", json!({ "a": 1, "b": 2 })), ("save", json!({ "text": "3" }))]),
@@ -165,7 +165,7 @@ fn calls<const N: usize>(calls: [(&str, Value); N]) -> Vec<Call> {
     calls.map(|(tool, arguments)| Call { tool: tool.to_owned(), arguments }).into()
 }
 
-/// What was seen of one way.
+/// The observations of one run.
 struct Seen {
     log: CallLog,
     error: Option<String>,
@@ -182,10 +182,10 @@ async fn seen<T: Tool<Output: FromReturn>>(call: T, builder: RuntimeBuilder) -> 
     Seen { log: recorder.call_log(), error, used: handle.usage(), tree: handle.usage_tree() }
 }
 
-/// A way of configuring both.
+/// Configures both runs.
 type Configure<'a> = &'a dyn Fn(RuntimeBuilder) -> RuntimeBuilder;
 
-/// Makes the calls both ways, where `builder` is asked for a builder for a root of that depth.
+/// Makes the calls by the model and by code; `builder` returns a builder for a root of the given depth.
 async fn both(calls: Vec<Call>, at_once: bool, told: bool, builder: &dyn Fn(u32) -> RuntimeBuilder) -> [Seen; 2] {
     let built = |depth| builder(depth).return_permission_errors(told);
     let model = seen(by_model { calls: calls.clone(), at_once }, built(1)).await;
@@ -193,7 +193,7 @@ async fn both(calls: Vec<Call>, at_once: bool, told: bool, builder: &dyn Fn(u32)
     [model, code]
 }
 
-/// Makes the calls both ways, finds them equal, and returns the log.
+/// Makes the calls by the model and by code, asserts that they are equal, and returns the log.
 async fn alike(calls: Vec<Call>, told: bool, configure: Configure<'_>) -> String {
     let [model, code] = both(calls, false, told, &|_| configure(Runtime::builder())).await;
     compare(&model, &code)
@@ -276,7 +276,7 @@ async fn tools_of_a_group_are_called_by_their_shown_names() {
         approving(builder).policy(policy)
     };
     let [mut model, mut code] = both(made, false, true, &|_| configure(Runtime::builder())).await;
-    // The one difference: code is told what to declare, a model not what it might have.
+    // The only difference: the error for code names what to declare, the error for a model does not.
     let refused = |log: &CallLog| log.lines().last().unwrap().contains("read call_refused");
     assert!(refused(&model.log) && refused(&code.log), "{:?} {:?}", model.log, code.log);
     for seen in [&mut model, &mut code] {

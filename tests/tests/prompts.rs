@@ -1,4 +1,4 @@
-//! What a worker's model is asked, and what goes with it.
+//! Prompts of workers, and their files.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -66,7 +66,7 @@ async fn look(input: String) -> String;
 
 type Asked = Arc<Mutex<Vec<Vec<Message>>>>;
 
-/// A model that keeps what it is asked, and answers "ok", after a call of `draw` where that is offered.
+/// A model that records its requests and answers "ok", after a call of `draw` if that is available.
 fn asked() -> (RuntimeBuilder, Asked) {
     let asked = Asked::default();
     let keep = Arc::clone(&asked);
@@ -177,7 +177,7 @@ async fn an_invalid_attachment_is_an_error_that_names_the_valid_forms() {
     assert!(error.contains("a path, or a `media_type` with `data` in Base64"), "{error}");
 }
 
-/// Nobody writes to the pipe, so whoever opens it waits for ever.
+/// Nothing writes to the pipe, so opening it would block forever.
 #[cfg(unix)]
 #[tokio::test]
 async fn a_pipe_is_rejected_without_blocking() {
@@ -307,7 +307,7 @@ async fn typed_code_gets_a_tools_files_too() {
     assert_eq!((returned.value(), returned.attachments().len()), (&Value::Null, 1));
 }
 
-/// Names the files of a call: what they are called, and what kind they are.
+/// Returns the names and media types of the files of a call.
 fn files(ctx: &dyn ToolContext) -> Vec<(String, Option<String>)> {
     let named = |file: &Attached| file.name().unwrap_or_default().into_owned();
     ctx.attachments().iter().map(|file| (named(file), file.media_type().map(str::to_owned))).collect()
@@ -333,13 +333,13 @@ fn name_none(ctx: &CallContext) -> Vec<(String, Option<String>)> {
     files(ctx)
 }
 
-/// Says what the files of its prompt are.
+/// Returns the files of its prompt.
 #[worker]
 async fn name_in_body(prompt: Prompt, ctx: &CallContext) -> String {
     format!("{} {:?}", prompt.text(), files(ctx))
 }
 
-/// Reads the files of its prompt, and asks below for theirs.
+/// Reads the files of its prompt, and calls a tool that returns its own.
 #[entry(toolsets = [name_none])]
 async fn read_files(ctx: &CallContext<read_files>, prompt: Prompt) -> Result<Vec<String>> {
     let mut read = vec![prompt.text().to_owned()];

@@ -1,4 +1,4 @@
-//! Names that stand for two things: of two crates, in a declaration that is put together at run time, and of arguments.
+//! Duplicate names: in two crates, in a declaration that is resolved at run time, and in arguments.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
@@ -20,7 +20,7 @@ toolset! {
     /// Reads, by the same name.
     again = [prefixed("x_", read)];
 
-    /// Reads another way, by a name that is taken.
+    /// Reads another way, with a name that is in use.
     otherwise = [x_read];
 }
 

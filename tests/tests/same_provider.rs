@@ -16,8 +16,8 @@ mod other {
     model_provider!("alone", |model| Ok(Arc::new(TestModel::new().named(model))));
 }
 
-const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:14, \
-                        tests/tests/same_provider.rs:9; rename or remove one";
+const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/same_provider.rs:10, \
+                        tests/tests/same_provider.rs:15; rename or remove one";
 
 #[test]
 fn two_providers_of_one_prefix_are_refused_naming_both_places() {

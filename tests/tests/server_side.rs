@@ -273,7 +273,7 @@ async fn a_terminal_and_a_log_show_each_use_with_how_it_ended() {
     for line in [
         "  search: provider runs web_search {\"query\":\"bees\"}\n",
         "  search: provider finished web_search\n",
-        "  search had code_execution fail: return code 1\n",
+        "  search: provider failed to run code_execution: return code 1\n",
     ] {
         assert!(shown.contains(line), "{shown}");
     }

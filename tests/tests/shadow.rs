@@ -1,4 +1,4 @@
-//! Shadows: a worker asked alongside a tool, off its caller's path.
+//! Shadows: a worker that runs alongside a tool, in the background.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,7 @@ use llm_do::usage::Usage;
 use llm_do::{Limits, Value, async_trait, json};
 use tokio::sync::{Barrier, Notify};
 
-/// What the tools of these tests share with them: all of it is given to each runtime.
+/// State that the tools share with the tests; each runtime gets all of it.
 #[derive(Default)]
 struct Shared {
     /// How often something was written down.
@@ -29,7 +29,7 @@ struct Shared {
     meeting: Meeting,
 }
 
-/// Where some meet, and how many there were at most.
+/// Counts concurrent calls and their maximum.
 #[derive(Default)]
 struct Meeting {
     here: AtomicUsize,
@@ -54,7 +54,7 @@ async fn feel(text: String) -> usize;
 #[worker]
 async fn say(text: String) -> String;
 
-/// Counts the words of texts, those left out of which there is no number.
+/// Counts the words of texts, without those that fail.
 #[entry(toolsets = [count])]
 async fn count_all(ctx: &CallContext<count_all>, texts: Vec<String>) -> Result<Vec<usize>> {
     let mut counts = Vec::new();
@@ -80,7 +80,7 @@ fn feeling() -> Shadow {
     Shadow::of("count", "feel")
 }
 
-/// Returns what shadows came to: the worker, whether it agrees, what the tool came to, and the worker.
+/// Returns the outcomes of shadows: the worker's name, whether it agrees, and the outcomes of the tool and the worker.
 fn shadowed(recorder: &Recorder) -> Vec<(String, bool, Outcome, Outcome)> {
     let of = |kind| match kind {
         EventKind::Shadowed { worker, agrees, answer, other } => Some((worker, agrees, answer, other)),
@@ -89,7 +89,7 @@ fn shadowed(recorder: &Recorder) -> Vec<(String, bool, Outcome, Outcome)> {
     recorder.kinds().into_iter().filter_map(of).collect()
 }
 
-/// Returns the places of the events that `is` finds.
+/// Returns the indices of the events that match `is`.
 fn at(events: &[Event], is: impl Fn(&Event) -> bool) -> Vec<usize> {
     events.iter().enumerate().filter(|(_, event)| is(event)).map(|(place, _)| place).collect()
 }
@@ -115,7 +115,7 @@ async fn agreement_and_disagreement_are_reported_with_both_results() {
     let counts = builder.build().unwrap().run(texts(&["two words", "one"])).await.unwrap();
     assert_eq!(counts, [2, 1], "the tool answers");
     let mut shadowed = shadowed(&recorder);
-    // They were under way together.
+    // They ran concurrently.
     shadowed.sort_by_key(|(_, agrees, ..)| !*agrees);
     let feel = || "feel".to_owned();
     let expected = [(feel(), true, result(2), result(2)), (feel(), false, result(1), result(2))];
@@ -280,7 +280,7 @@ fn writing(written: &Arc<AtomicUsize>) -> Shared {
     Shared { written: Arc::clone(written), ..Shared::default() }
 }
 
-/// Answers what is asked, and counts it.
+/// Answers questions, and counts them.
 #[derive(Debug)]
 struct Counting(Arc<AtomicUsize>);
 
@@ -430,7 +430,7 @@ async fn meet(shared: &State<Shared>) {
 #[worker(toolsets = [meet])]
 async fn sociable(text: String) -> usize;
 
-/// Returns how many shadows of six calls were under way at once, at most.
+/// Returns the maximum number of concurrent shadows of six calls.
 async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
     let (builder, recorder) = builder(shadow);
     let most = Arc::<AtomicUsize>::default();

@@ -1,4 +1,4 @@
-//! Toolsets with state: an instance for each call that declares them, opened once and closed once.
+//! Stateful toolsets: an instance for each call that declares them, opened once and closed once.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -54,7 +54,7 @@ impl Counter {
         self.step(times)
     }
 
-    /// Count up, and wait for what never comes.
+    /// Count up, and never return.
     #[tool(effect = read_only)]
     async fn count_and_wait(&self, ctx: &CallContext) -> Result<(), &'static str> {
         self.step(1);
@@ -156,23 +156,23 @@ impl Gated {
 #[entry(toolsets = [Gated])]
 async fn wait_for_gate() {}
 
-/// Declares what takes long to close.
+/// Declares a toolset that takes long to close.
 #[tool(effect = read_only, toolsets = [Slow])]
 async fn slow_child(_: &CallContext<slow_child>) {}
 
-/// Calls what takes long to close, and has no time for it.
+/// Calls an entry whose toolset takes long to close, with a short timeout.
 #[entry(toolsets = [slow_child], timeout = "1s")]
 async fn hasty(ctx: &CallContext<hasty>) -> Result<()> {
     Ok(ctx.call(slow_child {}).await?)
 }
 
-/// Declares two toolsets, and waits for ever.
+/// Declares two toolsets, and never returns.
 #[entry(toolsets = [Counter, Slow])]
 async fn two(ctx: &CallContext<two>) -> Result<()> {
     Ok(ctx.call(count_and_wait {}).await?)
 }
 
-/// Declares what never closes.
+/// Declares a toolset that never closes.
 #[entry(toolsets = [Stuck])]
 async fn stuck() {}
 
@@ -185,7 +185,7 @@ impl Broken {
         Err("no disk".to_owned())
     }
 
-    /// Do what is never done.
+    /// Do nothing, since it never opens.
     #[tool(effect = read_only)]
     fn never(&self) {}
 }
@@ -231,7 +231,7 @@ async fn unlucky_child(ctx: &CallContext<unlucky_child>) -> Result<u32> {
     Ok(ctx.call(count_up { times: 13 }).await?)
 }
 
-/// Says whether a child failed, and goes on.
+/// Reports whether a child failed, and continues.
 #[entry(toolsets = [unlucky_child, child])]
 async fn forgiving(ctx: &CallContext<forgiving>) -> Result<bool> {
     let failed = ctx.call(unlucky_child {}).await.is_err();
@@ -239,7 +239,7 @@ async fn forgiving(ctx: &CallContext<forgiving>) -> Result<bool> {
     Ok(failed)
 }
 
-/// Needs what cannot be opened.
+/// Declares a toolset that cannot be opened.
 #[entry(toolsets = [Counter, Broken])]
 async fn hopeless(ctx: &CallContext<hopeless>) -> Result<()> {
     Ok(ctx.call(never {}).await?)

@@ -269,10 +269,10 @@ async fn limits_and_timeouts_that_would_not_hold_are_told_when_the_runtime_is_bu
         builder().worker_limits("answr_soon", limits()).worker_limits("hang", limits()).timeout("dawdel", SECOND);
     let error = slips.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
     let faults = [
-        "`timeout`: unknown name `dawdel`; did you mean `dawdle`?",
         "`timeout`: the timeout of `hang` is 0; it must be longer",
-        "`worker_limits`: unknown name `answr_soon`; did you mean `answer_soon`?",
+        "`timeout`: unknown name `dawdel`; did you mean `dawdle`?",
         "`worker_limits`: `hang` is not a worker but of kind `tool`; set the limits of the run instead",
+        "`worker_limits`: unknown name `answr_soon`; did you mean `answer_soon`?",
     ];
     assert_eq!(error, format!("invalid limits or timeouts:\n  {}", faults.join("\n  ")));
     let made_later = builder().worker_limits("poet", limits()).timeout("llm_ask", SECOND);

@@ -1,4 +1,4 @@
-//! Forms of members in `toolsets = [..]` and `toolset!`: what a model sees, and whom a call reaches.
+//! Forms of members in `toolsets = [..]` and `toolset!`: what models see, and which tool a call reaches.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -63,7 +63,7 @@ async fn of_names(input: String) -> String;
 #[worker(toolsets = [prefixed("fs_", filesystem)])]
 async fn of_prefixed_with_approval(input: String) -> String;
 
-/// Calls what it sees by name.
+/// Calls tools by their shown names.
 #[entry(toolsets = [prefixed("fs_", filesystem), readers.only([Search])])]
 async fn by_name(ctx: &CallContext<by_name>, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)
@@ -81,7 +81,7 @@ async fn of_anything(ctx: &CallContext, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, json!({ "path": "a" })).await?)
 }
 
-/// Declares the same tools by several ways, under several names.
+/// Declares the same tools several times, under several names.
 #[entry(toolsets = [filesystem, backup, prefixed("c_", readers), prefixed("d_", read_file)])]
 async fn of_many_names(ctx: &CallContext<of_many_names>) -> Result<String> {
     ctx.call(list_files {}).await?;
@@ -232,7 +232,7 @@ async fn a_tool_that_is_declared_under_several_names_is_one_tool_to_typed_calls(
     assert_eq!(declared, expected);
 }
 
-/// What a call of a tool leaves behind, but for who made it and how long it took.
+/// Returns the events of a tool call, without the caller and the duration.
 fn traces(events: &[Event], tool: &str) -> Vec<String> {
     let trace = |event: &Event| match &event.kind {
         EventKind::CallStarted { what, arguments, .. } => format!("{what:?} {arguments}"),
@@ -253,7 +253,7 @@ async fn events_use_the_registered_name_for_every_caller() {
     assert_eq!(traces[0], traces[1]);
 }
 
-/// Approves, and keeps the names of the tools.
+/// Approves, and records the names of the tools.
 #[derive(Clone, Debug, Default)]
 struct Approving(Arc<Mutex<Vec<String>>>);
 

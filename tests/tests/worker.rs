@@ -1,4 +1,4 @@
-//! How a worker's model is asked, and what is made of its answers.
+//! Requests to a worker's model, and the handling of its answers.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
@@ -50,7 +50,7 @@ async fn answer(input: String) -> String;
 #[worker]
 async fn numbers(input: String) -> Vec<u32>;
 
-/// Ask itself for ever.
+/// Call itself forever.
 #[worker(toolsets = [recurse])]
 async fn recurse(n: u32) -> String;
 
@@ -72,7 +72,7 @@ fn raw_call(name: &str, arguments: &str) -> ResponsePart {
     ResponsePart::ToolCall(ToolCall::new(format!("id-{name}"), name, arguments))
 }
 
-/// A model that gives these answers in turn, and the last one for ever.
+/// A model that returns these answers in order, and then repeats the last one.
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
     let script = ScriptedModel::new().usage(Usage::of_request(10, 5));
     answers.into_iter().fold(script, ScriptedModel::answer).repeat_last()
@@ -311,7 +311,7 @@ async fn usage_is_added_to_all_callers() {
     assert_eq!((used.tool_calls, used.model.requests, used.model.input_tokens), (2, 2, 20));
 }
 
-/// Look around, as another program would: a root call by itself.
+/// Look around, as a root call.
 #[entry]
 async fn inner_entry() -> Result<u8> {
     Ok(1)
@@ -373,7 +373,7 @@ async fn each_of_several_results_is_answered_even_if_a_call_next_to_them_fails()
         let mut chat = builder(model.clone()).build().unwrap().chat();
         chat.send(judge { path: "a".into() }).await.unwrap();
         let asked = model.requests();
-        // A history is repaired when it is looked at, so it tells only what was accepted.
+        // Reading the history repairs it, so it shows only what was accepted.
         let history = chat.history();
         let messages = asked.get(1).map_or(history.messages(), |again| &*again.messages);
         let Message::Tool { results } = &messages[2] else { panic!("{messages:?}") };
@@ -404,7 +404,8 @@ async fn a_refusal_is_not_a_result() {
 async fn invalid_json_arguments_are_refused_and_reported_like_other_calls() {
     let (_, recorder) =
         run_judge(scripted(vec![vec![raw_call("read", "{")], vec![call("final_result", &finding())]])).await;
-    let refused = |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("not JSON"));
+    let refused =
+        |kind: &EventKind| matches!(kind, EventKind::CallRefused { error, .. } if error.contains("invalid JSON"));
     assert!(recorder.kinds().iter().any(refused));
 }
 

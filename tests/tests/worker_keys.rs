@@ -1,4 +1,4 @@
-//! What a worker's attribute, or the file that it names, says of its model.
+//! The keys of a worker's attribute and of its file.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeSet;
@@ -95,7 +95,7 @@ async fn once(input: String) -> Finding;
 #[worker(file = "reviewer.worker")]
 async fn review(text: String, #[arg(default = 3)] limit: u8) -> Finding;
 
-/// A model that gives these answers in turn, and the last one for ever.
+/// A model that returns these answers in order, and then repeats the last one.
 fn answering(answers: Vec<ResponsePart>) -> ScriptedModel {
     answers.into_iter().fold(ScriptedModel::new(), |script, part| script.answer([part])).repeat_last()
 }
@@ -322,7 +322,7 @@ async fn a_model_of_the_run_that_matches_no_glob_is_refused_ignoring_case() {
     };
     let refused = "is none of its `compatible_models`: OpenAI:*-mini, test:*";
     assert!(error("openai:gpt-5").await.contains(refused), "{}", error("openai:gpt-5").await);
-    // In other letters than the glob: a model that it names, whatever comes of it.
+    // In another case than the glob; the glob matches, even though the request fails.
     let named = error("openai:gpt-5-MINI").await;
     assert!(!named.contains(refused), "{named}");
 }

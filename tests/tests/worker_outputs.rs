@@ -1,4 +1,4 @@
-//! Workers whose `output` or `output_schema` does not go with their return types, which the registry refuses.
+//! Workers whose `output` or `output_schema` does not match their return types, which the registry rejects.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::Registry;

@@ -1,4 +1,4 @@
-//! Workers that models make, kept as files: read by later sessions, and resumed wherever a process died.
+//! Workers that models create, stored as files: loaded by later sessions, and resumed after a crash.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::fs;
@@ -13,7 +13,7 @@ use llm_do::toolsets::{worker_call, worker_create, workers};
 use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
 
-/// Makes a worker by code, calls it, and makes another of the same name.
+/// Creates a worker in code, calls it, and creates another with the same name.
 #[entry(toolsets = [workers])]
 async fn make_and_call(ctx: &CallContext<make_and_call>) -> Result<Vec<String>> {
     let made = ctx.call(helper("Help.")).await?;
@@ -37,7 +37,7 @@ async fn make_below(ctx: &CallContext<make_below>) -> Result<Vec<String>> {
     Ok(answers)
 }
 
-/// Makes workers whose files would be too large to be read.
+/// Creates workers whose files would be too large to load.
 #[entry(toolsets = [workers])]
 async fn make_too_large(ctx: &CallContext<make_too_large>) -> Result<Vec<String>> {
     let many = llm_do::json!({ "type": "object", "enum": vec![1; 110_000] });
@@ -65,7 +65,7 @@ fn ask(input: &str) -> worker_call {
     worker_call { worker: "helper".into(), input: input.into(), attachments: Vec::new() }
 }
 
-/// A model that says who it is and what it is asked.
+/// Returns a model that answers with its instructions and its input.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let text = format!("{} {:?}", request.instructions.unwrap_or_default(), request.messages);
@@ -73,7 +73,7 @@ fn model() -> FunctionModel {
     })
 }
 
-/// A process that keeps what is made in the folder, and reads what is kept there.
+/// A process that stores created workers in the folder, and loads those that are stored there.
 fn process(folder: &Path, journal: Option<&MemoryJournal>) -> Runtime {
     let builder = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model());
     let builder = match journal {
@@ -103,7 +103,7 @@ async fn a_missing_store_folder_counts_as_empty() {
     let runtime = process(&store, None);
     assert_eq!(runtime.registry().get("helper").unwrap().description(), "Helps.");
 
-    // Told in two ways, it is the same folder.
+    // The same folder, written in two ways.
     let other = folder.path().join("other");
     let builder = || Runtime::builder().worker_store(&other);
     builder().worker_dir(folder.path().join(".").join("other/")).build().unwrap();
@@ -161,7 +161,7 @@ async fn a_crash_between_the_file_and_its_record_has_the_same_result() {
     fs::write(folder.path().join("helper.worker"), "---\nname: helper\n---\nMine.\n").unwrap();
     let error = process(folder.path(), Some(&without_record())).run(make_and_call {}).await.unwrap_err();
     assert!(llm_do::error::chain(&error).contains("`helper` is already registered; choose another name"), "{error:?}");
-    // Nor is it what the journal says was made.
+    // It also differs from the worker in the journal.
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
     let text = llm_do::error::chain(&error);

@@ -1,4 +1,4 @@
-//! Workers that models make: what may be made, who may call it, and how long it is there.
+//! Workers that models create: what may be created, who may call them, and how long they exist.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::fs;
@@ -47,18 +47,18 @@ async fn lead(input: String) -> String;
 #[worker(instructions = "Lead.", toolsets = [workers, senses])]
 async fn head(input: String) -> String;
 
-/// Call whom others made.
+/// Call workers that others created.
 #[worker(instructions = "Lead.", toolsets = [worker_call])]
 async fn follower(input: String) -> String;
 
-/// Has a worker made by one, and called by another.
+/// Lets one worker create a worker, and another call it.
 #[entry(toolsets = [lead, follower])]
 async fn both(ctx: &CallContext<both>) -> Result<String> {
     ctx.call(lead { input: "make".into() }).await?;
     Ok(ctx.call(follower { input: "call".into() }).await?)
 }
 
-/// Makes a worker by code that declares nothing.
+/// Creates a worker in code without a declaration.
 #[entry]
 async fn by_code(ctx: &CallContext, tools: Vec<String>) -> Result<Value> {
     Ok(ctx.call(worker_create { toolsets: tools, ..named("coded") }).await?)
@@ -97,7 +97,7 @@ fn text(text: impl Into<String>) -> Response {
     response(ResponsePart::Text { text: text.into() })
 }
 
-/// What a model has been told by its tools so far.
+/// Returns the tool results that a model has received so far.
 fn told(messages: &[Message]) -> Vec<String> {
     let results = messages.iter().filter_map(|message| match message {
         Message::Tool { results } => Some(results),
@@ -116,7 +116,7 @@ fn asked(messages: &[Message]) -> String {
     parts.iter().map(part).collect()
 }
 
-/// Makes the planned calls one after the other, and then says what came of each, in lines.
+/// Makes the planned calls in order, and then returns their results as lines.
 fn step(request: &Request<'_>, plan: &[Planned]) -> Response {
     let told = told(request.messages);
     match plan.get(told.len()) {
@@ -143,7 +143,7 @@ fn builder(plan: Vec<Planned>) -> RuntimeBuilder {
     Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model(plan))
 }
 
-/// What a model of `lead` is told of each call of the plan.
+/// Returns the result of each call of the plan that the model of `lead` receives.
 async fn led(plan: Vec<Planned>) -> Vec<String> {
     told_by(&builder(plan).build().unwrap()).await
 }
@@ -231,7 +231,8 @@ async fn all_faults_are_reported_together_and_nothing_is_created() {
     let runtime = Runtime::builder().model("test:any").worker_store(folder.path()).build().unwrap();
     let error = runtime.run_named("worker_create", faulty.1.clone()).await.unwrap_err();
     let text = llm_do::error::chain(&error);
-    for fault in ["invalid name `a b`", "blank", "`lisen`", "nowhere", "`input_schema` must be", "`output_schema` is"] {
+    for fault in ["invalid name `a b`", "blank", "`lisen`", "nowhere", "`input_schema` must have", "`output_schema` is"]
+    {
         assert!(text.contains(fault), "`{fault}` is not in: {text}");
     }
     assert!(error.is_mendable());
@@ -356,7 +357,7 @@ async fn a_created_worker_may_call_at_most_what_its_creator_may() {
     ])
     .await;
     assert_eq!(told[0], r#"{"worker":"a","may_call":["look","listen","worker_call"]}"#);
-    // By whatever name: the maker may call each tool of it.
+    // Under any name: the creator may call each of its tools.
     assert_eq!(told[1], r#"{"worker":"b","may_call":["worker_create","worker_call","look","listen"]}"#);
     assert!(told[2].contains("it cannot have the toolset `look`: here its name is `i_look`"), "{told:#?}");
     assert!(told[3].contains("it cannot have the toolset `powers`"), "{told:#?}");
@@ -432,7 +433,7 @@ async fn a_created_worker_that_calls_itself_with_equal_arguments_is_a_cycle() {
     assert!(llm_do::error::chain(&error).contains("`helper` would call itself with the same arguments"), "{error}");
 }
 
-/// A model for `both` that fails in the follower's first turn as long as `is_down`.
+/// A model for `both` that fails in the follower's first turn while `is_down`.
 fn failing(is_down: bool) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| match (request.instructions, asked(request.messages).as_str()) {
         (Some("Lead."), "make") => Ok(step(&request, &[create(&json!({ "toolsets": ["i_look"] }))])),

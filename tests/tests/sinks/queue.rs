@@ -1,4 +1,4 @@
-//! The queue before a sink.
+//! The queue in front of a sink.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -30,7 +30,7 @@ async fn a_full_queue_drops_events_and_reports_their_number() {
     drop(gate);
     runtime.flush().await;
     let taken = sink.taken();
-    // 8 waited, and one more if the sink had taken it before the queue was full.
+    // 8 events waited, plus one if the sink received it before the queue was full.
     let kept = taken.len() - 1;
     assert!(kept == 8 || kept == 9, "{kept}");
     assert_eq!(dropped(&taken), [recorder.events().len() as u64 - kept as u64]);
@@ -101,7 +101,7 @@ fn a_blocked_sink_does_not_need_tokio_timers() {
     let (runtime, _recorder) = recorded(Runtime::builder().shared_sink(sink.clone()));
     assert_eq!(threads.block_on(runtime.run(repeat { times: 3 })).unwrap(), 3);
     assert_eq!(sink.taken().len(), 0);
-    // Its thread is not waited for: that is for another test.
+    // The thread is not joined here; another test covers that.
     std::mem::forget(runtime);
 }
 

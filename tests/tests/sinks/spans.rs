@@ -43,12 +43,12 @@ fn fail(with: String) -> Result<()> {
     Err(with.into())
 }
 
-/// A span or an event: what it is called, what it is in, and what it says.
+/// A span or an event: its name, its parent and its fields.
 #[derive(Clone, Debug, Default)]
 struct Seen {
     parent: Option<u64>,
     fields: BTreeMap<&'static str, String>,
-    /// How many hold it; none once it is closed.
+    /// The number of references; 0 once it is closed.
     handles: u32,
 }
 
@@ -68,7 +68,7 @@ impl Visit for Seen {
     }
 }
 
-/// Keeps all spans and events; what is not told its parent is in the span that was entered last.
+/// Records all spans and events; without an explicit parent, they are in the span that was entered last.
 #[derive(Clone, Default)]
 struct Trace {
     next: Arc<AtomicU64>,
@@ -87,7 +87,7 @@ impl Trace {
         self.spans.lock().unwrap().clone()
     }
 
-    /// Returns each span's name after that of the one it is in.
+    /// Returns the name of each span, after the name of its parent.
     fn nested(&self) -> Vec<(String, String)> {
         let spans = self.spans();
         let above = |seen: &Seen| seen.parent.map_or("", |parent| spans[&parent].name()).to_owned();
@@ -219,17 +219,17 @@ async fn a_run_is_in_the_span_in_which_it_was_started() {
     let runtime = traced(TracingSink::new()).build().unwrap();
     let request = tracing::info_span!("request", otel.name = "GET /");
     let entered = request.enter();
-    // A run that needs no thread but this one ends in one poll, inside the span.
+    // A run that needs only this thread finishes in one poll, inside the span.
     let run = futures_util::future::poll_immediate(runtime.run(keep { secret: "x".into() }));
     run.await.unwrap().unwrap();
     drop(entered);
     assert_eq!(trace.nested()[1], ("GET /".to_owned(), "execute_tool keep".to_owned()));
 }
 
-/// Is told once a worker is asked alongside.
+/// Is notified once the shadow's worker runs.
 static ASKED: Notify = Notify::const_new();
 
-/// Keeps a secret, and stays until a worker is asked alongside.
+/// Keeps a secret, and waits until the shadow's worker runs.
 #[entry(toolsets = [keep])]
 async fn keep_and_stay(ctx: &CallContext<keep_and_stay>) -> Result<()> {
     ctx.call(keep { secret: "x".into() }).await?;
@@ -337,7 +337,7 @@ async fn a_failure_has_an_error_type_without_its_text() {
 
 #[tokio::test]
 async fn a_refused_call_is_an_event_in_its_callers_span() {
-    /// Calls what there is not.
+    /// Calls a tool that does not exist.
     #[entry]
     async fn lost(ctx: &CallContext) -> Result<bool> {
         Ok(ctx.call_tool("swordfish", Value::Null).await.is_err())

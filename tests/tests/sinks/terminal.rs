@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The terminal sink.
 
 use std::sync::mpsc::channel;
 
