@@ -52,9 +52,9 @@ impl OutputMode {
 /// A JSON schema that does not come from a Rust type has limits, which bound the time and memory that it takes:
 ///
 /// - 256 KiB as compact JSON, 64 nested arrays and objects, 200 patterns of at most 1 MiB compiled, without
-/// look-around and back-references;
+///   look-around and back-references;
 /// - 100,000 schemas after each `$ref` is replaced by its target, 128 of them nested, 32 of them for one value. A
-/// recursive schema counts once; between it and the reference to itself there must be a property or an item;
+///   recursive schema counts once; between it and the reference to itself there must be a property or an item;
 /// - a `$ref` is a path within the schema, such as `#/$defs/NAME`; `$dynamicRef` is not supported.
 ///
 /// A worker with a schema beyond these limits is rejected when the runtime is built, a file is read or a model

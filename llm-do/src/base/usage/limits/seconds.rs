@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "a duration such as \"1h 30m\" or a number of seconds")]
-enum Written {
+enum DurationForm {
     Whole(u64),
     Seconds(f64),
     Text(String),
@@ -28,11 +28,11 @@ pub(crate) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-    let duration = match Option::<Written>::deserialize(deserializer)? {
+    let duration = match Option::<DurationForm>::deserialize(deserializer)? {
         None => return Ok(None),
-        Some(Written::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
-        Some(Written::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Some(Written::Text(text)) => read(&text),
+        Some(DurationForm::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
+        Some(DurationForm::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
+        Some(DurationForm::Text(text)) => read(&text),
     };
     duration.map(Some).map_err(D::Error::custom)
 }
