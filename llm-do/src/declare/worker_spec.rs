@@ -233,7 +233,7 @@ impl WorkerSpec {
         self
     }
 
-    /// Sets the timeout of a call. Default: none.
+    /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

@@ -222,7 +222,7 @@ impl ToolDef {
         self
     }
 
-    /// Sets the timeout of a call. Default: none.
+    /// Sets the timeout of a call. Default: none; the caller's timeout applies in any case.
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);

@@ -40,7 +40,7 @@ impl<S> CallContext<S> {
     /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
     /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
     /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
-    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; maps are sorted.
+    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
     /// # Errors
     ///
