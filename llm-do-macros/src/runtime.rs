@@ -1,4 +1,4 @@
-//! Where expanded code finds the runtime.
+//! The path of the runtime in generated code.
 
 use proc_macro_crate::{FoundCrate, crate_name};
 use proc_macro2::TokenStream;

@@ -1,8 +1,12 @@
-//! What the macros expand to, against `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` rewrites those.
+//! Compares expansions with `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` updates those.
+
+use std::fs;
+use std::path::Path;
 
 use expect_test::{ExpectFile, expect_file};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
+use syn::LitStr;
 
 use crate::expand;
 
@@ -39,7 +43,7 @@ fn a_tool_with_every_form_of_argument() {
 }
 
 #[test]
-fn a_tool_whose_arguments_may_all_be_absent() {
+fn a_tool_with_optional_arguments_only() {
     let code = expand::tool(
         quote!(inline, name = "list-files", args = ListFiles),
         &quote! {
@@ -105,7 +109,7 @@ fn a_worker() {
 }
 
 #[test]
-fn a_worker_with_everything_about_its_model() {
+fn a_worker_with_every_key_about_its_model() {
     let code = expand::worker(
         quote!(
             server_side_tools = [
@@ -136,23 +140,23 @@ fn a_worker_from_a_file() {
             async fn reviewer(path: PathBuf, #[arg(default)] depth: u8, lines: Option<u32>) -> Result<Review>;
         ),
     );
-    // The compiler is told of the file by its absolute path.
+    // The expansion contains the absolute path of the file.
     let code = code.to_string().replace(env!("CARGO_MANIFEST_DIR"), "CRATE");
     check(code.parse().unwrap(), &expect_file!["../tests/snapshots/worker_file.rs"]);
 }
 
 #[test]
-fn a_worker_whose_file_is_not_found_where_no_source_is_known_is_what_its_attribute_says() {
+fn without_a_source_path_a_worker_is_expanded_without_its_file() {
     let item = quote!(
         async fn reviewer(path: PathBuf) -> Review;
     );
-    let code = expand::worker(quote!(file = "nowhere.worker", model = "test:a"), &item).to_string();
+    let code = expand::worker(quote!(file = "missing.worker", model = "test:a"), &item).to_string();
     assert!(!code.contains("compile_error") && !code.contains("include_str"), "{code}");
     assert!(code.contains("\"test:a\""), "{code}");
 }
 
 #[test]
-fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
+fn an_input_schema_can_have_the_properties_of_a_flattened_struct() {
     let expanded = |item| expand::worker(quote!(file = "../tests/files/reviewer.worker"), &item).to_string();
     let code = expanded(quote!(
         async fn reviewer(#[arg(flatten)] range: Range, path: PathBuf) -> Review;
@@ -165,7 +169,7 @@ fn an_input_schema_may_have_the_properties_of_a_flattened_struct() {
 }
 
 #[test]
-fn a_worker_from_a_file_with_faults() {
+fn a_worker_from_an_invalid_file() {
     let code = expand::worker(
         quote!(file = "../tests/files/faulty.worker", model = "test:a"),
         &quote!(
@@ -173,6 +177,52 @@ fn a_worker_from_a_file_with_faults() {
         ),
     );
     check(code, &expect_file!["../tests/snapshots/worker_file_faults.rs"]);
+}
+
+/// The files of the reader's corpus, by their names in an attribute.
+fn corpus(folder: &str) -> Vec<String> {
+    let relative = format!("../worker-file/corpus/{folder}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(&relative);
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = names.filter(|name| name.ends_with(".worker")).collect();
+    files.sort();
+    files.into_iter().map(|name| format!("{relative}/{name}")).collect()
+}
+
+/// Expands a worker of a file; returns the texts of all `compile_error!`.
+fn errors_of(file: &str) -> Vec<String> {
+    let item = quote!(
+        /// Review a text.
+        async fn review(input: String) -> u8;
+    );
+    let tokens: Vec<TokenTree> = expand::worker(quote!(file = #file), &item).into_iter().collect();
+    let error = |three: &[TokenTree]| match three {
+        [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Group(text)] if name == "compile_error" => {
+            Some(syn::parse2::<LitStr>(text.stream()).unwrap().value())
+        }
+        _ => None,
+    };
+    tokens.windows(3).filter_map(error).collect()
+}
+
+#[test]
+fn the_macro_accepts_every_file_that_the_reader_accepts() {
+    let files = corpus("accepted");
+    assert!(files.len() >= 6, "{files:?}");
+    for file in files {
+        assert_eq!(errors_of(&file), [""; 0], "{file}");
+    }
+}
+
+#[test]
+fn the_macro_reports_exactly_the_faults_that_the_reader_reports() {
+    let files = corpus("rejected");
+    assert!(files.len() >= 28, "{files:?}");
+    for file in files {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(&file).with_extension("faults");
+        let reported = errors_of(&file).into_iter().map(|error| error + "\n").collect::<String>();
+        assert_eq!(reported.replace(&file, ""), fs::read_to_string(path).unwrap(), "{file}");
+    }
 }
 
 #[test]
@@ -201,7 +251,7 @@ fn approval_and_a_summary() {
 }
 
 #[test]
-fn forms_of_members() {
+fn toolsets_with_forms_of_members() {
     let code = expand::toolset(quote! {
         formed = [prefixed("fs_", files.except([write, more::list])), read.only([read])];
     });
@@ -209,7 +259,7 @@ fn forms_of_members() {
 }
 
 #[test]
-fn a_tool_with_faults() {
+fn an_invalid_tool() {
     let code = expand::tool(
         quote!(effects = read_only),
         &quote! {
@@ -251,7 +301,7 @@ fn a_type_whose_methods_are_tools() {
 }
 
 #[test]
-fn a_type_that_derives_some_of_it_already() {
+fn data_with_one_trait_derived_already() {
     let code = expand::data(
         &quote!(),
         &quote! {

@@ -1,6 +1,6 @@
-//! Files as parts of messages.
+//! Files in messages.
 
-mod found;
+mod found_files;
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,18 +11,19 @@ use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use self::found::{FoundFile, find_files, found_path};
+pub use self::found_files::{FoundFile, find_files, found_path};
 
-/// A file that goes with a message: an image, a PDF, audio, text.
+/// A file in a message: an image, a PDF, audio, text.
 ///
-/// Which media types a model takes is its provider's affair: a request with one that the provider has no place for fails
-/// before anything is sent; whether the model reads one that it has a place for, the provider's server decides. Clones share
-/// the bytes. In JSON the bytes are base64; `Debug` shows only how many there are.
+/// The accepted media types depend on the provider: a request with a type that its protocol does not support fails
+/// before anything is sent; whether the model can read a supported type is decided by the provider's server. Clones
+/// share the bytes. In JSON the bytes are base64; `Debug` shows only their number.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Attachment, Message, UserPart};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Attachment, Message, UserPart};
 ///
 /// let note = Attachment::new("text/plain", "Milk, bread.").named("list.txt");
 /// let question = UserPart::Text { text: "What is to be bought?".into() };
@@ -30,16 +31,16 @@ pub use self::found::{FoundFile, find_files, found_path};
 /// # _ = message;
 /// ```
 #[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Read")]
+#[serde(from = "Deserialized")]
 pub struct Attachment {
     name: Option<String>,
     media_type: String,
     data: Arc<[u8]>,
 }
 
-/// A file as it is read from JSON.
+/// The deserialized form of a file.
 #[derive(Deserialize)]
-struct Read {
+struct Deserialized {
     #[serde(default)]
     name: Option<String>,
     media_type: String,
@@ -47,18 +48,18 @@ struct Read {
     data: Arc<[u8]>,
 }
 
-impl From<Read> for Attachment {
-    fn from(Read { name, media_type, data }: Read) -> Self {
+impl From<Deserialized> for Attachment {
+    fn from(Deserialized { name, media_type, data }: Deserialized) -> Self {
         let file = Self { name, media_type, data };
-        found::found(|| FoundFile::Data(file.clone()));
+        found_files::found(|| FoundFile::Data(file.clone()));
         file
     }
 }
 
-/// A file as it is written to JSON.
+/// The serialized form of a file.
 #[derive(Serialize)]
 #[serde(rename = "Attachment")]
-struct Written<'a> {
+struct Serialized<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a str>,
     media_type: &'a str,
@@ -68,20 +69,20 @@ struct Written<'a> {
 
 impl Serialize for Attachment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        found::found(|| FoundFile::Data(self.clone()));
+        found_files::found(|| FoundFile::Data(self.clone()));
         let Self { name, media_type, data } = self;
-        Written { name: name.as_deref(), media_type, data }.serialize(serializer)
+        Serialized { name: name.as_deref(), media_type, data }.serialize(serializer)
     }
 }
 
 impl Attachment {
-    /// Returns a file of `data` without a name; `media_type` is such as `image/png`, and is not checked against it.
+    /// Creates a file without a name; `media_type`, such as `image/png`, is not checked against `data`.
     #[must_use]
     pub fn new(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
         Self { name: None, media_type: media_type.into(), data: data.into().into() }
     }
 
-    /// Calls the file `name`, which models are told where the provider's protocol has a place for it. Default: no name.
+    /// Sets the file name, which is sent if the provider's protocol has a field for it. Default: none.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: Some(name.into()), ..self }
@@ -106,7 +107,7 @@ impl Attachment {
     }
 }
 
-/// What providers ask of a file.
+/// Conversions for providers.
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
 impl Attachment {
     /// Returns the bytes as base64.
@@ -115,32 +116,32 @@ impl Attachment {
         base64(&self.data)
     }
 
-    /// Returns the file of these bytes, written as base64; none, if they are not.
+    /// Decodes a file from base64; `None` if the text is invalid.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn from_base64(media_type: impl Into<String>, text: &str) -> Option<Self> {
         Some(Self::new(media_type, STANDARD.decode(text).ok()?))
     }
 
-    /// Returns the media type as it is compared: without parameters, in lower case.
+    /// Returns the normalized media type: without parameters, in lower case.
     pub(crate) fn essence(&self) -> String {
         let essence = self.media_type.split(';').next().unwrap_or_default();
         essence.trim().to_ascii_lowercase()
     }
 
-    /// Whether the media type is one of text, which any model can read.
+    /// Returns whether the media type is text, which any model can read.
     pub(crate) fn is_text(&self) -> bool {
         let essence = self.essence();
         essence.starts_with("text/") || essence == "application/json" || essence.ends_with("+json")
     }
 
-    /// Returns the bytes as text below a line that names the file.
+    /// Returns the bytes as text, after a line with the file's name.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with the file, and what to do, if the bytes are no UTF-8.
+    /// Returns an error text with the fix, if the bytes are not valid UTF-8.
     #[cfg_attr(
         not(any(feature = "local", feature = "openai")),
-        allow(dead_code, reason = "others carry files of text")
+        allow(dead_code, reason = "other providers have text attachments")
     )]
     pub(crate) fn inlined(&self) -> Result<String, String> {
         Ok(format!("{}:\n{}", self.heading(), self.text()?))
@@ -150,13 +151,13 @@ impl Attachment {
     ///
     /// # Errors
     ///
-    /// The same.
+    /// Returns the same error as [`inlined`](Self::inlined).
     pub(crate) fn text(&self) -> Result<&str, String> {
         let text = std::str::from_utf8(&self.data);
-        text.map_err(|_| format!("{} is not UTF-8; convert it before it is attached", self.described()))
+        text.map_err(|_| format!("{} is not UTF-8; convert it before attaching it", self.described()))
     }
 
-    /// Returns what a model is told that a file is called.
+    /// Returns the file's description for a model.
     pub(crate) fn heading(&self) -> String {
         match &self.name {
             Some(name) => format!("File `{name}`"),
@@ -164,7 +165,7 @@ impl Attachment {
         }
     }
 
-    /// Returns what an error calls the file.
+    /// Returns the file's description for an error.
     pub(crate) fn described(&self) -> String {
         match &self.name {
             Some(name) => format!("the attachment `{name}` of type `{}`", self.media_type),
@@ -183,7 +184,7 @@ impl fmt::Debug for Attachment {
     }
 }
 
-/// Writes base64 piece by piece, so that a large file is not held in memory a second time.
+/// Formats base64 incrementally, so that a large file is not copied in memory.
 fn base64(bytes: &[u8]) -> Base64Display<'_, 'static, GeneralPurpose> {
     Base64Display::new(bytes, &STANDARD)
 }
@@ -194,7 +195,7 @@ fn serialize_bytes<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, 
 
 fn deserialize_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<[u8]>, D::Error> {
     let text = String::deserialize(deserializer)?;
-    let bytes = STANDARD.decode(text).map_err(|fault| D::Error::custom(format!("the data is not base64: {fault}")))?;
+    let bytes = STANDARD.decode(text).map_err(|fault| D::Error::custom(format!("invalid base64 data: {fault}")))?;
     Ok(bytes.into())
 }
 
@@ -206,7 +207,7 @@ mod tests {
     use crate::message::{Message, UserPart};
 
     #[test]
-    fn a_file_is_written_as_base64_and_read_back_the_same() {
+    fn a_file_round_trips_through_base64() {
         let bytes: Vec<u8> = (0..=255).collect();
         for data in [&[][..], &[0], &[255, 254], &bytes] {
             for file in [Attachment::new("image/png", data), Attachment::new("image/png", data).named("a.png")] {
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_a_part_of_its_own_type() {
+    fn a_file_is_serialized_as_an_attachment_part() {
         let part = UserPart::Attachment(Attachment::new("text/plain", "hi!").named("a.txt"));
         let expected = json!({"type": "attachment", "name": "a.txt", "media_type": "text/plain", "data": "aGkh"});
         assert_eq!(serde_json::to_value(part).unwrap(), expected);
@@ -228,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_no_base64_is_refused() {
+    fn invalid_base64_is_rejected() {
         let written = json!({"media_type": "text/plain", "data": "a$b"});
         let error = serde_json::from_value::<Attachment>(written).unwrap_err().to_string();
-        assert!(error.starts_with("the data is not base64: "), "{error}");
+        assert!(error.starts_with("invalid base64 data: "), "{error}");
     }
 
     #[test]
-    fn debug_shows_how_many_bytes_and_none_of_them() {
+    fn debug_shows_only_the_number_of_bytes() {
         let part = UserPart::Attachment(Attachment::new("text/plain", "secret").named("a.txt"));
         let shown = format!("{part:?}");
         assert_eq!(shown, r#"Attachment(Attachment { name: Some("a.txt"), media_type: "text/plain", data: 6 bytes })"#);
@@ -249,7 +250,7 @@ mod tests {
 
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "local", feature = "openai"))]
     #[test]
-    fn media_types_of_text_are_known_in_any_spelling() {
+    fn text_media_types_are_recognized_in_any_spelling() {
         let is_text = |media_type: &str| Attachment::new(media_type, "").is_text();
         for media_type in ["text/csv", "TEXT/Plain; charset=UTF-8", "application/json", "application/ld+json ;a=b"] {
             assert!(is_text(media_type), "{media_type}");

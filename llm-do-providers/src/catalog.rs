@@ -1,14 +1,15 @@
-//! From `provider:model` to a model.
+//! Resolves `provider:model` names to models.
 
 use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::capability::CapabilityTable;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Model;
 use crate::price::PriceTable;
 
-/// The prefixes of this crate's providers, and the features that have them.
+/// The provider prefixes of this crate, and the feature that enables each.
 const FEATURES: [(&str, &str); 12] = [
     ("anthropic", "anthropic"),
     ("deepseek", "openai"),
@@ -23,77 +24,121 @@ const FEATURES: [(&str, &str); 12] = [
     ("openrouter", "openai"),
     ("vllm", "openai"),
 ];
-/// How alike a prefix has to be to the one that is meant, from 0 to 1.
-const ALIKE: f64 = 0.85;
-/// The same of a model's name: names of one family share most of their letters.
-const ALIKE_MODEL: f64 = 0.9;
+/// The minimum similarity of a suggested prefix, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.85;
+/// The minimum similarity of a suggested model name: names of one family share most of their characters.
+const MIN_MODEL_SIMILARITY: f64 = 0.9;
 
-/// A provider of models, found by the prefix of `prefix:model`; submitted through `inventory`.
+/// A model provider, found by the prefix of `prefix:model` and registered through `inventory`.
 #[derive(Clone, Copy, Debug)]
 pub struct ModelProvider {
     prefix: &'static str,
-    /// Where it is registered.
+    /// The location of its registration.
     location: &'static Location<'static>,
-    build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>,
+    build: Build,
 }
 
+/// How a provider builds a model.
+#[derive(Clone, Copy, Debug)]
+enum Build {
+    ByName(fn(&str) -> BuiltModel),
+    WithCapabilities(fn(&str, &CapabilityTable) -> BuiltModel),
+}
+
+type BuiltModel = Result<Arc<dyn Model>, ProviderError>;
+
 impl ModelProvider {
-    /// Returns a provider for names that begin with `prefix:`; `build` gets what follows the colon.
+    /// Creates a provider for names that start with `prefix:`; `build` receives the part after the colon.
     ///
-    /// It remembers where it is called, so that an error about two providers of one prefix can name both places.
+    /// It records the caller's location, so that an error about two providers with one prefix names both.
     #[must_use]
     #[track_caller]
     pub const fn new(prefix: &'static str, build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>) -> Self {
-        Self { prefix, location: Location::caller(), build }
+        Self { prefix, location: Location::caller(), build: Build::ByName(build) }
+    }
+
+    /// Returns a provider whose models depend on a table of capabilities, such as one that builds an `OpenAiModel` of a server of
+    /// its own; `build` gets the table that is [used](model_with).
+    #[must_use]
+    #[track_caller]
+    pub const fn with_capabilities(prefix: &'static str, build: fn(&str, &CapabilityTable) -> BuiltModel) -> Self {
+        Self { prefix, location: Location::caller(), build: Build::WithCapabilities(build) }
     }
 }
 
 inventory::collect!(ModelProvider);
 
-/// Registers a provider of one's own: what `prefix:MODEL` is made into, from then on wherever a model is named.
+/// Registers a custom model provider for `prefix:MODEL` names.
 ///
-/// The function gets what follows the colon. It stands at the top of a module, and is there as soon as its crate is linked.
-/// Two linked providers of one prefix are an error when a runtime of `llm-do` is built; it names both places.
+/// The function receives the part after the colon. Invoke the macro at the top level of a module; the provider is
+/// available as soon as its crate is linked. If two linked providers have the same prefix, building a runtime of
+/// `llm-do` is an error with both locations.
 ///
 /// # Examples
 ///
 /// ```
 /// use std::sync::Arc;
 ///
-/// use llm_do_providers::{Model, OpenAiModel, model_provider};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Model, OpenAiModel, model_provider};
 ///
 /// model_provider!("lab", |model| {
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
+/// // A second parameter is the table of capabilities that is used.
+/// model_provider!("lab2", |model, capabilities| {
+///     let builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
+///     Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+/// });
+///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
-/// assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
+/// # assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
 /// # Ok(())
 /// # }
 /// ```
 #[macro_export]
 macro_rules! model_provider {
+    ($prefix:expr, |$model:ident, $capabilities:ident| $build:expr $(,)?) => {
+        $crate::inventory::submit! {
+            $crate::ModelProvider::with_capabilities($prefix, |$model, $capabilities| $build)
+        }
+    };
     ($prefix:expr, $build:expr $(,)?) => {
         $crate::inventory::submit! { $crate::ModelProvider::new($prefix, $build) }
     };
 }
 
-/// Builds the model that `name`, `provider:model`, stands for. Nothing is requested or loaded yet.
+/// Builds the model `name`, which is `provider:model`. It sends no request and loads no weights yet.
 ///
 /// # Errors
 ///
-/// Returns an error of kind [`ErrorKind::Configuration`] as [`check_model_name`] does, and if the provider lacks
+/// Returns an error of kind [`ErrorKind::Configuration`] in the cases of [`check_model_name`], and if the provider
+/// lacks
 /// something, such as a key.
 pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
-    let (provider, rest) = find(name)?;
-    (provider.build)(rest)
+    model_with(name, &CapabilityTable::builtin())
 }
 
-/// Checks that `name` is `provider:model` and that exactly one provider of that prefix is linked. Builds nothing.
+/// Builds the model that `name` stands for as [`model`] does, with what `capabilities` says that models take.
 ///
 /// # Errors
 ///
-/// Returns an error of kind [`ErrorKind::Configuration`] that names what is wrong and what to do: write
+/// The same as of [`model`].
+pub fn model_with(name: &str, capabilities: &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError> {
+    let (provider, rest) = find(name)?;
+    match provider.build {
+        Build::ByName(build) => build(rest),
+        Build::WithCapabilities(build) => build(rest, capabilities),
+    }
+}
+
+/// Checks that `name` is `provider:model` and that exactly one linked provider has that prefix, without building the
+/// model.
+///
+/// # Errors
+///
+/// Returns an error of kind [`ErrorKind::Configuration`] that says what is wrong and what to do: write
 /// `provider:model`, correct the prefix, enable a feature, or remove one of two providers.
 ///
 /// # Examples
@@ -106,26 +151,26 @@ pub fn check_model_name(name: &str) -> Result<(), ProviderError> {
     find(name).map(drop)
 }
 
-/// Returns whether a text is of the form `provider:model`, whether or not there is such a provider.
+/// Returns whether a text has the form `provider:model`; the provider may be unknown.
 #[must_use]
 pub fn is_model_name(name: &str) -> bool {
     split(name).is_some()
 }
 
-/// Lists the prefixes that more than one linked provider has, with the place of each provider.
+/// Returns an error text for each prefix of more than one linked provider, with the location of each provider.
 #[must_use]
 pub fn provider_collisions() -> Vec<String> {
-    let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut locations: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for provider in linked() {
-        places.entry(provider.prefix).or_default().push(place(provider));
+        locations.entry(provider.prefix).or_default().push(location_of(provider));
     }
-    places.into_iter().filter_map(|(prefix, places)| collision(prefix, places)).collect()
+    locations.into_iter().filter_map(|(prefix, locations)| collision(prefix, locations)).collect()
 }
 
-/// Returns a warning if the provider's models are known by the built-in price table, and `name` is none of them.
+/// Returns a warning if the built-in price table lists models of the provider, and `name` is not one of them.
 ///
-/// It is a warning and no error, since providers add models. A model that `prices` lists is known too. Nothing is
-/// known of a provider whose base URL the environment sets, since another server answers there.
+/// It is only a warning, since providers add models. A model in `prices` counts as known. There is no warning if the
+/// environment sets the provider's base URL, since another server has other models.
 #[must_use]
 pub fn unknown_model(name: &str, prices: &PriceTable) -> Option<String> {
     let (prefix, model) = split(name)?;
@@ -134,24 +179,25 @@ pub fn unknown_model(name: &str, prices: &PriceTable) -> Option<String> {
     if known.is_empty() || prices.find(name).is_some() || builtin.find(name).is_some() || has_own_server(prefix) {
         return None;
     }
-    let near = nearest(model, known.iter().copied(), ALIKE_MODEL);
-    let near = near.map_or_else(String::new, |near| format!("; did you mean `{prefix}:{near}`?"));
-    Some(format!("`{prefix}` has no known model `{model}`, as of {}{near}", builtin.date()))
+    let suggestion = nearest(model, known.iter().copied(), MIN_MODEL_SIMILARITY);
+    let suggestion =
+        suggestion.map_or_else(String::new, |suggestion| format!("; did you mean `{prefix}:{suggestion}`?"));
+    Some(format!("`{prefix}` has no known model `{model}`, as of {}{suggestion}", builtin.date()))
 }
 
-/// Returns whether the environment sends the requests of a provider to another server than its own.
+/// Returns whether the environment sets another base URL for the provider.
 fn has_own_server(prefix: &str) -> bool {
     let name = if prefix == "openai-responses" { "openai" } else { prefix };
     let variable = format!("{}_BASE_URL", name.to_ascii_uppercase().replace('-', "_"));
     std::env::var_os(variable).is_some_and(|url| !url.is_empty())
 }
 
-/// Takes a name apart at its first colon, if both parts are there.
+/// Splits a name at its first colon, if both parts are non-empty.
 fn split(name: &str) -> Option<(&str, &str)> {
     name.split_once(':').filter(|(prefix, rest)| !prefix.trim().is_empty() && !rest.trim().is_empty())
 }
 
-/// Finds the provider of a name, and what follows its prefix.
+/// Finds the provider of a name; returns it with the part after the colon.
 fn find(name: &str) -> Result<(&'static ModelProvider, &str), ProviderError> {
     let fail = |provider: &str, text| Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     let Some((prefix, rest)) = split(name) else {
@@ -162,66 +208,71 @@ fn find(name: &str) -> Result<(&'static ModelProvider, &str), ProviderError> {
     match found[..] {
         [provider] => Ok((provider, rest)),
         [] => fail(prefix, missing(name, prefix)),
-        _ => fail(prefix, collision(prefix, found.into_iter().map(place).collect()).unwrap_or_default()),
+        _ => fail(prefix, collision(prefix, found.into_iter().map(location_of).collect()).unwrap_or_default()),
     }
 }
 
-/// The linked providers; their order is unspecified.
+/// Returns the linked providers in unspecified order.
 fn linked() -> impl Iterator<Item = &'static ModelProvider> {
     inventory::iter::<ModelProvider>.into_iter()
 }
 
 /// Returns `file:line` of a provider's registration.
-fn place(provider: &ModelProvider) -> String {
+fn location_of(provider: &ModelProvider) -> String {
     format!("{}:{}", provider.location.file(), provider.location.line())
 }
 
-fn collision(prefix: &str, mut places: Vec<String>) -> Option<String> {
-    places.sort();
-    let (count, places) = (places.len(), places.join(", "));
-    (count > 1).then(|| format!("{count} model providers have the prefix `{prefix}`: {places}; rename or remove one"))
+fn collision(prefix: &str, mut locations: Vec<String>) -> Option<String> {
+    locations.sort();
+    let (count, locations) = (locations.len(), locations.join(", "));
+    (count > 1)
+        .then(|| format!("{count} model providers have the prefix `{prefix}`: {locations}; rename or remove one"))
 }
 
-/// Says that no provider of a prefix is linked, and how to get one: by a feature, or by another spelling.
+/// The error for a prefix without a linked provider: names the feature to enable, or a similar prefix.
 fn missing(name: &str, prefix: &str) -> String {
     if let Some((_, feature)) = FEATURES.into_iter().find(|(known, _)| *known == prefix) {
         return format!("the model `{name}` needs the feature `{feature}` of llm-do; this program has {}", known());
     }
-    let meant = meant(prefix).map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-    format!("unknown provider `{prefix}` of the model `{name}`{meant}; this program has {}", known())
+    let similar_prefix =
+        similar_prefix(prefix).map_or_else(String::new, |similar_prefix| format!("; did you mean `{similar_prefix}`?"));
+    format!("unknown provider `{prefix}` of the model `{name}`{similar_prefix}; this program has {}", known())
 }
 
-/// Returns the prefix that is most like a misspelt one, linked or not.
-fn meant(prefix: &str) -> Option<&'static str> {
+/// Returns the known prefix most similar to a misspelled one, linked or not.
+fn similar_prefix(prefix: &str) -> Option<&'static str> {
     let known = linked().map(|provider| provider.prefix).chain(FEATURES.into_iter().map(|(known, _)| known));
-    nearest(prefix, known, ALIKE)
+    nearest(prefix, known, MIN_SIMILARITY)
 }
 
-/// Returns the known name that is most like a misspelt one, if one is at least `alike`.
-fn nearest<'a>(written: &str, known: impl Iterator<Item = &'a str>, alike: f64) -> Option<&'a str> {
-    let written = written.to_ascii_lowercase();
-    let scored = known.map(|known| (strsim::jaro_winkler(&written, known), known));
-    scored.filter(|(score, _)| *score >= alike).max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, known)| known)
+/// Returns the known name most similar to a misspelled one, with at least the similarity `alike`.
+fn nearest<'a>(misspelled: &str, known: impl Iterator<Item = &'a str>, min_similarity: f64) -> Option<&'a str> {
+    let misspelled = misspelled.to_ascii_lowercase();
+    let scored = known.map(|known| (strsim::jaro_winkler(&misspelled, known), known));
+    scored
+        .filter(|(score, _)| *score >= min_similarity)
+        .max_by(|left, right| left.0.total_cmp(&right.0))
+        .map(|(_, known)| known)
 }
 
-/// The linked prefixes, for an error's text.
+/// Lists the linked prefixes for an error text.
 fn known() -> String {
     let mut prefixes: Vec<_> = linked().map(|provider| format!("`{}`", provider.prefix)).collect();
     prefixes.sort_unstable();
     prefixes.dedup();
     if prefixes.is_empty() {
-        return "none (turn on a feature such as `anthropic`, `openai` or `local`)".to_owned();
+        return "none (enable a feature such as `anthropic`, `openai` or `local`)".to_owned();
     }
     prefixes.join(", ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ModelProvider, collision, meant, missing, place, unknown_model};
+    use super::{ModelProvider, collision, location_of, missing, similar_prefix, unknown_model};
     use crate::price::{Money, Price, PriceTable};
 
     #[test]
-    fn a_provider_that_is_left_out_is_told_by_its_feature_and_no_other_is() {
+    fn the_error_for_a_disabled_provider_names_its_feature() {
         for (prefix, feature) in [("openai", "openai"), ("openai-responses", "openai"), ("ollama", "openai")] {
             let name = format!("{prefix}:x");
             let text = missing(&name, prefix);
@@ -233,8 +284,8 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_provider_is_told_by_its_prefix() {
-        for (written, prefix) in [
+    fn the_error_for_a_misspelled_provider_suggests_its_prefix() {
+        for (misspelled, prefix) in [
             ("opnai", "openai"),
             ("grok", "groq"),
             ("olama", "ollama"),
@@ -246,24 +297,24 @@ mod tests {
             ("deepsek", "deepseek"),
             ("vlm", "vllm"),
         ] {
-            assert_eq!(meant(written), Some(prefix), "{written}");
-            let text = missing("x:y", written);
+            assert_eq!(similar_prefix(misspelled), Some(prefix), "{misspelled}");
+            let text = missing("x:y", misspelled);
             assert!(text.contains(&format!("; did you mean `{prefix}`?; this program has ")), "{text}");
         }
-        for written in ["azure", "bedrock", "google", "together", "x", ""] {
-            assert_eq!(meant(written), None, "{written}");
+        for misspelled in ["azure", "bedrock", "google", "together", "x", ""] {
+            assert_eq!(similar_prefix(misspelled), None, "{misspelled}");
         }
     }
 
     #[test]
-    fn a_provider_knows_where_it_is_registered() {
+    fn a_provider_records_the_location_of_its_registration() {
         let here = line!() + 1;
-        let provider = ModelProvider::new("lab", |_| unreachable!("it is not asked for"));
-        assert_eq!(place(&provider), format!("{}:{here}", file!()));
+        let provider = ModelProvider::new("lab", |_| unreachable!("the model is not built"));
+        assert_eq!(location_of(&provider), format!("{}:{here}", file!()));
     }
 
     #[test]
-    fn a_collision_names_every_place() {
+    fn a_collision_names_every_location() {
         let text = collision("lab", vec!["b.rs:2".into(), "a.rs:1".into()]);
         let expected = "2 model providers have the prefix `lab`: a.rs:1, b.rs:2; rename or remove one";
         assert_eq!(text.as_deref(), Some(expected));

@@ -1,4 +1,4 @@
-//! Why a request to a model failed.
+//! Errors of requests to models.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::response::Response;
 
-/// Why a request to a model failed: ask for its kind, its status and what to do.
+/// An error of a request to a model: its [kind](ErrorKind), its HTTP status and a message.
 ///
-/// The text names the provider, what happened and what to do; it never holds a key, a prompt or the body of a reply, and
-/// neither does the text by `Debug`.
+/// The message names the provider, what happened and what to do. Neither `Display` nor `Debug` shows a key, a prompt
+/// or the body of a response.
 ///
-/// It can be written as JSON and read again; of its source, only the text is kept.
+/// It implements serde's traits; of the source, only the text is kept.
 #[derive(Serialize, Deserialize)]
 pub struct ProviderError(Box<Repr>);
 
@@ -34,59 +34,60 @@ struct Repr {
     #[serde(
         default,
         skip_serializing_if = "Option::is_none",
-        serialize_with = "write_source",
-        deserialize_with = "read_source"
+        serialize_with = "serialize_source",
+        deserialize_with = "deserialize_source"
     )]
     source: Option<Source>,
 }
 
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
-/// Writes the texts of a source and of its own sources.
-#[expect(clippy::ref_option, reason = "serde passes the field")]
-fn write_source<S: Serializer>(source: &Option<Source>, serializer: S) -> Result<S::Ok, S::Error> {
+/// Serializes the texts of an error and its sources.
+#[expect(clippy::ref_option, reason = "the signature that serde expects")]
+fn serialize_source<S: Serializer>(source: &Option<Source>, serializer: S) -> Result<S::Ok, S::Error> {
     let first: Option<&(dyn std::error::Error + 'static)> = source.as_deref().map(|source| source as _);
     let texts: Vec<_> = std::iter::successors(first, |error| error.source()).map(ToString::to_string).collect();
     serializer.serialize_str(&texts.join(": "))
 }
 
-fn read_source<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Source>, D::Error> {
+fn deserialize_source<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Source>, D::Error> {
     String::deserialize(deserializer).map(|text| Some(text.into()))
 }
 
-/// What kind of failure a [`ProviderError`] is.
+/// The kind of a [`ProviderError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// Something is missing or wrong before any request: a key, a file, a model's name.
+    /// A missing or invalid setting, found before the request: a key, a file, a model name.
     Configuration,
-    /// The key was refused (status 401 or 403).
+    /// The key was rejected (status 401 or 403).
     Auth,
-    /// The provider refuses the request as it is (other 4xx), or redirects it.
+    /// The provider rejected the request (other 4xx), or redirected it.
     InvalidRequest,
-    /// The conversation is longer than the model reads, or the request larger than the server takes (status 413).
+    /// The conversation exceeds the model's context length, or the request the server's limit (status 413).
     ContextTooLong,
-    /// The provider's filter stops the request, or its answer.
+    /// A content filter of the provider stopped the request or the response.
     ContentFilter,
-    /// Too many requests, or the quota is used up (status 429), or the credit (status 402).
+    /// Rate limit reached or quota exhausted (status 429), or no credit (status 402).
     RateLimited,
-    /// The provider has more to do than it can (status 498, 503 or 529).
+    /// The provider is overloaded (status 498, 503 or 529).
     Overloaded,
-    /// The provider fails (other 5xx, or status 408 or 409), or reports an error of no other kind.
+    /// The provider failed (other 5xx, or status 408 or 409), or reported an error of no other kind.
     Unavailable,
-    /// No connection, or it broke.
+    /// The connection failed or was lost.
     Transport,
-    /// No answer in time.
+    /// The request timed out.
     Timeout,
-    /// The answer does not follow the protocol.
+    /// The response violates the protocol.
     Protocol,
     /// The run was cancelled.
     Cancelled,
 }
 
 impl ProviderError {
-    /// Returns an error of `provider`; `message` says what happened and what to do, in lower case, without a full stop.
+    /// Creates an error of `provider`; `message` says what happened and what to do, in lower case without a full
+    /// stop.
     #[must_use]
     pub fn new(provider: impl Into<String>, kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Repr {
@@ -102,54 +103,54 @@ impl ProviderError {
         }))
     }
 
-    /// Adds the HTTP status.
+    /// Sets the HTTP status.
     #[must_use]
     pub fn with_status(mut self, status: u16) -> Self {
         self.0.status = Some(status);
         self
     }
 
-    /// Adds how long the provider asks to wait.
+    /// Sets the delay that the provider requests before a retry.
     #[must_use]
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.0.retry_after = Some(wait);
         self
     }
 
-    /// Says whether the same request may succeed a little later, where the provider says so.
+    /// Sets whether the provider says that a retry may succeed.
     #[must_use]
     pub fn with_should_retry(mut self, should_retry: bool) -> Self {
         self.0.should_retry = Some(should_retry);
         self
     }
 
-    /// Adds what the provider calls the request, for its support.
+    /// Sets the provider's id of the request, which its support asks for.
     #[must_use]
     pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
         self.0.request_id = Some(id.into());
         self
     }
 
-    /// Adds what of the answer had arrived.
+    /// Sets the part of the response that had arrived.
     #[must_use]
     pub fn with_arrived(mut self, arrived: Response) -> Self {
         self.0.arrived = Some(Box::new(arrived));
         self
     }
 
-    /// Takes what had arrived, for another error or for none.
+    /// Takes the part of the response that had arrived.
     pub(crate) fn take_arrived(&mut self) -> Option<Response> {
         self.0.arrived.take().map(|arrived| *arrived)
     }
 
-    /// Adds the cause.
+    /// Sets the source.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         self.0.source = Some(source.into());
         self
     }
 
-    /// Adds to the text what became clear later, such as how often it was tried.
+    /// Appends a note to the message, such as the number of attempts.
     #[must_use]
     pub(crate) fn with_note(mut self, note: &str) -> Self {
         self.0.message.push_str("; ");
@@ -163,7 +164,7 @@ impl ProviderError {
         self.0.kind
     }
 
-    /// Returns the text without the name of the provider, the status and the cause.
+    /// Returns the message without the provider, the status and the source.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -175,46 +176,46 @@ impl ProviderError {
         &self.0.provider
     }
 
-    /// Returns the HTTP status, if there was an answer: 200 where it failed after it had begun.
+    /// Returns the HTTP status, if there was a response: 200 if it failed after a successful start.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
-    /// Returns how long the provider asks to wait before the next try.
+    /// Returns the delay that the provider requests before a retry.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// Returns whether the provider says that the same request may succeed a little later; `None` if it does not say.
+    /// Returns whether the provider says that a retry may succeed; `None` if it does not say.
     #[must_use]
     pub fn should_retry(&self) -> Option<bool> {
         self.0.should_retry
     }
 
-    /// Returns what the provider calls the request: its support asks for it.
+    /// Returns the provider's id of the request, which its support asks for.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
     }
 
-    /// Returns what of the answer had arrived when it broke off, or turned out to be none.
+    /// Returns the part of the response that had arrived before the failure.
     ///
-    /// The last text may be cut off; a tool call whose arguments were not all there is not among it. Its
-    /// [`usage`](Response::usage) is what the provider had told by then, of tries that failed before too.
+    /// The last text may be cut off; tool calls with incomplete arguments are left out. Its
+    /// [`usage`](Response::usage) is what the provider had reported until then, including failed attempts.
     #[must_use]
     pub fn arrived(&self) -> Option<&Response> {
         self.0.arrived.as_deref()
     }
 
-    /// Returns whether the provider refused for too many requests.
+    /// Returns whether the rate limit was reached.
     #[must_use]
     pub fn is_rate_limited(&self) -> bool {
         self.0.kind == ErrorKind::RateLimited
     }
 
-    /// Returns whether no answer came in time.
+    /// Returns whether the request timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         self.0.kind == ErrorKind::Timeout
@@ -233,7 +234,7 @@ impl fmt::Display for ProviderError {
 }
 
 impl fmt::Debug for ProviderError {
-    /// Shows no part of an answer; the source as its own text, which quotes less than its fields.
+    /// Shows no part of a response, and the source as its text, which quotes less than its fields.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Repr { provider, kind, message, status, retry_after, should_retry, request_id, arrived, source } = &*self.0;
         let mut shown = f.debug_struct("ProviderError");
@@ -258,7 +259,7 @@ mod tests {
     use crate::usage::Usage;
 
     #[test]
-    fn what_arrived_is_not_shown_by_debug() {
+    fn debug_does_not_show_the_partial_response() {
         let part = ResponsePart::Text { text: "my secret".to_owned() };
         let error = ProviderError::new("openai", ErrorKind::Transport, "the connection broke")
             .with_arrived(Response::new("m", vec![part], Usage::default()));

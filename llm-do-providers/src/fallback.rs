@@ -1,4 +1,4 @@
-//! Models in a row: the next answers where one fails.
+//! A model wrapper that falls back to other models.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,26 +10,28 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent};
 use crate::response::Response;
 
-/// Models in a row, of which the next is asked where one fails for good.
+/// A list of models: if one fails, the next one gets the request.
 ///
-/// Each tries as often as it does by itself, and then the next is asked the same. What the last fails with is the error,
-/// with a note on the others. A stream goes on with the next only while nothing of the answer was shown; what was waited for
-/// until then is told with its first piece.
+/// Each model does its own retries before the next one is tried. The error is that of the last model, with the number
+/// of models that failed before. A stream falls back only until the first part of the answer arrived; waiting events
+/// until then are delivered together with it.
 ///
-/// By default it goes on after failures that another model may not have: no connection or no answer in time, too many
-/// requests, a quota or a credit that is used up, an overload or another failure of the provider, a refused key, a model that is
-/// not there, a conversation or a request that is longer than it takes, or an answer that breaks the protocol. It does not after
-/// a request that is refused for what it says, nor after one that a filter stops.
+/// By default it falls back after failures that another model may not have: connection failures and timeouts, rate
+/// limits, exhausted quotas or credits, overload and other failures of the provider, a rejected key, an unknown
+/// model, a conversation or request that is too long, and protocol errors. It does not fall back if the request is
+/// rejected for its content, or if a content filter stops it.
 ///
-/// Its name is the first one's, as limits and events say it, while usage and prices are of the model that answered, or failed
-/// last: [`Response::answered_by`]. What those used that failed before it is not counted.
+/// Its name, as used by limits and events, is that of the first model. Usage and prices are those of the model that
+/// answered, or failed last: [`Response::answered_by`]. The usage of models that failed before is not counted.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FallbackModel, FunctionModel, ErrorKind, ProviderError, Response, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{ErrorKind, FallbackModel, ProviderError, Response, Usage};
 ///
-/// let down = FunctionModel::new(|_| Err(ProviderError::new("a", ErrorKind::Overloaded, "it is overloaded")));
+/// let down = FunctionModel::new(|_| Err(ProviderError::new("a", ErrorKind::Overloaded, "overloaded")));
 /// let up = FunctionModel::new(|_| Ok(Response::new("b", vec![], Usage::of_request(1, 1))));
 /// let model = FallbackModel::new(down).or(up);
 /// # _ = model;
@@ -37,31 +39,31 @@ use crate::response::Response;
 #[derive(Clone)]
 pub struct FallbackModel {
     models: Vec<Arc<dyn Model>>,
-    goes_on: Arc<dyn Fn(&ProviderError) -> bool + Send + Sync>,
+    should_fall_back: Arc<dyn Fn(&ProviderError) -> bool + Send + Sync>,
 }
 
 impl FallbackModel {
-    /// Returns a row of one model.
+    /// Creates a list of one model.
     pub fn new(model: impl Model + 'static) -> Self {
-        Self { models: vec![Arc::new(model)], goes_on: Arc::new(is_of_the_model) }
+        Self { models: vec![Arc::new(model)], should_fall_back: Arc::new(is_model_specific) }
     }
 
-    /// Adds a model to the end of the row.
+    /// Appends a model to the list.
     #[must_use]
     pub fn or(mut self, model: impl Model + 'static) -> Self {
         self.models.push(Arc::new(model));
         self
     }
 
-    /// Says after which errors the next model is asked. Default: those that another model may not have.
+    /// Sets which errors cause a fallback. Default: those that another model may not have.
     #[must_use]
-    pub fn when(self, goes_on: impl Fn(&ProviderError) -> bool + Send + Sync + 'static) -> Self {
-        Self { goes_on: Arc::new(goes_on), ..self }
+    pub fn when(self, should_fall_back: impl Fn(&ProviderError) -> bool + Send + Sync + 'static) -> Self {
+        Self { should_fall_back: Arc::new(should_fall_back), ..self }
     }
 
-    /// Returns whether another model is to be asked.
-    fn passes_on(&self, place: usize, error: &ProviderError) -> bool {
-        place + 1 < self.models.len() && (self.goes_on)(error)
+    /// Returns whether to try the next model after `error`.
+    fn falls_back(&self, index: usize, error: &ProviderError) -> bool {
+        index + 1 < self.models.len() && (self.should_fall_back)(error)
     }
 }
 
@@ -77,53 +79,54 @@ impl Model for FallbackModel {
         self.models[0].name()
     }
 
-    /// Returns what all of them can do.
+    /// Returns the features that all models have.
     fn profile(&self) -> Profile {
         let profiles = self.models.iter().map(Model::profile);
         profiles.reduce(Profile::and).unwrap_or_default()
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        let mut place = 0;
+        let mut index = 0;
         loop {
-            let model = &self.models[place];
+            let model = &self.models[index];
             match model.request(request).await {
-                Ok(response) => return Ok(answered(response, model.name())),
-                Err(error) if self.passes_on(place, &error) => place += 1,
-                Err(error) => return Err(noted(failed(error, model.name()), place)),
+                Ok(response) => return Ok(with_answering_model(response, model.name())),
+                Err(error) if self.falls_back(index, &error) => index += 1,
+                Err(error) => return Err(with_earlier_failures(with_failed_model(error, model.name()), index)),
             }
         }
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let mut waited = Vec::new();
-        let mut place = 0;
+        let mut index = 0;
         loop {
-            let model = &self.models[place];
-            let error = match begun(model.as_ref(), request, &mut waited).await {
+            let model = &self.models[index];
+            let error = match started(model.as_ref(), request, &mut waited).await {
                 Ok(stream) => {
                     let name = model.name().to_owned();
                     let before = stream::iter(waited.into_iter().map(Ok));
                     let answer = stream.map(move |event| match event {
-                        Ok(StreamEvent::Done(response)) => Ok(StreamEvent::Done(answered(response, &name))),
-                        other => other.map_err(|error| failed(error, &name)),
+                        Ok(StreamEvent::Done(response)) => Ok(StreamEvent::Done(with_answering_model(response, &name))),
+                        other => other.map_err(|error| with_failed_model(error, &name)),
                     });
                     return Ok(Box::pin(before.chain(answer)));
                 }
                 Err(error) => error,
             };
-            if !self.passes_on(place, &error) {
-                return Err(noted(failed(error, model.name()), place));
+            if !self.falls_back(index, &error) {
+                return Err(with_earlier_failures(with_failed_model(error, model.name()), index));
             }
-            place += 1;
-            waited
-                .push(StreamEvent::Waiting { on: format!("`{}` after {}", self.models[place].name(), brief(&error)) });
+            index += 1;
+            waited.push(StreamEvent::Waiting {
+                on: format!("falling back to `{}` after {}", self.models[index].name(), cause(&error)),
+            });
         }
     }
 }
 
-/// Returns an answer once its first piece is there; what is waited for until then is added to `waited`.
-async fn begun(
+/// Returns a stream once its first part has arrived; waiting events until then are added to `waited`.
+async fn started(
     model: &dyn Model,
     request: Request<'_>,
     waited: &mut Vec<StreamEvent>,
@@ -138,32 +141,36 @@ async fn begun(
     Ok(stream)
 }
 
-fn answered(response: Response, by: &str) -> Response {
-    // A row in a row knows better.
+fn with_answering_model(response: Response, by: &str) -> Response {
+    // A nested `FallbackModel` has set it already.
     let by = response.answered_by.clone().unwrap_or_else(|| by.to_owned());
     response.with_answered_by(by)
 }
 
-/// Says of what arrived by whom it is, for its price.
-fn failed(mut error: ProviderError, by: &str) -> ProviderError {
+/// Sets the model that sent the partial response, for its price.
+fn with_failed_model(mut error: ProviderError, by: &str) -> ProviderError {
     match error.take_arrived() {
-        Some(arrived) => error.with_arrived(answered(arrived, by)),
+        Some(arrived) => error.with_arrived(with_answering_model(arrived, by)),
         None => error,
     }
 }
 
-fn noted(error: ProviderError, place: usize) -> ProviderError {
-    if place == 0 { error } else { error.with_note(&format!("{place} before it failed too")) }
+fn with_earlier_failures(error: ProviderError, earlier: usize) -> ProviderError {
+    match earlier {
+        0 => error,
+        1 => error.with_note("1 earlier model failed too"),
+        _ => error.with_note(&format!("{earlier} earlier models failed too")),
+    }
 }
 
-fn brief(error: &ProviderError) -> String {
+fn cause(error: &ProviderError) -> String {
     match error.status() {
-        Some(status) if status >= 400 => format!("status {status} of {}", error.provider()),
+        Some(status) if status >= 400 => format!("status {status} from {}", error.provider()),
         _ => format!("a failure of {}", error.provider()),
     }
 }
 
-fn is_of_the_model(error: &ProviderError) -> bool {
+fn is_model_specific(error: &ProviderError) -> bool {
     match error.kind() {
         ErrorKind::InvalidRequest => error.status() == Some(404),
         ErrorKind::ContentFilter | ErrorKind::Cancelled | ErrorKind::Configuration => false,

@@ -1,4 +1,4 @@
-//! A model that is asked only so often.
+//! A model wrapper with a concurrency limit and a rate limit.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,21 +15,23 @@ use crate::response::Response;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A model that is asked by at most so many at once, and so often a minute; others wait for their turn.
+/// A model wrapper that limits concurrent requests and requests per minute; further requests wait in order.
 ///
-/// Clones share the limits, so that one is given to every runtime that is to keep to them. A streamed answer counts until
-/// its stream ends or is dropped. Requests in a minute are spread evenly: after one comes a pause before the next. They begin
-/// in the order in which they came. One that is dropped leaves its turn to the next; one that is kept and no longer polled
-/// holds up those behind it.
+/// Clones share the limits, so use clones of one model in all runtimes that share a limit. A streamed response counts
+/// until its stream ends or is dropped. Requests are spread evenly over a minute: after each there is a pause before
+/// the next. They start in the order of arrival. A waiting request that is dropped passes its turn to the next one; a
+/// waiting request that is kept but no longer polled blocks those behind it.
 ///
-/// What a model sends by itself is part of one request: its tries after failures, each after a wait of its own, and what a
-/// provider wants to be sent after a pause. So a server that fails is sent up to `retries + 1` times as many. Where it counts
-/// those too, let so many fewer through, or build the model with `retries(0)`.
+/// Requests that a model sends on its own are part of one request: its retries, each after its own wait, and
+/// continuations after a provider's pause. So a failing server receives up to `retries + 1` times as many requests.
+/// If it counts those too, set a lower limit, or build the model with `retries(0)`.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, LimitedModel, Response, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{LimitedModel, Response, Usage};
 ///
 /// let model = FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(1, 1))));
 /// let model = LimitedModel::new(model).at_once(4).per_minute(60);
@@ -38,57 +40,58 @@ const MINUTE: Duration = Duration::from_secs(60);
 #[derive(Clone)]
 pub struct LimitedModel {
     model: Arc<dyn Model>,
-    places: Arc<Semaphore>,
-    pace: Option<Arc<Pace>>,
+    permits: Arc<Semaphore>,
+    rate_limiter: Option<Arc<RateLimiter>>,
 }
 
-/// When requests may begin.
-struct Pace {
-    pause: Duration,
-    /// When the next may; whoever holds it is the next.
+/// A rate limiter with evenly spaced permits.
+struct RateLimiter {
+    interval: Duration,
+    /// The earliest start of the next request.
     next: Mutex<Option<Instant>>,
 }
 
 impl LimitedModel {
-    /// Returns the model without limits so far.
+    /// Wraps `model` without limits.
     pub fn new(model: impl Model + 'static) -> Self {
-        Self { model: Arc::new(model), places: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)), pace: None }
+        Self { model: Arc::new(model), permits: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)), rate_limiter: None }
     }
 
-    /// Lets at most so many requests be under way; 0 is taken for 1. Default: as many as there are.
+    /// Limits the number of concurrent requests; 0 is treated as 1. Default: unlimited.
     #[must_use]
     pub fn at_once(self, requests: usize) -> Self {
-        Self { places: Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS))), ..self }
+        Self { permits: Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS))), ..self }
     }
 
-    /// Begins at most so many requests in a minute; 0 is taken for 1. Default: as many as there are.
+    /// Limits the number of requests per minute; 0 is treated as 1. Default: unlimited.
     ///
-    /// A model's own tries after a failure are not counted: see the [type](LimitedModel).
+    /// The model's own retries are not counted: see the [type](LimitedModel).
     #[must_use]
     pub fn per_minute(self, requests: u32) -> Self {
-        let pause = MINUTE / requests.max(1);
-        Self { pace: Some(Arc::new(Pace { pause, next: Mutex::new(None) })), ..self }
+        let interval = MINUTE / requests.max(1);
+        Self { rate_limiter: Some(Arc::new(RateLimiter { interval, next: Mutex::new(None) })), ..self }
     }
 
-    /// Waits for a place, and then for its turn.
-    async fn turn(&self) -> Option<OwnedSemaphorePermit> {
-        let place = Arc::clone(&self.places).acquire_owned().await.ok();
-        if let Some(pace) = &self.pace {
-            pace.turn().await;
+    /// Waits for a concurrency permit, and then for the rate limiter.
+    async fn acquire(&self) -> Option<OwnedSemaphorePermit> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok();
+        if let Some(rate_limiter) = &self.rate_limiter {
+            rate_limiter.wait().await;
         }
-        place
+        permit
     }
 }
 
-impl Pace {
-    /// Waits for its turn, and takes it: whoever gives up before that takes none.
-    async fn turn(&self) {
-        // Held while it waits, since it is the queue: it is had in the order of asking, and goes on to whoever is behind.
+impl RateLimiter {
+    /// Waits for the next slot and uses it; a dropped future uses none.
+    async fn wait(&self) {
+        // The lock is held while waiting, since it is the queue: tokio's mutex is fair, and a dropped waiter passes
+        // it on.
         let mut next = self.next.lock().await;
         let now = Instant::now();
-        let turn = next.map_or(now, |next| next.max(now));
-        sleep_until(turn).await;
-        *next = Some(turn + self.pause);
+        let start = next.map_or(now, |next| next.max(now));
+        sleep_until(start).await;
+        *next = Some(start + self.interval);
     }
 }
 
@@ -109,17 +112,17 @@ impl Model for LimitedModel {
     }
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
-        let _place = self.turn().await;
+        let _permit = self.acquire().await;
         self.model.request(request).await
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
-        let place = self.turn().await;
+        let permit = self.acquire().await;
         let answer = self.model.stream(request).await?;
-        // The place goes with the stream, and is free once that is dropped.
-        Ok(Box::pin(stream::unfold((answer, place), |(mut answer, place)| async move {
+        // The permit is released when the stream is dropped.
+        Ok(Box::pin(stream::unfold((answer, permit), |(mut answer, permit)| async move {
             let event = answer.next().await?;
-            Some((event, (answer, place)))
+            Some((event, (answer, permit)))
         })))
     }
 }

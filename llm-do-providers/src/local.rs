@@ -1,30 +1,30 @@
 //! The embedded model: a language model that runs inside the process.
 
 mod builder;
+mod capabilities;
 mod chat;
 mod decoder;
-mod dialect;
 mod engine;
+mod event_sender;
 mod fault;
 mod gguf;
 mod grammar;
-mod outlet;
 mod sampler;
 mod schema;
-mod single;
+mod schema_check;
+mod single_thread;
 mod task;
 mod template;
-mod text;
-mod thought;
+mod text_stream;
+mod thinking;
 mod thread;
-mod unsaid;
 mod vocabulary;
 mod weights;
 mod writer;
 
 #[cfg(test)]
 #[path = "../tests/families/tiny.rs"]
-#[expect(dead_code, reason = "most of it is for the tests of the whole model")]
+#[expect(dead_code, reason = "most of it is used by the integration tests only")]
 mod tiny;
 
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ use futures_util::stream::poll_fn;
 use tokio::sync::mpsc::unbounded_channel;
 
 pub use self::builder::LocalBuilder;
-use self::outlet::Outlet;
+use self::event_sender::EventSender;
 use self::task::Task;
 use self::thread::Job;
 pub use self::weights::FetchProgress;
@@ -50,114 +50,120 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 
 /// A language model that runs inside the process: no key, no network, no cost.
 ///
-/// Its name is `local:smollm2-135m-instruct`, for SmolLM2-135M-Instruct (Apache-2.0), which
-/// `sh llm-do-providers/fetch-local-model.sh` fetches once into the cache folder (98 MB). `local:PATH.gguf` takes
-/// another file in GGUF, of a dense model whose architecture is `llama`, `qwen2` or `qwen3`.
+/// `local:smollm2-135m-instruct` is SmolLM2-135M-Instruct (Apache-2.0), which
+/// `sh llm-do-providers/fetch-local-model.sh` downloads once into the cache directory (98 MB). `local:PATH.gguf` is any
+/// GGUF file of a dense model with the architecture `llama`, `qwen2` or `qwen3`.
 ///
-/// # Files of the hub
+/// # Files on the Hugging Face Hub
 ///
-/// `local:OWNER/REPO/FILE.gguf` is a file of the [Hugging Face Hub](https://huggingface.co/docs/hub/gguf); a path that
-/// is there goes before it. With the feature `local-download` it is fetched where it is not in the hub's cache yet,
-/// which the hub's own tools share: `hf download OWNER/REPO FILE.gguf` fills it as well, and then neither the network nor
-/// the feature is needed. `OWNER/REPO@REVISION/FILE.gguf` asks for a branch, a tag or a commit (`%2F` for a slash in it);
-/// default: `main`, **as it was when the file was fetched**: what is in the cache is not asked for again, so name a
-/// commit to have the same everywhere, or delete the file to have a newer one.
+/// `local:OWNER/REPO/FILE.gguf` is a file on the [Hugging Face Hub](https://huggingface.co/docs/hub/gguf), unless a
+/// file with this path exists. With the feature `local-download` it is downloaded if it is not in the cache of the
+/// hub's own tools. `hf download OWNER/REPO FILE.gguf` fills the same cache; then neither the network nor the feature
+/// is needed. `OWNER/REPO@REVISION/FILE.gguf` names a branch, a tag or a commit (write `%2F` for a slash). Default:
+/// `main`, **as of the first download**: a cached file is never updated. For reproducible runs name a commit; for a
+/// newer file delete the cached one.
 ///
-/// The first request fetches it and says how far it is ([`StreamEvent::Waiting`], each 5 %), which may take minutes;
-/// [`fetch`](Self::fetch) does so ahead, and so does `APPLICATION fetch local:..` on the command line of `llm-do`. What it
-/// fetches is used once all of it is there and has the SHA-256 that the hub names (of a large file it has one); **what
-/// other tools put into the cache is not checked**. What ends with `#sha256=` and 64 hexadecimal digits must have that
-/// one, in the cache and at a path as well: each model, with its clones, checks it once. A download that breaks off is
-/// resumed, by whoever asks next; several tasks or processes that ask at once fetch it once. Models in several parts
-/// (`-00001-of-00003.gguf`) are refused. In tests,
-#[cfg_attr(feature = "testing", doc = "[`forbid_requests`](crate::forbid_requests) forbids all of it.")]
-#[cfg_attr(not(feature = "testing"), doc = "`forbid_requests` forbids all of it.")]
+/// The first request downloads the file, which may take minutes, and reports progress ([`StreamEvent::Waiting`],
+/// every 5 %). [`fetch`](Self::fetch) downloads it ahead of time, as does `APPLICATION fetch local:..` on the command
+/// line of `llm-do`. A download is used once it is complete and matches the SHA-256 that the hub states for large
+/// files; **files that other tools put into the cache are not checked**. With the suffix `#sha256=` and 64
+/// hexadecimal digits the file must match that checksum, also in the cache and at a path; it is checked once per
+/// model and its clones. The next request resumes an interrupted download. Concurrent tasks and processes download a
+/// file once. Split models (`-00001-of-00003.gguf`) are rejected. In tests,
+#[cfg_attr(feature = "testing", doc = "[`forbid_requests`](crate::forbid_requests) also forbids downloads.")]
+#[cfg_attr(not(feature = "testing"), doc = "`forbid_requests` also forbids downloads.")]
 ///
-/// # What it is fit for
+/// # Suitable uses
 ///
-/// A model of the size of the first is an honest stand-in, not an agent. It streams text, extracts fields from a short note
-/// by a schema, and fills in the arguments of one forced tool. Its JSON always follows the schema
-/// ([`Profile::NATIVE_OUTPUT`]), unless [`max_tokens`](crate::Settings::max_tokens) cuts it off, because tokens that
-/// would break it are never chosen; but what stands in it may be wrong. It cannot choose among tools, decide whether to
-/// call one, or answer questions of fact. Keep instructions short and without examples, which make it worse.
+/// The default model is a stand-in for a larger one, not an agent. It streams text, extracts fields from a short note
+/// by a schema, and fills in the arguments of one forced tool. Its JSON always matches the schema
+/// ([`Profile::NATIVE_OUTPUT`]), because tokens that would violate it are never sampled, unless
+/// [`max_tokens`](crate::Settings::max_tokens) cuts it off; the values may still be wrong. It cannot choose among
+/// tools, decide whether to call one, or answer questions of fact. Keep instructions short and without examples,
+/// which degrade its answers.
 ///
-/// # Which files it takes
+/// # Supported files
 ///
-/// Files whose [`general.architecture`](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) is `llama` (Llama 2 and
-/// 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and what was distilled into them) or `qwen3`, in any
-/// type of numbers that candle reads. Mixtures of experts, rotations scaled by `yarn`, and files with a tensor that such models
-/// do not have are refused. Vocabularies are those called `gpt2` and `llama` (`SentencePiece`); a way of splitting text that is
-/// not known is refused by name, for a model that reads other tokens than it was trained on answers nonsense. All in a file is
-/// foreign: what is not as it should be is an error of kind [`Configuration`](crate::ErrorKind::Configuration). But a template is a
-/// program, whose steps are limited and whose memory is not: take files from those whom you trust.
+/// Files whose [`general.architecture`](https://github.com/ggml-org/ggml/blob/master/docs/gguf.md) is `llama` (Llama
+/// 2 and 3, Mistral, `SmolLM` 1 and 2, `TinyLlama`), `qwen2` (Qwen 2 and 2.5, and models distilled into them) or
+/// `qwen3`, in any tensor type that candle reads. Mixtures of experts, `RoPE` scaling by `yarn`, and files with unknown
+/// tensors are rejected. The vocabulary types are `gpt2` and `llama` (`SentencePiece`); an unknown pre-tokenizer is
+/// rejected by name, since a wrong one yields tokens that the model was not trained on. Model files are untrusted
+/// input: an invalid one is an error of kind [`Configuration`](crate::ErrorKind::Configuration). But a chat template
+/// is a program whose steps are limited and whose memory is not: use files from sources you trust.
 ///
-/// A conversation is written down by the chat template of the file
-/// ([`tokenizer.chat_template`](https://huggingface.co/docs/transformers/main/en/chat_templating_writing)); a file without
-/// one is spoken to in `ChatML` if it has its marks. Where there are tools to call, `tokenizer.chat_template.tool_use` is taken
-/// instead, if it is there and knows tools; no other named template is. What a template knows is found out by asking it:
+/// The chat template of the file
+/// ([`tokenizer.chat_template`](https://huggingface.co/docs/transformers/main/en/chat_templating_writing)) renders
+/// conversations; a file without one uses `ChatML` if it has its special tokens. For requests with tools
+/// `tokenizer.chat_template.tool_use` is used instead, if it exists and renders tools; no other named template is
+/// used. The features of a template are detected by rendering test conversations:
 ///
-/// - Tools, calls and results go to it if it shows them, and calls are then made in its form, such as Qwen's
-///   `<tool_call>`. Other models are told of tools in our own words, and answer a result without another call, for they would
-///   repeat the call forever. An answer has several calls, 8 at most, where the template writes several apart from each other and
-///   [`parallel_tool_calls`](crate::Settings::parallel_tool_calls) is not off.
-/// - Instructions stand in the first message if it has no role for them.
-/// - A mark such as `<|im_end|>` is one only where the template writes it: in a message, a tool or a result it is text.
+/// - Tools, calls and results are passed to a template that renders them, and calls use its format, such as Qwen's
+///   `<tool_call>`. Otherwise the instructions describe the tools, and the model answers a tool result without
+///   another call, since such models would repeat the call forever. An answer has several calls, at most 8, if the
+///   template separates them and [`parallel_tool_calls`](crate::Settings::parallel_tool_calls) is not off.
+/// - Without a system role the instructions are part of the first message.
+/// - Only the template can write special tokens such as `<|im_end|>`: in a message, a tool or a result they are text.
 ///
 /// # Thinking
 ///
-/// Models with the marks `<think>` and `</think>` think if [`thinking`](crate::Settings::thinking) says how much: `minimal`
-/// is 128 tokens, `low` 256, `medium` 512, `high` 2048, a number itself. A thought that is longer is ended. By default
-/// they do not, for a thought takes minutes; a model whose template always begins one thinks in 512 tokens, unless it is
-/// told `off`. Thoughts are [`Thinking`](crate::Thinking) parts, and go back to the model as its template has them, if that
-/// has tools, too; those that other providers signed do not.
+/// Models with the tokens `<think>` and `</think>` think if [`thinking`](crate::Settings::thinking) is set: `minimal`
+/// is at most 128 tokens, `low` 256, `medium` 512, `high` 2048; a number sets the budget directly. Thinking is ended
+/// when the budget is used up. By default they do not think, since thinking takes minutes; a model whose template
+/// always starts to think gets 512 tokens unless the setting is `off`. [`Thinking`](crate::Thinking) parts of the
+/// answer are sent back to the model if its template renders them and tools; those signed by other providers are not.
 ///
-/// # What it takes
+/// # Resources
 ///
-/// The model is loaded by the first request, the small one in a second, and shared by all models of the same file until the
-/// process ends. The small one then takes 250 to 300 MB, and 46 kB more for each token that it remembers. Requests are
-/// answered one after the other by a thread of its own, and no async thread is ever blocked; dropping a request stops
-/// it before the next token, or within 128 tokens of its prompt. It reads about 100 tokens a second and writes about 50, on
-/// one core. It remembers what it read last, and reads the next prompt from where that differs: a turn, not the conversation.
-/// A prompt and its answer may have as many tokens together as the file says, 32,768 at most.
-/// [`Usage::cached_tokens`](crate::Usage) are those of the prompt that it still remembers.
+/// The first request loads the model, which takes a second for the default one. All models of the same file share it
+/// until the process ends. The default model takes 250 to 300 MB, plus 46 kB for each token in its KV cache. Requests
+/// of one model run one after the other on its own thread and never block an async thread. Dropping a request stops
+/// it before the next token, or within 128 tokens of its prompt. The default model reads about 100 tokens per second
+/// and writes about 50, on one core. The KV cache keeps the last conversation, so that a further turn reads only its
+/// new tokens; [`Usage::cached_tokens`](crate::Usage) counts the cached ones. A prompt and its answer together are
+/// limited to the context length of the file, at most 32,768 tokens.
 ///
-/// It reads attachments of text (`text/*` and JSON, in UTF-8) as part of the prompt; any other is an error of kind
+/// Text attachments (`text/*` and JSON, in UTF-8) become part of the prompt; any other is an error of kind
 /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest).
 ///
 /// # Settings
 ///
-/// The likeliest token is chosen unless a temperature is set, and only with one do `top_p` and `seed` count; in plain text,
-/// words just written count as less likely. `max_tokens` is 512 and the thought's tokens unless set; one that is set counts
-/// both. A [call that is forced](crate::ToolChoice) is held to by the grammar; an output schema beside it is passed over.
-/// `stop` is heeded in plain text, not in JSON. The penalties, tiers, extra fields and headers of other providers are passed
-/// over, and so are `timeout` and `cache_prompt`; a setting that has no effect is a [warning](crate::Response::warnings) of
-/// the answer. There are no server-side tools: a worker that has some is refused.
+/// Without a `temperature` the most likely token is sampled, and `top_p` and `seed` have no effect. Plain text has a
+/// repetition penalty. The default of `max_tokens` is 512 plus the thinking budget; if set, it includes thinking. A
+/// [forced call](crate::ToolChoice) is enforced by the grammar; an output schema beside it is ignored. `stop` applies
+/// to plain text, not to JSON. Penalties, service tiers, extra fields, headers, `timeout` and `cache_prompt` are
+/// ignored; a setting without effect is a [warning](crate::Response::warnings) of the response. Server-side tools are
+/// not supported: a worker with one is rejected.
 ///
 /// # Schemas
 ///
-/// What has no bound in its schema gets one, so that it ends; **what would be longer is cut off there, and still valid**:
+/// Values without a limit in their schema get one, so that generation ends; **longer values are cut off there, and
+/// still valid**:
 ///
-/// - A text has 200 characters at most; 60 if it is a date, a time, a duration, a UUID or an IP address by its `format`. One
-///   without format and pattern does not begin with white space, unless it is up to four characters of nothing else.
-/// - An array, or an object that names no properties, has 8 items at most, an integer 32 bits. A number's digits, the names of
-///   such properties, and the depth of a recursive type have no bound but `max_tokens`.
-/// - An object that names properties has no others, and an array that lists its items no more, unless the schema says so.
-/// - A value of any kind, such as `serde_json::Value`, may have lists and objects, two deep, with 4 items at most. A schema
-///   without a type has those that its keywords speak of: with `prefixItems`, it is an array.
+/// - A string has at most 200 characters, or 60 if its `format` is a date, a time, a duration, a UUID or an IP
+///   address. A string without format and pattern does not start with white space, unless it is up to four white
+///   space characters only.
+/// - An array, or an object without named properties, has at most 8 items; an integer has 32 bits. The digits of a
+///   number, the names of such properties, and the depth of a recursive type are limited by `max_tokens` only.
+/// - An object with named properties has no others, and an array with `prefixItems` no further items, unless the
+///   schema allows them.
+/// - A value of any type, such as `serde_json::Value`, may contain arrays and objects to a depth of two, with at most
+///   4 items. A schema without a type gets the types of its keywords: with `prefixItems`, it is an array.
 ///
-/// Keywords that the grammar does not know are let pass where they only narrow a value, such as `not` or `uniqueItems`; those by
-/// which values depend on others, such as `if`, `contains` or `dependentRequired`, are an error that says where they are.
+/// Unsupported keywords that only narrow a value, such as `not` or `uniqueItems`, are ignored. Keywords that make
+/// values depend on others, such as `if`, `contains` or `dependentRequired`, are an error with their path.
 ///
 /// # Environment
 ///
-/// - `LLM_DO_LOCAL_WEIGHTS`: the file of `local:smollm2-135m-instruct`. Default:
+/// - `LLM_DO_LOCAL_WEIGHTS`: the path of the file of `local:smollm2-135m-instruct`. Default:
 ///   `${XDG_CACHE_HOME:-~/.cache}/llm-do/SmolLM2-135M-Instruct.Q4_1.gguf`.
 /// - [Those of the hub's tools](https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables):
-///   `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in `${XDG_CACHE_HOME:-~/.cache}/huggingface`: where its files are kept.
-///   `HF_ENDPOINT`: another hub. `HF_TOKEN`, or the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`: for repositories that
-///   are gated or private; only the hub is shown it, and no error does. `HF_HUB_OFFLINE=1`: nothing is fetched.
-/// - `CANDLE_NUM_THREADS`, or else `RAYON_NUM_THREADS`: how many threads compute. Default: one, since the threads wait for
-///   each other spinning, and two of them on a busy machine are many times slower than one.
+///   `HF_HUB_CACHE`, or `hub` in `HF_HOME`, or in `${XDG_CACHE_HOME:-~/.cache}/huggingface`: the cache directory.
+///   `HF_ENDPOINT`: the URL of another hub. `HF_TOKEN`, or the file `HF_TOKEN_PATH`, or `token` in `HF_HOME`: the token
+///   for gated and private repositories; it is sent to the hub only and never shown in errors. `HF_HUB_OFFLINE=1`:
+///   disables downloads.
+/// - `CANDLE_NUM_THREADS`, or else `RAYON_NUM_THREADS`: the number of compute threads. Default: 1, since the threads
+///   wait for each other by spinning, and two of them on a busy machine are many times slower than one.
 #[derive(Clone, Debug)]
 pub struct LocalModel {
     name: String,
@@ -165,47 +171,48 @@ pub struct LocalModel {
 }
 
 impl LocalModel {
-    /// Returns the model that `name`, what follows `local:`, stands for; nothing is fetched or loaded yet.
+    /// Returns the model `name`, the part after `local:`; it is downloaded and loaded later.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if there is no such model, if its file
-    /// is not there and may not be fetched, or if it is one of several parts; the text says what to do.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the name is unknown, if the
+    /// file is missing and cannot be downloaded, or if it is one part of a split model; the message says what to do.
     pub fn new(name: &str) -> Result<Self, ProviderError> {
         Self::builder(name).build()
     }
 
-    /// Sets up the model that `name` stands for, with another cache or another hub than the environment says.
+    /// Returns a builder for the model `name`, with settings that override the environment.
     pub fn builder(name: impl Into<String>) -> LocalBuilder {
         LocalBuilder::new(name.into())
     }
 
-    /// Fetches and checks the model's file, if that is still to be done, and returns where it is.
+    /// Downloads and checks the model's file if necessary, and returns its path.
     ///
-    /// So the first request does not wait for it. `tell` is told where each try begins, then whenever a 200th of the file
-    /// more is there, and of what is waited for. Dropping the future ends the download; what came is kept, and the next
-    /// one goes on from there.
+    /// Afterwards the first request does not wait for it. `report` is called at the start of each attempt, after
+    /// every further 0.5 % of the file, and with each reason for waiting. Dropping the future stops the download; the
+    /// received part is kept, and the next download resumes it.
     ///
     /// # Errors
     ///
-    /// Returns an error that says what to do: of kind [`Configuration`](crate::ErrorKind::Configuration) if the cache
-    /// cannot be written, the disk is full, or the file is not the one that is pinned;
-    /// [`Auth`](crate::ErrorKind::Auth) if the repository is gated or the token refused;
-    /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) if there is no such file;
-    /// [`Transport`](crate::ErrorKind::Transport) and [`Timeout`](crate::ErrorKind::Timeout) if the connection broke;
-    /// [`Protocol`](crate::ErrorKind::Protocol) if the file arrived damaged, of which nothing is kept.
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the cache
+    /// cannot be written, the disk is full, or the file does not match the pinned checksum;
+    /// [`Auth`](crate::ErrorKind::Auth) if the repository is gated or the token is rejected;
+    /// [`InvalidRequest`](crate::ErrorKind::InvalidRequest) if the hub has no such file;
+    /// [`Transport`](crate::ErrorKind::Transport) or [`Timeout`](crate::ErrorKind::Timeout) if the connection failed;
+    /// [`Protocol`](crate::ErrorKind::Protocol) if the received file was damaged, in which case nothing is kept.
     ///
     /// # Examples
     ///
     /// ```no_run
-    /// # async fn fetch() -> Result<(), llm_do_providers::ProviderError> {
-    /// let model = llm_do_providers::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
+    /// # use llm_do_providers as llm_do;
+    /// # async fn fetch() -> Result<(), llm_do::ProviderError> {
+    /// let model = llm_do::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
     /// model.fetch(|progress| eprintln!("{progress}")).await?;
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn fetch(&self, tell: impl FnMut(FetchProgress) + Send) -> Result<PathBuf, ProviderError> {
-        weights::fetch(&self.weights, tell).await
+    pub async fn fetch(&self, report: impl FnMut(FetchProgress) + Send) -> Result<PathBuf, ProviderError> {
+        weights::fetch(&self.weights, report).await
     }
 }
 
@@ -226,14 +233,14 @@ impl Model for LocalModel {
                 return Ok(response);
             }
         }
-        Err(fault::broken("the model's thread ended without an answer; ask again"))
+        Err(fault::internal("the model's thread stopped without an answer; retry the request"))
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let (sender, mut receiver) = unbounded_channel();
-        unsaid::refuse(&request)?;
+        schema_check::check_request(&request)?;
         let task = Task::new(&request)?;
-        weights::submit(&self.weights, Job { task, model: self.name.clone(), outlet: Outlet::new(sender) })?;
+        weights::submit(&self.weights, Job { task, model: self.name.clone(), events: EventSender::new(sender) })?;
         Ok(Box::pin(poll_fn(move |context| receiver.poll_recv(context))))
     }
 }

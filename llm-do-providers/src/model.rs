@@ -1,4 +1,4 @@
-//! The one trait that every model implements, and what goes in and out of it.
+//! The trait of all models, its requests and its stream events.
 
 mod hint;
 mod profile;
@@ -23,32 +23,32 @@ use crate::settings::Settings;
 
 /// A language model that answers requests.
 ///
-/// Dropping a future or a stream of it cancels the request.
+/// Dropping a future or a stream of the model cancels the request.
 #[async_trait]
 pub trait Model: Debug + Send + Sync {
     /// Returns the full name, `provider:model`.
     fn name(&self) -> &str;
 
-    /// Returns what the model can do. Default: [`Profile::default`].
+    /// Returns the features of the model. Default: [`Profile::default`].
     fn profile(&self) -> Profile {
         Profile::default()
     }
 
-    /// Sends one request and waits for the whole answer.
+    /// Sends a request and waits for the complete response.
     ///
     /// # Errors
     ///
-    /// Returns an error once the request has failed for good: retries are the model's own affair.
+    /// Returns an error if the request has failed after the model's own retries.
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError>;
 
-    /// Sends one request and returns the answer as it arrives.
+    /// Sends a request and returns the response as a stream.
     ///
-    /// The stream's last item is [`StreamEvent::Done`] or an error; a stream that ends without either broke off.
-    /// Default: waits for [`request`](Self::request) and replays its answer.
+    /// The last item is [`StreamEvent::Done`] or an error; a stream that ends without either is incomplete. Default:
+    /// waits for [`request`](Self::request) and replays its response.
     ///
     /// # Errors
     ///
-    /// Returns an error if the request failed before anything arrived; later failures are items of the stream.
+    /// Returns an error if the request failed before the stream started; later failures are items of the stream.
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         Ok(replay(self.request(request).await?))
     }
@@ -73,7 +73,7 @@ impl<M: Model + ?Sized> Model for Arc<M> {
     }
 }
 
-/// One request to a model; it borrows the history, so that asking copies nothing.
+/// A request to a model; it borrows the history to avoid copies.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request<'a> {
@@ -83,20 +83,20 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// The tools that the model may call.
     pub tools: &'a [ToolSpec],
-    /// Whether it may, must or must not call one.
+    /// Whether the model may, must or must not call a tool.
     pub tool_choice: ToolChoice<'a>,
-    /// The tools that its provider may run, for models whose [`Profile`] names them.
+    /// The server-side tools that the provider may run, for models whose [`Profile`] lists them.
     pub server_side_tools: &'a [ServerSideTool],
-    /// The schema that the answer's text must follow, for models whose [`Profile`] says so.
+    /// The schema of the answer's text, for models whose [`Profile`] supports it.
     pub output: Option<&'a OutputSchema>,
-    /// Settings.
+    /// The settings.
     pub settings: &'a Settings,
-    /// What models for tests go by, and all others ignore.
+    /// Information for test models; other models ignore it.
     pub hint: RequestHint<'a>,
 }
 
 impl<'a> Request<'a> {
-    /// Returns a request of `messages` without instructions, tools, or output schema.
+    /// Creates a request of `messages` without instructions, tools, or output schema.
     #[must_use]
     pub fn new(messages: &'a [Message], settings: &'a Settings) -> Self {
         Self {
@@ -117,7 +117,7 @@ impl<'a> Request<'a> {
         Self { instructions, ..self }
     }
 
-    /// Offers `tools`. Default: none.
+    /// Sets the tools. Default: none.
     #[must_use]
     pub fn tools(self, tools: &'a [ToolSpec]) -> Self {
         Self { tools, ..self }
@@ -129,33 +129,33 @@ impl<'a> Request<'a> {
         Self { tool_choice, ..self }
     }
 
-    /// Lets the provider run `tools` while it answers. Default: none.
+    /// Sets the server-side tools that the provider may run. Default: none.
     #[must_use]
     pub fn server_side_tools(self, tools: &'a [ServerSideTool]) -> Self {
         Self { server_side_tools: tools, ..self }
     }
 
-    /// Asks for an answer that follows `output`. Default: free text.
+    /// Sets the schema of the answer. Default: free text.
     #[must_use]
     pub fn output(self, output: Option<&'a OutputSchema>) -> Self {
         Self { output, ..self }
     }
 
-    /// Says what models for tests go by. Default: nothing.
+    /// Sets the information for test models. Default: none.
     #[must_use]
     pub fn hint(self, hint: RequestHint<'a>) -> Self {
         Self { hint, ..self }
     }
 }
 
-/// A tool as a model sees it.
+/// The description of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// Its name: `^[A-Za-z0-9_-]{1,64}$`.
+    /// The name: `^[A-Za-z0-9_-]{1,64}$`.
     pub name: Arc<str>,
-    /// What it does.
+    /// The description.
     pub description: Arc<str>,
-    /// The JSON schema of its arguments, an object.
+    /// The JSON schema of the arguments, an object.
     pub parameters: Arc<Value>,
 }
 
@@ -163,69 +163,69 @@ pub struct ToolSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ToolChoice<'a> {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// It must call at least one.
+    /// The model must call at least one tool.
     Required,
-    /// It must call this one.
+    /// The model must call this tool.
     Tool(&'a str),
-    /// It must not.
+    /// The model must not call a tool.
     None,
 }
 
 /// The schema of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputSchema {
-    /// A name for it: `^[A-Za-z0-9_-]{1,64}$`.
+    /// The name: `^[A-Za-z0-9_-]{1,64}$`.
     pub name: Arc<str>,
-    /// The JSON schema, an object at its root.
+    /// The JSON schema; its root is an object.
     pub schema: Arc<Value>,
 }
 
-/// An answer as it arrives.
+/// A response stream.
 pub type ResponseStream = Pin<Box<dyn Stream<Item = Result<StreamEvent, ProviderError>> + Send>>;
 
-/// A piece of an answer.
+/// An event of a response stream.
 ///
-/// The pieces before [`Done`](Self::Done) are for display; the answer is what `Done` carries.
+/// The events before [`Done`](Self::Done) are for display; `Done` has the complete response.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum StreamEvent {
-    /// The model is not answering yet: it loads, waits for a retry, and so on.
+    /// The model has not answered yet: it is loading, waiting for a retry, and so on.
     Waiting {
-        /// What it is doing, in a few words.
+        /// The reason, in a few words.
         on: String,
     },
-    /// More text.
+    /// A text delta.
     Text(String),
-    /// More of a thought.
+    /// A thinking delta.
     Thinking(String),
-    /// More of a tool call's arguments.
+    /// A delta of a tool call's arguments.
     ToolCall {
-        /// The place of the call among the calls of this answer.
+        /// The 0-based index of the call in this answer.
         index: usize,
-        /// The tool's name, whole.
+        /// The tool's complete name.
         name: Arc<str>,
-        /// More of the arguments' JSON text; the first piece may be empty.
+        /// A delta of the arguments' JSON text; the first may be empty.
         arguments: String,
     },
-    /// A use of a tool that the provider runs, once it is known what for.
+    /// The start of a use of a server-side tool, once its input is known.
     ServerSideTool {
         /// The tool's name, such as `web_search`.
         name: Arc<str>,
-        /// What it was asked, in the provider's own terms.
+        /// The input, in the provider's format.
         input: Value,
     },
-    /// The end of such a use; a provider that tells it only with the whole answer leaves this out.
+    /// The end of a use of a server-side tool, if the provider reports it before the complete response.
     ServerSideToolDone {
         /// The tool's name.
         name: Arc<str>,
-        /// What it was asked, as when it began.
+        /// The input, as in the start event.
         input: Value,
-        /// Why it failed, in a word of the provider's; none if it did not.
+        /// The provider's error code; `None` if it succeeded.
         error: Option<String>,
     },
-    /// The whole answer; nothing follows.
+    /// The complete response, always the last event.
     Done(Response),
 }

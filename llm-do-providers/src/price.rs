@@ -1,8 +1,8 @@
-//! What models cost.
+//! Prices of models.
 
-// The table is ours: crates that carry one (llm-budget, llm-cost-cap, aicost, openai-cost, gemini-cost; as of 2026-11)
-// count in floats and give no source beside a figure. The package genai-prices is kept better than any, but for Python
-// and JavaScript only; most figures of `prices.json` were read in it.
+// Own table, since crates with one (llm-budget, llm-cost-cap, aicost, openai-cost, gemini-cost; as of 2026-11)
+// compute with floats and give no sources. The best-maintained package, genai-prices, is for Python and JavaScript
+// only; most figures of `prices.json` come from it.
 
 mod file;
 mod money;
@@ -12,12 +12,13 @@ pub use self::money::{Money, MoneyError};
 pub use self::table::{PriceEntry, PriceTable, PriceTableError};
 use crate::usage::Usage;
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model in US dollars per million tokens.
 ///
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::{Money, Price, Usage};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Money, Price, Usage};
 /// let long = Price::per_million(Money::from_dollars(4), Money::from_dollars(15));
 /// let price = Price::per_million(Money::from_dollars(2), Money::from_dollars(10))
 ///     .cached_input(Money::from_cents(20))
@@ -29,24 +30,25 @@ use crate::usage::Usage;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Price {
-    /// Of tokens read.
+    /// The price of input tokens.
     pub input: Money,
-    /// Of tokens read from the provider's cache; `None`: the same as of others.
+    /// The price of input tokens read from the provider's cache; `None`: the price of input.
     pub cached_input: Option<Money>,
-    /// Of tokens written to the provider's cache, in place of the price of tokens read; `None`: the same.
+    /// The price of input tokens written to the provider's cache, in place of the input price; `None`: the price of
+    /// input.
     pub cache_write: Option<Money>,
-    /// Of tokens of audio read; `None`: the same as of others.
+    /// The price of audio input tokens; `None`: the price of input.
     pub audio_input: Option<Money>,
-    /// Of tokens of audio read from the provider's cache; `None`: the same as of others from there.
+    /// The price of audio input tokens read from the provider's cache; `None`: the price of cached input.
     pub cached_audio_input: Option<Money>,
-    /// Of tokens written, reasoning included.
+    /// The price of output tokens, including reasoning.
     pub output: Money,
-    /// The prices of long requests, each with the input tokens above which it holds.
-    steps: Vec<(u64, Price)>,
+    /// The prices of long requests, each with the number of input tokens above which it applies.
+    tiers: Vec<(u64, Price)>,
 }
 
 impl Price {
-    /// Returns the price of a million input and of a million output tokens, cached or not, however long the request.
+    /// Creates a price per million input and output tokens, the same for cached input and for requests of any length.
     #[must_use]
     pub const fn per_million(input: Money, output: Money) -> Self {
         let (audio_input, cached_audio_input) = (None, None);
@@ -57,70 +59,70 @@ impl Price {
             audio_input,
             cached_audio_input,
             output,
-            steps: Vec::new(),
+            tiers: Vec::new(),
         }
     }
 
-    /// Sets the price of input that the provider has in its cache. Default: the price of input.
+    /// Sets the price of input read from the provider's cache. Default: the price of input.
     #[must_use]
     pub fn cached_input(self, price: Money) -> Self {
         Self { cached_input: Some(price), ..self }
     }
 
-    /// Sets the price of input that the provider puts into its cache. Default: the price of input.
+    /// Sets the price of input written to the provider's cache. Default: the price of input.
     #[must_use]
     pub fn cache_write(self, price: Money) -> Self {
         Self { cache_write: Some(price), ..self }
     }
 
-    /// Sets the price of input of audio. Default: the price of input.
+    /// Sets the price of audio input. Default: the price of input.
     #[must_use]
     pub fn audio_input(self, price: Money) -> Self {
         Self { audio_input: Some(price), ..self }
     }
 
-    /// Sets the price of input of audio that the provider has in its cache. Default: the price of cached input.
+    /// Sets the price of audio input read from the provider's cache. Default: the price of cached input.
     #[must_use]
     pub fn cached_audio_input(self, price: Money) -> Self {
         Self { cached_audio_input: Some(price), ..self }
     }
 
-    /// Sets the price of all tokens of a request that reads more than `tokens` tokens. Default: the same price.
+    /// Sets the price of all tokens of a request with more than `tokens` input tokens. Default: the same price.
     #[must_use]
     pub fn above(mut self, tokens: u64, price: Self) -> Self {
-        self.steps.push((tokens, price));
-        self.steps.sort_by_key(|(tokens, _)| *tokens);
+        self.tiers.push((tokens, price));
+        self.tiers.sort_by_key(|(tokens, _)| *tokens);
         self
     }
 
-    /// Returns what one request costs.
+    /// Returns the cost of one request.
     ///
-    /// It is one request's usage that counts, since a long request may have another price; where one answer took
-    /// several, they are taken to be of a length. Cached tokens and audio are part of the input, reasoning is part of the
-    /// output, as in [`Usage`].
+    /// Pass the usage of one request, since a long request may have another price. If a response took several
+    /// requests, they are assumed to be equally long. As in [`Usage`], cached and audio tokens are part of the input,
+    /// and reasoning is part of the output.
     #[must_use]
     pub fn cost(&self, usage: &Usage) -> Money {
         let price = self.at(usage.input_tokens / usage.requests.max(1));
         let cached = usage.cached_tokens.min(usage.input_tokens);
-        let kept = usage.cache_write_tokens.min(usage.input_tokens - cached);
-        let fresh = usage.input_tokens - cached - kept;
+        let cache_write = usage.cache_write_tokens.min(usage.input_tokens - cached);
+        let uncached = usage.input_tokens - cached - cache_write;
         let cached_audio = usage.cached_audio_tokens.min(cached);
-        let audio = usage.audio_tokens.saturating_sub(cached_audio).min(fresh);
+        let audio = usage.audio_tokens.saturating_sub(cached_audio).min(uncached);
         let cached_input = price.cached_input.unwrap_or(price.input);
         Money::of_tokens(&[
-            (fresh - audio, price.input),
+            (uncached - audio, price.input),
             (audio, price.audio_input.unwrap_or(price.input)),
             (cached - cached_audio, cached_input),
             (cached_audio, price.cached_audio_input.unwrap_or(cached_input)),
-            (kept, price.cache_write.unwrap_or(price.input)),
+            (cache_write, price.cache_write.unwrap_or(price.input)),
             (usage.output_tokens, price.output),
         ])
     }
 
-    /// The price of a request that reads so many tokens.
+    /// Returns the price of a request with `input_tokens` tokens.
     fn at(&self, input_tokens: u64) -> &Self {
-        let step = self.steps.iter().rev().find(|(above, _)| input_tokens > *above);
-        step.map_or(self, |(_, price)| price.at(input_tokens))
+        let tier = self.tiers.iter().rev().find(|(above, _)| input_tokens > *above);
+        tier.map_or(self, |(_, price)| price.at(input_tokens))
     }
 }
 
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_token_is_charged_once_at_the_price_of_its_kind() {
+    fn each_token_is_charged_once_at_its_own_price() {
         assert_eq!(price().cost(&usage(1_000, 600, 300, 50)), dollars("0.00157"));
         let plain = Price::per_million(dollars("2"), dollars("10"));
         assert_eq!(plain.cost(&usage(1_000, 600, 300, 50)), dollars("0.0025"));
@@ -155,18 +157,22 @@ mod tests {
 
     #[test]
     fn reasoning_is_part_of_the_output() {
-        let thought = Usage { reasoning_tokens: 40, ..usage(10, 0, 0, 50) };
-        assert_eq!(price().cost(&thought), price().cost(&usage(10, 0, 0, 50)));
+        let with_reasoning = Usage { reasoning_tokens: 40, ..usage(10, 0, 0, 50) };
+        assert_eq!(price().cost(&with_reasoning), price().cost(&usage(10, 0, 0, 50)));
     }
 
     #[test]
-    fn audio_is_charged_as_audio() {
+    fn audio_is_charged_at_the_audio_price() {
         let price = price().audio_input(dollars("7")).cached_audio_input(dollars("0.7"));
-        let heard = Usage { audio_tokens: 500, cached_audio_tokens: 200, ..usage(1_000, 600, 0, 50) };
-        // 100 of text and 300 of audio, 400 of text and 200 of audio from the cache, 50 written.
-        assert_eq!(price.cost(&heard), dollars("0.00302"));
+        let with_audio = Usage { audio_tokens: 500, cached_audio_tokens: 200, ..usage(1_000, 600, 0, 50) };
+        // 100 text and 300 audio tokens, 400 text and 200 audio tokens from the cache, 50 output tokens.
+        assert_eq!(price.cost(&with_audio), dollars("0.00302"));
         let plain = Price::per_million(dollars("2"), dollars("10"));
-        assert_eq!(plain.cost(&heard), dollars("0.0025"), "without a price of its own it is like other input");
+        assert_eq!(
+            plain.cost(&with_audio),
+            dollars("0.0025"),
+            "without its own price audio costs the same as other input"
+        );
         let more_than_read = Usage { audio_tokens: 50, cached_audio_tokens: 60, ..usage(10, 0, 0, 0) };
         assert_eq!(price.cost(&more_than_read), dollars("0.00007"));
     }
@@ -180,17 +186,17 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_several_requests_is_not_one_long_one() {
+    fn several_short_requests_are_not_charged_as_a_long_one() {
         assert_eq!(price().cost(&(usage(600, 0, 0, 0) + usage(600, 0, 0, 0))), dollars("0.0024"));
     }
 
     #[test]
-    fn more_cached_tokens_than_were_read_are_not_charged() {
+    fn cached_tokens_beyond_the_input_are_not_charged() {
         assert_eq!(price().cost(&usage(10, 20, 30, 0)), dollars("0.000002"));
     }
 
     #[test]
-    fn a_price_finer_than_a_picodollar_a_token_is_rounded_up_once() {
+    fn a_fraction_of_a_picodollar_is_rounded_up_once() {
         let fine = Price::per_million(dollars("0.0000001"), Money::ZERO);
         assert_eq!(fine.cost(&usage(1, 0, 0, 0)).picodollars(), 1);
         assert_eq!(fine.cost(&usage(15, 0, 0, 0)).picodollars(), 2);
@@ -199,16 +205,16 @@ mod tests {
     proptest! {
         #[test]
         fn more_tokens_never_cost_less(
-            input in 0..2_000_u64, cached in 0..2_000_u64, kept in 0..2_000_u64, output in 0..2_000_u64,
+            input in 0..2_000_u64, cached in 0..2_000_u64, cache_write in 0..2_000_u64, output in 0..2_000_u64,
             more_input in 0..2_000_u64, more_output in 0..2_000_u64,
         ) {
-            let less = price().cost(&usage(input, cached, kept, output));
-            let more = price().cost(&usage(input + more_input, cached, kept, output + more_output));
+            let less = price().cost(&usage(input, cached, cache_write, output));
+            let more = price().cost(&usage(input + more_input, cached, cache_write, output + more_output));
             prop_assert!(less <= more);
         }
 
         #[test]
-        fn without_steps_requests_cost_what_their_sum_costs(
+        fn without_tiers_the_cost_of_a_sum_is_the_sum_of_costs(
             requests in prop::collection::vec((0..1_u64 << 40, 0..1_u64 << 40, 0..1_u64 << 40), 0..16),
         ) {
             let price = Price::per_million(dollars("1.75"), dollars("14")).cached_input(dollars("0.003625"));

@@ -1,64 +1,66 @@
-//! Which failures are tried again, how often, and after what wait; no clock and no chance of its own.
+//! The retry policy: which failures are retried, how often, and after what delay. It uses no clock and no randomness
+//! itself.
 
 use std::time::{Duration, SystemTime};
 
 use crate::error::{ErrorKind, ProviderError};
 
-/// The longest wait that a provider may ask for with `Retry-After`; more is reported at once.
+/// The maximum delay that a provider may request with `Retry-After`; a longer one is reported immediately.
 pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// The wait after the first failure, before jitter; it doubles with each further one.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-/// Where the doubling ends.
-const LONGEST_BACKOFF: Duration = Duration::from_secs(8);
+/// The delay after the first failure, before jitter; it doubles with each further failure.
+const INITIAL_BACKOFF: Duration = Duration::from_millis(500);
+/// The maximum delay of the exponential backoff.
+const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
-/// The tries of one request.
+/// The attempts of one request.
 #[derive(Clone, Debug)]
-pub(crate) struct Tries {
+pub(crate) struct RetryState {
     allowed: u32,
     failed: u32,
 }
 
-/// A wait before the next try.
+/// A delay before the next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pause {
-    /// How long to wait.
+pub(crate) struct RetryDelay {
+    /// The delay.
     pub(crate) wait: Duration,
-    /// What is being waited for, in a few words.
+    /// The reason, in a few words.
     pub(crate) on: String,
 }
 
-impl Tries {
-    /// Allows one try and up to `retries` more.
+impl RetryState {
+    /// Allows one attempt and up to `retries` retries.
     pub(crate) fn new(retries: u32) -> Self {
         Self { allowed: retries.saturating_add(1), failed: 0 }
     }
 
-    /// Decides what follows the failure `error`; `chance`, from 0 to 1, spreads the waits of many clients.
+    /// Records the failure `error` and returns the delay before the next attempt; `chance`, from 0 to 1, is the
+    /// jitter.
     ///
     /// # Errors
     ///
-    /// Returns `error`, with a note on the tries, if there is to be no further try.
-    pub(crate) fn after(&mut self, error: ProviderError, chance: f64) -> Result<Pause, ProviderError> {
+    /// Returns `error`, with the number of attempts, if there is no further attempt.
+    pub(crate) fn after(&mut self, error: ProviderError, chance: f64) -> Result<RetryDelay, ProviderError> {
         self.failed = self.failed.saturating_add(1);
-        if !may_pass(&error) {
+        if !is_transient(&error) {
             return Err(error);
         }
         if self.failed >= self.allowed {
             return Err(self.exhausted(error));
         }
         match error.retry_after() {
-            Some(asked) if asked > LONGEST_WAIT => Err(too_long(error, asked)),
-            Some(asked) => Ok(self.pause(asked.mul_f64(1.0 + 0.1 * chance), &error)),
+            Some(requested) if requested > LONGEST_WAIT => Err(too_long(error, requested)),
+            Some(requested) => Ok(self.pause(requested.mul_f64(1.0 + 0.1 * chance), &error)),
             None => Ok(self.pause(backoff(self.failed, chance), &error)),
         }
     }
 
-    fn pause(&self, wait: Duration, error: &ProviderError) -> Pause {
+    fn pause(&self, wait: Duration, error: &ProviderError) -> RetryDelay {
         let cause = match error.status() {
-            _ if error.is_timeout() => "silence".to_owned(),
+            _ if error.is_timeout() => "a timeout".to_owned(),
             _ if error.kind() == ErrorKind::Transport => "a lost connection".to_owned(),
             Some(status) if status >= 400 => format!("status {status}"),
-            _ => "an answer that failed".to_owned(),
+            _ => "an error in the response".to_owned(),
         };
         let on = format!(
             "retry {} of {} in {} s after {cause}",
@@ -66,7 +68,7 @@ impl Tries {
             self.allowed - 1,
             wait.as_millis().div_ceil(1000)
         );
-        Pause { wait, on }
+        RetryDelay { wait, on }
     }
 
     fn exhausted(&self, error: ProviderError) -> ProviderError {
@@ -77,8 +79,8 @@ impl Tries {
     }
 }
 
-/// Whether the same request may succeed a little later: as the provider says, or else by the kind of failure.
-fn may_pass(error: &ProviderError) -> bool {
+/// Returns whether a retry may succeed: as the provider says, or else by the kind of failure.
+fn is_transient(error: &ProviderError) -> bool {
     let by_kind = match error.kind() {
         ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::Transport => true,
         ErrorKind::Configuration
@@ -93,22 +95,23 @@ fn may_pass(error: &ProviderError) -> bool {
     error.should_retry().unwrap_or(by_kind)
 }
 
-/// The wait after the `failed`-th failure: between half of it and all of it, so that clients do not return together.
+/// The delay after `failed` failures: between half of the backoff and all of it, so that clients do not retry
+/// simultaneously.
 fn backoff(failed: u32, chance: f64) -> Duration {
     let doublings = failed.saturating_sub(1).min(16);
-    let whole = (FIRST_WAIT * 2_u32.pow(doublings)).min(LONGEST_BACKOFF);
+    let whole = (INITIAL_BACKOFF * 2_u32.pow(doublings)).min(MAX_BACKOFF);
     whole.mul_f64(0.5 + 0.5 * chance)
 }
 
-fn too_long(error: ProviderError, asked: Duration) -> ProviderError {
+fn too_long(error: ProviderError, requested: Duration) -> ProviderError {
     error.with_note(&format!(
-        "the provider asks to wait {} s and at most {} s are waited for, so try again after that time",
-        asked.as_secs(),
+        "the provider asks to wait {} s, more than the maximum of {} s; try again after that time",
+        requested.as_secs(),
         LONGEST_WAIT.as_secs()
     ))
 }
 
-/// Reads the value of a `Retry-After` header, seconds or a date, at the time `now`; a past date is no wait.
+/// Parses the value of a `Retry-After` header, seconds or a date, at the time `now`; a past date is zero.
 pub(crate) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<u64>() {
@@ -122,7 +125,7 @@ pub(crate) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{Pause, Tries, retry_after};
+    use super::{RetryDelay, RetryState, retry_after};
     use crate::error::{ErrorKind, ProviderError};
 
     fn status(status: u16) -> ProviderError {
@@ -133,20 +136,20 @@ mod tests {
         ProviderError::new("p", kind, "it fails").with_status(200)
     }
 
-    fn wait(pause: &Pause) -> u128 {
+    fn wait(pause: &RetryDelay) -> u128 {
         pause.wait.as_millis()
     }
 
     #[test]
-    fn passing_failures_are_tried_again() {
+    fn transient_failures_are_retried() {
         let passing = [ErrorKind::RateLimited, ErrorKind::Overloaded, ErrorKind::Unavailable, ErrorKind::Transport];
         for kind in passing {
-            assert!(Tries::new(1).after(of(kind), 0.0).is_ok(), "{kind:?}");
+            assert!(RetryState::new(1).after(of(kind), 0.0).is_ok(), "{kind:?}");
         }
     }
 
     #[test]
-    fn lasting_failures_are_reported_at_once() {
+    fn permanent_failures_are_reported_immediately() {
         let lasting = [
             ErrorKind::Configuration,
             ErrorKind::Auth,
@@ -158,63 +161,66 @@ mod tests {
             ErrorKind::Cancelled,
         ];
         for kind in lasting {
-            assert!(Tries::new(9).after(of(kind), 0.0).is_err(), "{kind:?}");
+            assert!(RetryState::new(9).after(of(kind), 0.0).is_err(), "{kind:?}");
         }
     }
 
     #[test]
-    fn a_wait_says_what_it_follows() {
-        let on = |error| Tries::new(1).after(error, 0.0).unwrap().on;
+    fn a_delay_names_the_failure() {
+        let on = |error| RetryState::new(1).after(error, 0.0).unwrap().on;
         assert!(on(status(503)).ends_with("after status 503"));
-        assert!(on(of(ErrorKind::Overloaded)).ends_with("after an answer that failed"));
+        assert!(on(of(ErrorKind::Overloaded)).ends_with("after an error in the response"));
         assert!(on(of(ErrorKind::Transport)).ends_with("after a lost connection"));
-        assert!(on(of(ErrorKind::Timeout).with_should_retry(true)).ends_with("after silence"));
+        assert!(on(of(ErrorKind::Timeout).with_should_retry(true)).ends_with("after a timeout"));
     }
 
     #[test]
-    fn what_the_provider_says_of_retries_holds() {
-        assert!(Tries::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
-        assert!(Tries::new(9).after(of(ErrorKind::Protocol).with_should_retry(true), 0.0).is_ok());
+    fn the_provider_decides_about_retries() {
+        assert!(RetryState::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
+        assert!(RetryState::new(9).after(of(ErrorKind::Protocol).with_should_retry(true), 0.0).is_ok());
     }
 
     #[test]
-    fn waits_double_up_to_a_bound() {
-        let mut tries = Tries::new(7);
+    fn delays_double_up_to_a_maximum() {
+        let mut tries = RetryState::new(7);
         let waits: Vec<_> = (0..7).map(|_| wait(&tries.after(status(500), 1.0).unwrap())).collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000]);
     }
 
     #[test]
-    fn chance_shortens_a_wait_by_half_at_most() {
-        assert_eq!(wait(&Tries::new(1).after(status(500), 0.0).unwrap()), 250);
-        assert_eq!(wait(&Tries::new(1).after(status(500), 0.5).unwrap()), 375);
+    fn jitter_shortens_a_delay_by_at_most_half() {
+        assert_eq!(wait(&RetryState::new(1).after(status(500), 0.0).unwrap()), 250);
+        assert_eq!(wait(&RetryState::new(1).after(status(500), 0.5).unwrap()), 375);
     }
 
     #[test]
-    fn a_wait_that_the_provider_asks_for_is_never_shortened() {
-        let asked = status(429).with_retry_after(Duration::from_secs(3));
-        let pause = Tries::new(2).after(asked, 0.0).unwrap();
-        assert_eq!(pause, Pause { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() });
+    fn a_delay_requested_by_the_provider_is_never_shortened() {
+        let requested = status(429).with_retry_after(Duration::from_secs(3));
+        let pause = RetryState::new(2).after(requested, 0.0).unwrap();
+        assert_eq!(
+            pause,
+            RetryDelay { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() }
+        );
     }
 
     #[test]
-    fn a_long_wait_is_reported_instead_of_waited_for() {
-        let asked = status(429).with_retry_after(Duration::from_secs(3600));
-        let error = Tries::new(2).after(asked, 0.0).unwrap_err();
+    fn a_long_requested_delay_is_an_error() {
+        let requested = status(429).with_retry_after(Duration::from_secs(3600));
+        let error = RetryState::new(2).after(requested, 0.0).unwrap_err();
         assert!(error.to_string().contains("asks to wait 3600 s"), "{error}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
     }
 
     #[test]
-    fn the_last_error_tells_how_often_it_was_tried() {
-        let mut tries = Tries::new(1);
+    fn the_last_error_has_the_number_of_attempts() {
+        let mut tries = RetryState::new(1);
         tries.after(status(500), 0.0).unwrap();
         let error = tries.after(status(500), 0.0).unwrap_err();
         assert_eq!(error.to_string(), "p: status 500: it fails; tried 2 times");
     }
 
     #[test]
-    fn retry_after_is_read_as_seconds_and_as_a_date() {
+    fn retry_after_is_parsed_as_seconds_and_as_a_date() {
         let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
         assert_eq!(retry_after(" 7 ", now), Some(Duration::from_secs(7)));
         assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:47 GMT", now), Some(Duration::from_secs(10)));

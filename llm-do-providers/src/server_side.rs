@@ -6,26 +6,27 @@ use serde_json::{Value, json};
 
 /// A tool that the provider runs on its servers while it answers.
 ///
-/// No single use of it reaches us, so an approval is about the tool for a whole call of a worker: by default, to name it for
-/// a worker approves of all that its model does with it, and `Policy::server_side_tools` of `llm-do` sets another rule.
+/// Single uses cannot be intercepted, so an approval is for the tool and a whole call of a worker: by default, naming
+/// the tool for a worker approves all of its uses there, and `Policy::server_side_tools` of `llm-do` sets another
+/// rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ServerSideTool {
     /// Searches the web.
     WebSearch(WebSearch),
-    /// Reads pages that the conversation names.
+    /// Fetches web pages that the conversation names.
     WebFetch,
     /// Runs code in the provider's sandbox.
     CodeExecution,
-    /// Makes images.
+    /// Generates images.
     ImageGeneration,
 }
 
 impl ServerSideTool {
-    /// A search of the web, with nothing set.
+    /// A web search with default options.
     pub const WEB_SEARCH: Self = Self::WebSearch(WebSearch::NEW);
 
-    /// Every tool, with nothing set. Not public API: for checks of names.
+    /// Every tool with default options. Not public API: for checks of names.
     #[doc(hidden)]
     pub const ALL: &[Self] = &[Self::WEB_SEARCH, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
 
@@ -40,7 +41,7 @@ impl ServerSideTool {
         }
     }
 
-    /// Returns its options as JSON: an object of those that are set.
+    /// Returns the options that are set as a JSON object.
     #[must_use]
     pub fn options(&self) -> Value {
         let Self::WebSearch(search) = self else { return json!({}) };
@@ -56,7 +57,7 @@ impl ServerSideTool {
             .collect()
     }
 
-    /// Returns whether `other` is the same tool, whatever is set of either.
+    /// Returns whether `other` is the same tool, regardless of options.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         std::mem::discriminant(self) == std::mem::discriminant(other)
@@ -69,31 +70,31 @@ impl fmt::Display for ServerSideTool {
     }
 }
 
-/// What a search of the web may do; what is `None` is left to the provider.
+/// Options of a web search; `None` uses the provider's default.
 ///
-/// A provider that cannot keep to what is set refuses the request, rather than to search elsewhere.
+/// A provider that does not support an option that is set rejects the request instead of ignoring the option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebSearch {
-    /// How many searches one answer may make.
+    /// The maximum number of searches per response.
     pub max_uses: Option<u32>,
     /// The only domains to search.
     pub allowed_domains: Option<Vec<String>>,
-    /// Domains to leave out.
+    /// Domains to exclude.
     pub blocked_domains: Option<Vec<String>>,
 }
 
 impl WebSearch {
-    /// A constant of its own, since a call in a constant expression is no value to borrow for ever.
+    /// A named constant, since the result of a call in a constant expression cannot be borrowed as `'static`.
     const NEW: Self = Self { max_uses: None, allowed_domains: None, blocked_domains: None };
 
-    /// Returns a search with nothing set.
+    /// Creates a search with default options.
     #[must_use]
     pub const fn new() -> Self {
         Self::NEW
     }
 
-    /// Allows at most this many searches in one answer. Default: the provider's.
+    /// Sets the maximum number of searches per response. Default: the provider's.
     #[must_use]
     pub fn max_uses(self, uses: u32) -> Self {
         Self { max_uses: Some(uses), ..self }
@@ -105,7 +106,7 @@ impl WebSearch {
         Self { allowed_domains: Some(domains.into_iter().map(Into::into).collect()), ..self }
     }
 
-    /// Searches none of these domains. Default: all are searched.
+    /// Excludes these domains. Default: none.
     #[must_use]
     pub fn blocked_domains(self, domains: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Self { blocked_domains: Some(domains.into_iter().map(Into::into).collect()), ..self }

@@ -1,4 +1,4 @@
-//! What a request may ask of a model.
+//! Settings of requests.
 
 mod headers;
 mod thinking;
@@ -15,59 +15,61 @@ pub use self::thinking::ThinkingLevel;
 #[cfg(any(feature = "http", feature = "local"))]
 pub(crate) use self::warnings::Warnings;
 
-/// Settings of a request; what is `None` is left to the provider.
+/// Settings of a request; `None` uses the provider's default.
 ///
-/// Not every model and server accepts each of them; the page of a model says which. A setting that is not accepted is left
-/// out, or sent as the nearest value, and the answer carries a warning about it: [`Response::warnings`](crate::Response::warnings).
+/// Not every model and server accepts each setting; see the documentation of the model. A setting that is not
+/// accepted is left out, or sent as the nearest value, and the response has a warning about it:
+/// [`Response::warnings`](crate::Response::warnings).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Randomness: 0 for the likeliest answer, up to 2 with most providers.
+    /// The sampling temperature: 0 for the most likely answer, up to 2 with most providers.
     pub temperature: Option<f64>,
-    /// The share of probability from which tokens are drawn, from 0 to 1.
+    /// Nucleus sampling: the cumulative probability of the candidate tokens, from 0 to 1.
     pub top_p: Option<f64>,
-    /// At most this many output tokens, reasoning included.
+    /// The maximum number of output tokens, including reasoning.
     pub max_tokens: Option<u32>,
-    /// A seed, for providers that can repeat an answer.
+    /// The seed, for providers that support reproducible answers.
     pub seed: Option<u64>,
-    /// Texts before which the model stops.
+    /// Stop sequences: the model stops before them.
     pub stop: Vec<String>,
-    /// How much words that came before are avoided: from -2 to 2 with most providers.
+    /// The penalty for tokens that occurred before: from -2 to 2 with most providers.
     pub presence_penalty: Option<f64>,
-    /// How much words are avoided the more often they came before: from -2 to 2 with most providers.
+    /// The penalty for tokens by how often they occurred before: from -2 to 2 with most providers.
     pub frequency_penalty: Option<f64>,
     /// How much the model thinks before it answers.
     pub thinking: Option<ThinkingLevel>,
-    /// Whether the model may ask for several tool calls at once.
+    /// Whether the model may request several tool calls in one answer.
     pub parallel_tool_calls: Option<bool>,
-    /// Whether the beginning of the conversation is marked for the provider's cache, where the provider wants marks.
+    /// Whether to set cache breakpoints in the conversation, for providers that need them.
     pub cache_prompt: Option<bool>,
-    /// The provider's word for how fast and how dear the answer is, such as `flex` or `priority`.
+    /// The provider's service tier, which trades speed for price, such as `flex` or `priority`.
     pub service_tier: Option<String>,
-    /// How long a request may take that is not streamed; for a streamed one, how long until its next piece. Seconds, in JSON.
+    /// The timeout of a request; for a stream, the maximum time between two chunks. Seconds in JSON.
     #[serde(with = "seconds")]
     pub timeout: Option<Duration>,
-    /// Fields that are put into the request's body as they are, over those of the same name.
+    /// Additional fields of the request body, which override fields of the same name.
     pub extra_body: Map<String, Value>,
-    /// Headers that go with the request. They may hold secrets, and are in no JSON of the settings.
+    /// Additional request headers. They may hold secrets, and are not serialized.
     #[serde(skip)]
     pub extra_headers: ExtraHeaders,
 }
 
 impl Settings {
-    /// Returns settings that leave everything to the provider.
+    /// Creates settings with the provider's defaults only.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns these settings, and those of `base` where these leave a choice to the provider.
+    /// Returns these settings, with those of `base` where these are unset.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use llm_do_providers::Settings;
+    /// # use llm_do_providers as llm_do;
+    /// use llm_do::Settings;
     /// let base = Settings::new().temperature(1.0).seed(7);
     /// assert_eq!(Settings::new().temperature(0.2).over(&base), Settings::new().temperature(0.2).seed(7));
     /// ```
@@ -93,90 +95,92 @@ impl Settings {
         }
     }
 
-    /// Sets the randomness, from 0 up to 2 with most providers. Default: the provider's.
+    /// Sets the sampling temperature, from 0 up to 2 with most providers. Default: the provider's.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
         Self { temperature: Some(temperature), ..self }
     }
 
-    /// Draws tokens from this share of probability, from 0 to 1. Default: the provider's.
+    /// Sets the cumulative probability of nucleus sampling, from 0 to 1. Default: the provider's.
     #[must_use]
-    pub fn top_p(self, share: f64) -> Self {
-        Self { top_p: Some(share), ..self }
+    pub fn top_p(self, probability: f64) -> Self {
+        Self { top_p: Some(probability), ..self }
     }
 
-    /// Allows at most this many output tokens, reasoning included. Default: the provider's.
+    /// Sets the maximum number of output tokens, including reasoning. Default: the provider's.
     #[must_use]
     pub fn max_tokens(self, tokens: u32) -> Self {
         Self { max_tokens: Some(tokens), ..self }
     }
 
-    /// Sets the seed, for providers that can repeat an answer. Default: none.
+    /// Sets the seed, for providers that support reproducible answers. Default: none.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed: Some(seed), ..self }
     }
 
-    /// Stops the model before this text, too. Default: nowhere.
+    /// Adds a stop sequence. Default: none.
     #[must_use]
     pub fn stop(mut self, text: impl Into<String>) -> Self {
         self.stop.push(text.into());
         self
     }
 
-    /// Avoids words that came before, from -2 to 2 with most providers. Default: the provider's, mostly 0.
+    /// Sets the penalty for tokens that occurred before, from -2 to 2 with most providers. Default: the provider's,
+    /// mostly 0.
     #[must_use]
     pub fn presence_penalty(self, penalty: f64) -> Self {
         Self { presence_penalty: Some(penalty), ..self }
     }
 
-    /// Avoids words the more often they came before, from -2 to 2 with most providers. Default: the provider's, mostly 0.
+    /// Sets the penalty for tokens by how often they occurred before, from -2 to 2 with most providers. Default: the
+    /// provider's, mostly 0.
     #[must_use]
     pub fn frequency_penalty(self, penalty: f64) -> Self {
         Self { frequency_penalty: Some(penalty), ..self }
     }
 
-    /// Sets how much the model thinks before it answers. Default: the provider's, which may be not at all.
+    /// Sets how much the model thinks before it answers. Default: the provider's, which may be none.
     #[must_use]
     pub fn thinking(self, level: impl Into<ThinkingLevel>) -> Self {
         Self { thinking: Some(level.into()), ..self }
     }
 
-    /// Sets whether the model may ask for several tool calls at once. Default: the provider's, mostly yes.
+    /// Sets whether the model may request several tool calls in one answer. Default: the provider's, mostly true.
     #[must_use]
     pub fn parallel_tool_calls(self, allowed: bool) -> Self {
         Self { parallel_tool_calls: Some(allowed), ..self }
     }
 
-    /// Marks the beginning of the conversation for the provider's cache, where the provider wants marks. Default: no marks.
+    /// Sets cache breakpoints in the conversation, for providers that need them. Default: none.
     ///
-    /// Other providers cache without marks, or not at all; there it has no effect, and causes no warning.
-    /// What goes into the cache may cost more than what does not, and what comes out of it less.
+    /// Other providers cache automatically or not at all; there it has no effect, and causes no warning. Writing to
+    /// the cache may cost more than uncached input, and reading from it less.
     #[must_use]
-    pub fn cache_prompt(self, marked: bool) -> Self {
-        Self { cache_prompt: Some(marked), ..self }
+    pub fn cache_prompt(self, enabled: bool) -> Self {
+        Self { cache_prompt: Some(enabled), ..self }
     }
 
-    /// Sets the provider's word for how fast and how dear the answer is, such as `flex`. Default: the provider's.
+    /// Sets the provider's service tier, which trades speed for price, such as `flex`. Default: the provider's.
     #[must_use]
     pub fn service_tier(self, tier: impl Into<String>) -> Self {
         Self { service_tier: Some(tier.into()), ..self }
     }
 
-    /// Waits at most this long for a whole answer, or for the next piece of a streamed one. Default: the model's.
+    /// Sets the timeout of a response, or the maximum time between two chunks of a stream. Default: the model's.
     #[must_use]
     pub fn timeout(self, timeout: Duration) -> Self {
         Self { timeout: Some(timeout), ..self }
     }
 
-    /// Puts a field into the request's body, over one of the same name. Default: none.
+    /// Adds a field to the request body, overriding one of the same name. Default: none.
     #[must_use]
     pub fn extra_body(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
         self.extra_body.insert(name.into(), value.into());
         self
     }
 
-    /// Sends a header with the request. Default: none.
+    /// Adds a request header. Default: none.
     #[must_use]
     pub fn extra_header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.extra_headers.insert(name, value);
@@ -184,14 +188,14 @@ impl Settings {
     }
 }
 
-/// A time as a number of seconds.
+/// Serializes a duration as a number of seconds.
 mod seconds {
     use std::time::Duration;
 
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[expect(clippy::ref_option, reason = "what serde calls")]
+    #[expect(clippy::ref_option, reason = "the signature that serde expects")]
     pub(super) fn serialize<S: Serializer>(time: &Option<Duration>, serializer: S) -> Result<S::Ok, S::Error> {
         time.map(|time| time.as_secs_f64()).serialize(serializer)
     }
@@ -212,7 +216,7 @@ mod tests {
     use super::{ExtraHeaders, Settings, ThinkingLevel};
 
     #[test]
-    fn what_these_leave_open_the_others_say() {
+    fn unset_settings_are_taken_from_the_base() {
         let base =
             Settings::new().thinking(ThinkingLevel::Low).extra_body("a", 1).extra_body("b", 1).extra_header("X", "1");
         let own = Settings::new().extra_body("b", 2).extra_header("x", "2").timeout(Duration::from_secs(3));
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_the_same_as_json_but_for_headers() {
+    fn settings_round_trip_through_json_except_for_headers() {
         let settings =
             Settings::new().thinking(2000).timeout(Duration::from_millis(1500)).extra_header("key", "secret");
         let written = serde_json::to_string(&settings).unwrap();

@@ -1,4 +1,4 @@
-//! Models for tests: no network, no weights, the same answer every time.
+//! Models for tests: no network, no weights, deterministic answers.
 
 mod function;
 mod replay;
@@ -11,17 +11,20 @@ pub use self::replay::ReplayModel;
 pub use self::scripted::{AskedRequest, ScriptedModel};
 pub use self::test::TestModel;
 
-/// Forbids every request to a model over the network, for the rest of the program: a test that forgot its model fails at once.
+/// Forbids all requests to models over the network for the rest of the process, so that a test without a test model
+/// fails at once.
 ///
-/// A request that is made all the same is an error of kind [`Configuration`](crate::ErrorKind::Configuration). Servers of this
-/// machine may still be asked (`localhost` and loopback addresses), and so may models in this process.
+/// Such a request is an error of kind [`Configuration`](crate::ErrorKind::Configuration). Requests to servers on this
+/// machine (`localhost` and loopback addresses) and to models in this process stay allowed.
 ///
 /// # Examples
 ///
 /// ```
 /// # #[cfg(feature = "openai")]
 /// # {
-/// use llm_do_providers::{ApiKey, Message, Model, OpenAiModel, Request, Settings, forbid_requests};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::forbid_requests;
+/// use llm_do::{ApiKey, Message, Model, OpenAiModel, Request, Settings};
 ///
 /// forbid_requests();
 /// let model = OpenAiModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();

@@ -1,52 +1,52 @@
-//! What a request used.
+//! Token usage of requests.
 
 use std::ops::{Add, AddAssign};
 
 use serde::{Deserialize, Serialize};
 
-/// The tokens of one request, or the sum of several.
+/// The token usage of one request, or the sum of several.
 ///
-/// A provider that does not report a figure leaves it 0.
+/// Figures that the provider does not report are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Requests to a model, answered or failed.
+    /// Requests to a model, successful or failed.
     pub requests: u64,
-    /// Tokens read, those from and into the cache included.
+    /// Input tokens, including those read from and written to the cache.
     pub input_tokens: u64,
-    /// Tokens written, reasoning included.
+    /// Output tokens, including reasoning.
     pub output_tokens: u64,
-    /// Tokens read from the provider's prompt cache.
+    /// Input tokens read from the provider's prompt cache.
     pub cached_tokens: u64,
-    /// Tokens read and put into the provider's prompt cache, where that is charged.
+    /// Input tokens written to the provider's prompt cache, where that is charged.
     #[serde(default)]
     pub cache_write_tokens: u64,
-    /// Tokens that the model thought before it answered.
+    /// Reasoning (thinking) tokens.
     pub reasoning_tokens: u64,
-    /// Input tokens of audio, cached ones included, where the provider counts them apart.
+    /// Audio input tokens, including cached ones, if the provider counts them separately.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub audio_tokens: u64,
-    /// Tokens of audio read from the provider's prompt cache.
+    /// Audio input tokens read from the provider's prompt cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_audio_tokens: u64,
-    /// Uses of tools that the provider ran, which it charges for beside the tokens.
+    /// Uses of server-side tools, which the provider charges in addition to tokens.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub server_side_tools: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde expects")]
 fn is_zero(figure: &u64) -> bool {
     *figure == 0
 }
 
 impl Usage {
-    /// Returns the usage of one request that read `input` tokens and wrote `output` tokens.
+    /// Creates the usage of one request with `input` input tokens and `output` output tokens.
     #[must_use]
     pub fn of_request(input: u64, output: u64) -> Self {
         Self { requests: 1, input_tokens: input, output_tokens: output, ..Self::default() }
     }
 
-    /// Returns all tokens, read and written.
+    /// Returns the sum of input and output tokens.
     #[must_use]
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)

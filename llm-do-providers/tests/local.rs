@@ -1,4 +1,4 @@
-//! The embedded model, asked as anyone would ask it.
+//! The public API of the embedded model.
 #![cfg(feature = "local")]
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use llm_do_providers::{
 };
 use serde_json::{Value, json};
 
-/// What the tests of the model itself ask of a machine.
+/// Helpers of the tests with the real model.
 macro_rules! with_weights {
     ($($(#[$attribute:meta])* async fn $name:ident() $body:block)*) => {$(
         $(#[$attribute])*
@@ -35,7 +35,7 @@ async fn say(text: &str, settings: &Settings) -> Result<Response, ProviderError>
     local().request(Request::new(&[Message::user(text)], settings)).await
 }
 
-/// Asks for an answer by `schema`, and checks it.
+/// Requests an answer with `schema` and validates it.
 async fn valid(text: &str, schema: Value) -> Value {
     let output = OutputSchema { name: "answer".into(), schema: schema.clone().into() };
     let settings = at_most(1500);
@@ -70,7 +70,7 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Returns what comes of a request to the model of a broken file.
+/// Returns the events of a request to the model of an invalid file.
 async fn events_of(name: &str, bytes: &[u8]) -> Vec<Result<StreamEvent, ProviderError>> {
     let path = file(name, bytes);
     let model = LocalModel::new(&path.to_string_lossy()).expect("the file is there");
@@ -82,7 +82,7 @@ async fn events_of(name: &str, bytes: &[u8]) -> Vec<Result<StreamEvent, Provider
 }
 
 #[test]
-fn an_unknown_name_is_told_the_choices() {
+fn an_unknown_name_error_lists_the_forms() {
     let error = LocalModel::new("gpt-9").expect_err("there is no such model");
     assert_eq!(error.kind(), ErrorKind::Configuration);
     assert!(
@@ -102,25 +102,25 @@ fn a_missing_file_names_the_path() {
 
 #[cfg(not(feature = "local-download"))]
 #[test]
-fn a_file_of_the_hub_that_is_not_in_the_cache_is_told_how_to_get_there() {
+fn an_uncached_hub_file_error_says_how_to_download_it() {
     let builder = LocalModel::builder("owner/repo@v1/a.gguf").cache_dir("/nowhere").offline(false);
     let error = builder.build().expect_err("there is no such file").to_string();
-    assert!(error.contains("`hf download owner/repo a.gguf --revision v1` would fill"), "{error}");
-    assert!(error.contains("turn on the feature `local-download`"), "{error}");
+    assert!(error.contains("run `hf download owner/repo a.gguf --revision v1`"), "{error}");
+    assert!(error.contains("enable the feature `local-download`"), "{error}");
 }
 
 #[tokio::test]
-async fn loading_is_announced_and_a_file_of_another_kind_refused() {
+async fn loading_is_reported_and_an_invalid_file_is_rejected() {
     let events = events_of("text", b"This is no model.").await;
     let [Ok(StreamEvent::Waiting { on }), Err(error)] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(on, "loading the model (0 MB)");
     assert_eq!(error.kind(), ErrorKind::Configuration);
-    assert!(error.to_string().contains("is not a model file that can be read; fetch it anew"), "{error}");
+    assert!(error.to_string().contains("is not a supported model file: "), "{error}");
 }
 
 #[tokio::test]
 async fn a_hostile_file_is_an_error() {
-    // An alignment of 0, by which the reader divides.
+    // The reader divides by the alignment, which is 0 here.
     let key = b"general.alignment";
     let mut bytes = b"GGUF".to_vec();
     bytes.extend_from_slice(&3_u32.to_le_bytes());
@@ -156,7 +156,7 @@ with_weights! {
         assert_eq!((response.finish, response.usage.output_tokens), (FinishReason::Length, 3));
     }
 
-    async fn a_stop_text_ends_the_answer() {
+    async fn a_stop_sequence_ends_the_answer() {
         let mut settings = at_most(60);
         settings.stop = vec![".".to_owned()];
         let response = say("Write two sentences about the sea.", &settings).await.expect("the model answers");
@@ -175,10 +175,10 @@ with_weights! {
         assert_ne!(first.text(), other.text());
     }
 
-    async fn a_prompt_that_is_too_long_is_refused_with_figures() {
+    async fn a_prompt_longer_than_the_context_is_rejected_with_numbers() {
         let error = say(&"word ".repeat(9000), &Settings::default()).await.expect_err("it does not fit");
         assert_eq!(error.kind(), ErrorKind::ContextTooLong);
-        assert!(error.to_string().contains("and the model can read 8192"), "{error}");
+        assert!(error.to_string().contains("but the context length of the model is 8192"), "{error}");
     }
 
     async fn cancelling_stops_between_tokens() {
@@ -192,7 +192,7 @@ with_weights! {
         next.expect("the first request is given up").expect("the model answers");
     }
 
-    async fn two_requests_at_once_are_both_answered() {
+    async fn concurrent_requests_are_both_answered() {
         let settings = at_most(4);
         let (one, two) = tokio::join!(say("Hello.", &settings), say("Good evening.", &settings));
         assert!(!one.expect("the model answers").text().is_empty());
@@ -228,7 +228,7 @@ with_weights! {
         assert_eq!(answer["age"], 45);
     }
 
-    async fn any_schema_that_a_rust_type_has_is_followed() {
+    async fn schemas_of_rust_types_are_followed() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -280,7 +280,7 @@ with_weights! {
         }
     }
 
-    async fn a_result_is_answered_in_prose() {
+    async fn a_tool_result_is_answered_with_text() {
         let call = ToolCall::new("call_1", "add", r#"{"a": 3, "b": 4}"#);
         let result = ToolResult::new(&call, "7");
         let messages = [

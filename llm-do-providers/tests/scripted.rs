@@ -1,4 +1,4 @@
-//! The model that follows a script.
+//! The model with scripted answers.
 
 use futures_util::TryStreamExt;
 use llm_do_providers::{
@@ -12,7 +12,7 @@ async fn ask(model: &ScriptedModel) -> Result<Response, ProviderError> {
 }
 
 #[tokio::test]
-async fn answers_come_in_order_whoever_of_the_clones_is_asked() {
+async fn clones_share_one_sequence_of_answers() {
     let script = ScriptedModel::new()
         .text("a")
         .call("add", json!({ "a": 1 }))
@@ -29,27 +29,29 @@ async fn answers_come_in_order_whoever_of_the_clones_is_asked() {
 }
 
 #[tokio::test]
-async fn a_request_too_many_fails_and_says_so() {
+async fn a_request_after_the_last_answer_is_an_error() {
     let model = ScriptedModel::new().named("clerk").text("a");
     ask(&model).await.unwrap();
     let error = ask(&model).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Configuration);
     assert!(
-        error.to_string().contains("the script of `scripted:clerk` has 1 answers, and this is request 2"),
+        error.to_string().contains("the script of `scripted:clerk` has 1 answers, but this is request 2"),
         "{error}"
     );
 }
 
 #[tokio::test]
-#[should_panic(expected = "`scripted:model` was asked once; answers left: 2, the next is [Text { text: \"b\" }]")]
-async fn answers_that_nobody_asked_for_fail_the_test() {
+#[should_panic(
+    expected = "`scripted:model` has 2 unused answers after 1 request; the next one is [Text { text: \"b\" }]"
+)]
+async fn unused_answers_fail_the_test() {
     let model = ScriptedModel::new().text("a").text("b").text("c");
     ask(&model).await.unwrap();
     model.assert_over();
 }
 
 #[tokio::test]
-async fn the_last_answer_is_given_for_ever_where_that_is_said() {
+async fn the_last_answer_can_be_repeated() {
     let model = ScriptedModel::new().text("a").text("b").repeat_last();
     for text in ["a", "b", "b"] {
         assert_eq!(ask(&model).await.unwrap().text(), text);
@@ -58,13 +60,13 @@ async fn the_last_answer_is_given_for_ever_where_that_is_said() {
 }
 
 #[tokio::test]
-#[should_panic(expected = "answers left: 1")]
-async fn an_answer_before_one_that_repeats_must_be_asked_for() {
+#[should_panic(expected = "has 1 unused answers")]
+async fn an_answer_before_a_repeated_one_must_be_used() {
     ScriptedModel::new().text("a").text("b").repeat_last().assert_over();
 }
 
 #[tokio::test]
-async fn all_of_a_request_is_kept() {
+async fn requests_are_recorded_completely() {
     let model = ScriptedModel::new().text("a").repeat_last();
     let call = ToolCall::new("1", "add", "{}");
     let results = vec![ToolResult::new(&call, "1"), ToolResult::new(&call, "2")];
@@ -90,7 +92,7 @@ async fn all_of_a_request_is_kept() {
 }
 
 #[tokio::test]
-async fn a_stream_gives_the_same_answer_in_pieces_and_counts_as_a_request() {
+async fn a_stream_emits_the_same_answer_and_is_recorded_as_a_request() {
     let model = ScriptedModel::new().usage(Usage::of_request(7, 3)).text("two words").profile(Profile::NATIVE_OUTPUT);
     let stream = model.stream(Request::new(&[Message::user("hi")], &Settings::default())).await.unwrap();
     let events: Vec<_> = stream.try_collect().await.unwrap();

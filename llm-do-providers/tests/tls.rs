@@ -1,7 +1,7 @@
-//! TLS and HTTP/2, against a server with a certificate of its own.
+//! TLS and HTTP/2, against a server with its own certificate.
 //!
-//! Whom a program trusts is read from the environment once, so that each client is this program again, as a process of its
-//! own: the test that [`URL`] is set for.
+//! Trusted certificates are read from the environment once per process, so each client is this test program again, as
+//! a child process: the test for which [`URL`] is set.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -21,13 +21,13 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 
-/// The server that a client asks.
+/// The URL of the server, for a client process.
 const URL: &str = "LLM_DO_TEST_URL";
-/// How many requests are made at once.
-const AT_ONCE: usize = 3;
+/// The number of concurrent requests.
+const CONCURRENT: usize = 3;
 
 #[tokio::test]
-async fn requests_made_at_once_share_a_connection_of_http_2() {
+async fn concurrent_requests_share_an_http_2_connection() {
     if let Ok(url) = env::var(URL) {
         let model = model(&url);
         let answers = tokio::join!(ask(&model), ask(&model), ask(&model));
@@ -45,14 +45,14 @@ async fn requests_made_at_once_share_a_connection_of_http_2() {
         serve(&acceptor, stream).await;
         listener
     });
-    let name = "requests_made_at_once_share_a_connection_of_http_2";
+    let name = "concurrent_requests_share_an_http_2_connection";
     let output = client(name, &url, Some(&trusted.0)).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     serving.await.unwrap();
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_not_spoken_to() {
+async fn an_untrusted_server_is_rejected() {
     if let Ok(url) = env::var(URL) {
         let error = ask(&model(&url)).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
@@ -65,13 +65,13 @@ async fn a_server_that_nobody_vouches_for_is_not_spoken_to() {
         let (stream, _) = listener.accept().await.unwrap();
         acceptor.accept(stream).await.map(drop)
     });
-    let output = client("a_server_that_nobody_vouches_for_is_not_spoken_to", &url, None).await;
+    let output = client("an_untrusted_server_is_rejected", &url, None).await;
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    let refused = serving.await.unwrap().unwrap_err().to_string();
-    assert!(refused.contains("UnknownCA"), "{refused}");
+    let rejected = serving.await.unwrap().unwrap_err().to_string();
+    assert!(rejected.contains("UnknownCA"), "{rejected}");
 }
 
-/// A file with the certificate of whoever is trusted, while this is there.
+/// A file with the trusted certificate, deleted on drop.
 struct Trusted(PathBuf);
 
 impl Trusted {
@@ -107,7 +107,7 @@ async fn ask(model: &OpenAiModel) -> Result<Response, ProviderError> {
     model.request(Request::new(&messages, &settings)).await
 }
 
-/// Returns the certificate of an authority, and a server that it vouches for, which speaks HTTP/2 and nothing else.
+/// Returns the certificate of an authority, and a server with a certificate signed by it, which supports only HTTP/2.
 fn server() -> (String, TlsAcceptor) {
     let mut params = CertificateParams::default();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -121,12 +121,12 @@ fn server() -> (String, TlsAcceptor) {
     (authority.pem(), TlsAcceptor::from(Arc::new(config)))
 }
 
-/// Answers requests, none before all are there.
+/// Answers requests once all of them have arrived.
 async fn serve(acceptor: &TlsAcceptor, stream: TcpStream) {
     let stream = acceptor.accept(stream).await.unwrap();
     assert_eq!(stream.get_ref().1.alpn_protocol(), Some(&b"h2"[..]));
     let mut connection = h2::server::handshake(stream).await.unwrap();
-    let all = Arc::new(Barrier::new(AT_ONCE));
+    let all = Arc::new(Barrier::new(CONCURRENT));
     while let Some(Ok((request, respond))) = connection.accept().await {
         assert_eq!(request.uri().path(), "/v1/chat/completions");
         let all = Arc::clone(&all);

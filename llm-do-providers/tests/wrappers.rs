@@ -1,4 +1,4 @@
-//! Models around models: a row of them, and one that is asked only so often.
+//! Model wrappers: fallback, concurrency limit and rate limit.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -22,7 +22,7 @@ fn failing(kind: ErrorKind) -> FunctionModel {
     FunctionModel::new(move |_| Err(ProviderError::new("down", kind, "it fails"))).named("down")
 }
 
-fn saying(text: &'static str) -> FunctionModel {
+fn answering(text: &'static str) -> FunctionModel {
     FunctionModel::new(move |_| Ok(response(text))).named(text)
 }
 
@@ -39,8 +39,8 @@ async fn stream(model: &dyn Model) -> Vec<Result<StreamEvent, ProviderError>> {
 }
 
 #[tokio::test]
-async fn the_next_model_answers_where_one_fails_and_says_who_it_is() {
-    let model = FallbackModel::new(failing(ErrorKind::Overloaded)).or(saying("b")).or(saying("c"));
+async fn the_next_model_answers_if_one_fails_and_is_named_in_the_response() {
+    let model = FallbackModel::new(failing(ErrorKind::Overloaded)).or(answering("b")).or(answering("c"));
     assert_eq!(model.name(), "function:down");
     let answer = ask(&model).await.unwrap();
     assert_eq!((answer.text().as_str(), answer.answered_by.as_deref()), ("b", Some("function:b")));
@@ -51,7 +51,7 @@ async fn the_next_model_answers_where_one_fails_and_says_who_it_is() {
 }
 
 #[tokio::test]
-async fn what_another_model_may_not_have_is_asked_of_it() {
+async fn model_specific_failures_cause_a_fallback() {
     for kind in [
         ErrorKind::Auth,
         ErrorKind::ContextTooLong,
@@ -62,45 +62,46 @@ async fn what_another_model_may_not_have_is_asked_of_it() {
         ErrorKind::Timeout,
         ErrorKind::Protocol,
     ] {
-        let model = FallbackModel::new(failing(kind)).or(saying("b"));
+        let model = FallbackModel::new(failing(kind)).or(answering("b"));
         assert_eq!(ask(&model).await.unwrap().text(), "b", "{kind:?}");
     }
     let unknown = || ProviderError::new("a", ErrorKind::InvalidRequest, "no such model").with_status(404);
-    let model = FallbackModel::new(FunctionModel::new(move |_| Err(unknown()))).or(saying("b"));
+    let model = FallbackModel::new(FunctionModel::new(move |_| Err(unknown()))).or(answering("b"));
     assert_eq!(ask(&model).await.unwrap().text(), "b");
 }
 
 #[tokio::test]
-async fn what_the_request_is_at_fault_for_is_not_asked_of_another() {
+async fn failures_of_the_request_itself_cause_no_fallback() {
     for kind in [ErrorKind::InvalidRequest, ErrorKind::ContentFilter, ErrorKind::Configuration, ErrorKind::Cancelled] {
-        let model = FallbackModel::new(failing(kind)).or(saying("b"));
+        let model = FallbackModel::new(failing(kind)).or(answering("b"));
         assert_eq!(ask(&model).await.unwrap_err().kind(), kind);
     }
-    let model = FallbackModel::new(failing(ErrorKind::ContentFilter)).or(saying("b")).when(|_| true);
+    let model = FallbackModel::new(failing(ErrorKind::ContentFilter)).or(answering("b")).when(|_| true);
     assert_eq!(ask(&model).await.unwrap().text(), "b");
 }
 
 #[tokio::test]
-async fn the_wait_for_another_model_names_the_failure() {
-    for (status, told) in
-        [(503, "`function:b` after status 503 of down"), (200, "`function:b` after a failure of down")]
-    {
+async fn the_waiting_event_of_a_fallback_names_the_failure() {
+    for (status, expected) in [
+        (503, "falling back to `function:b` after status 503 from down"),
+        (200, "falling back to `function:b` after a failure of down"),
+    ] {
         let error = move || ProviderError::new("down", ErrorKind::Overloaded, "it fails").with_status(status);
-        let model = FallbackModel::new(FunctionModel::new(move |_| Err(error()))).or(saying("b"));
+        let model = FallbackModel::new(FunctionModel::new(move |_| Err(error()))).or(answering("b"));
         let events = stream(&model).await;
-        assert!(matches!(&events[0], Ok(StreamEvent::Waiting { on }) if on == told), "{events:?}");
+        assert!(matches!(&events[0], Ok(StreamEvent::Waiting { on }) if on == expected), "{events:?}");
     }
 }
 
 #[tokio::test]
-async fn the_last_error_tells_how_many_failed_before() {
+async fn the_last_error_has_the_number_of_earlier_failures() {
     let model = FallbackModel::new(failing(ErrorKind::Timeout)).or(failing(ErrorKind::Auth));
     for error in [ask(&model).await.unwrap_err(), stream(&model).await.pop().unwrap().unwrap_err()] {
-        assert_eq!(error.to_string(), "down: it fails; 1 before it failed too");
+        assert_eq!(error.to_string(), "down: it fails; 1 earlier model failed too");
     }
 }
 
-/// A model whose streams are these.
+/// A model with scripted streams.
 #[derive(Debug)]
 struct Streaming(Mutex<Vec<Result<StreamEvent, ErrorKind>>>);
 
@@ -122,27 +123,27 @@ impl Model for Streaming {
 }
 
 #[tokio::test]
-async fn a_stream_that_was_shown_is_not_asked_of_another() {
+async fn a_stream_that_has_started_does_not_fall_back() {
     let text = || Ok(StreamEvent::Text("half".into()));
     let waiting = || Ok(StreamEvent::Waiting { on: "retry".into() });
     let broken = || Err(ErrorKind::Transport);
-    let shown = FallbackModel::new(Streaming(vec![text(), broken()].into())).or(saying("b"));
+    let shown = FallbackModel::new(Streaming(vec![text(), broken()].into())).or(answering("b"));
     let events = stream(&shown).await;
     assert!(matches!(&events[..], [Ok(StreamEvent::Text(_)), Err(_)]), "{events:?}");
-    let waited = FallbackModel::new(Streaming(vec![waiting(), broken()].into())).or(saying("b"));
+    let waited = FallbackModel::new(Streaming(vec![waiting(), broken()].into())).or(answering("b"));
     let events = stream(&waited).await;
     assert!(matches!(&events[..2], [Ok(StreamEvent::Waiting { .. }), Ok(StreamEvent::Waiting { .. })]), "{events:?}");
     assert!(matches!(events.last(), Some(Ok(StreamEvent::Done(_)))), "{events:?}");
 }
 
 #[test]
-fn a_row_can_do_what_all_in_it_can() {
-    let native = saying("a").profile(Profile::NATIVE_OUTPUT);
+fn the_profile_is_what_all_models_support() {
+    let native = answering("a").profile(Profile::NATIVE_OUTPUT);
     assert!(FallbackModel::new(native.clone()).or(native.clone()).profile().native_output);
-    assert!(!FallbackModel::new(native).or(saying("b")).profile().native_output);
+    assert!(!FallbackModel::new(native).or(answering("b")).profile().native_output);
 }
 
-/// A model that takes a second, and knows how many ask it at once.
+/// A model that takes a second and records the maximum number of concurrent requests.
 #[derive(Clone, Debug, Default)]
 struct Busy {
     now: Arc<AtomicUsize>,
@@ -164,17 +165,17 @@ impl Model for Busy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_most_so_many_ask_at_once() {
+async fn concurrent_requests_are_limited() {
     let busy = Busy::default();
     let model = LimitedModel::new(busy.clone()).at_once(2);
-    let begun = Instant::now();
+    let start = Instant::now();
     futures_util::future::join_all((0..6).map(|_| ask(&model))).await;
-    assert_eq!((busy.most.load(Ordering::SeqCst), begun.elapsed().as_secs()), (2, 3));
+    assert_eq!((busy.most.load(Ordering::SeqCst), start.elapsed().as_secs()), (2, 3));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_holds_its_place_until_it_is_dropped() {
-    let model = LimitedModel::new(saying("a")).at_once(1);
+async fn a_stream_holds_its_permit_until_it_is_dropped() {
+    let model = LimitedModel::new(answering("a")).at_once(1);
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let held = model.stream(Request::new(&messages, &settings)).await.unwrap();
     let waiting = tokio::time::timeout(Duration::from_secs(9), ask(&model));
@@ -184,49 +185,49 @@ async fn a_stream_holds_its_place_until_it_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_a_minute_are_spread_over_it_for_all_clones() {
-    let model = LimitedModel::new(saying("a")).per_minute(60);
-    let begun = Instant::now();
+async fn requests_per_minute_are_spread_evenly_over_all_clones() {
+    let model = LimitedModel::new(answering("a")).per_minute(60);
+    let start = Instant::now();
     for _ in 0..5 {
         ask(&model.clone()).await.unwrap();
     }
-    assert_eq!(begun.elapsed().as_secs(), 4);
+    assert_eq!(start.elapsed().as_secs(), 4);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_gives_up_takes_no_turn() {
-    let model = LimitedModel::new(saying("a")).per_minute(2);
-    let begun = Instant::now();
+async fn a_dropped_request_uses_no_slot() {
+    let model = LimitedModel::new(answering("a")).per_minute(2);
+    let start = Instant::now();
     ask(&model).await.unwrap();
     let patience = Duration::from_secs(20);
     assert!(tokio::time::timeout(patience, ask(&model)).await.is_err());
     tokio::time::timeout(patience, ask(&model)).await.unwrap().unwrap();
-    assert_eq!(begun.elapsed().as_secs(), 30);
+    assert_eq!(start.elapsed().as_secs(), 30);
 }
 
 #[tokio::test(start_paused = true)]
-async fn many_that_give_up_leave_nothing_to_wait_for() {
-    let model = LimitedModel::new(saying("a")).per_minute(60);
+async fn many_dropped_requests_cause_no_delay() {
+    let model = LimitedModel::new(answering("a")).per_minute(60);
     ask(&model).await.unwrap();
-    let begun = Instant::now();
+    let start = Instant::now();
     let patience = Duration::from_millis(500);
     let waiting = (0..300).map(|_| tokio::time::timeout(patience, ask(&model)));
     assert!(futures_util::future::join_all(waiting).await.iter().all(Result::is_err));
     ask(&model).await.unwrap();
-    assert_eq!(begun.elapsed().as_secs(), 1);
+    assert_eq!(start.elapsed().as_secs(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_waits_behind_one_that_gives_up_moves_up() {
-    let model = LimitedModel::new(saying("a")).per_minute(60);
-    let begun = Instant::now();
+async fn a_request_behind_a_dropped_one_moves_up() {
+    let model = LimitedModel::new(answering("a")).per_minute(60);
+    let start = Instant::now();
     let answered = |patience: u64| {
         let answer = ask(&model);
         async move {
-            tokio::time::timeout(Duration::from_millis(patience), answer).await.ok().map(|_| begun.elapsed().as_secs())
+            tokio::time::timeout(Duration::from_millis(patience), answer).await.ok().map(|_| start.elapsed().as_secs())
         }
     };
-    // In the order of asking: at once, after a second, given up, and then in its place.
+    // In the order of the requests: immediately, after a second, given up, and after two seconds.
     let when = tokio::join!(answered(9000), answered(9000), answered(1500), answered(9000));
     assert_eq!(when, (Some(0), Some(1), None, Some(2)));
 }

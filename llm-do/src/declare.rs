@@ -1,6 +1,7 @@
 //! What users declare, and how it is checked: tools, workers, toolsets, arguments, schemas and worker files.
 
 pub(crate) mod argument;
+pub(crate) mod nesting;
 pub(crate) mod prompt;
 pub(crate) mod schema;
 pub(crate) mod subtask;

@@ -45,6 +45,7 @@
 //! | make calls from a body, ask a model or the user, define a worker at run time, delegate a task | [`CallContext`] |
 //! | start runs, by type or by name, from async or sync code | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
 //! | configure a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
+//! | describe a model that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
 //! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | continue a conversation | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
@@ -59,8 +60,8 @@
 //! | replace a worker with code, and monitor it | [`harden`], [`Shadow`](harden::Shadow) |
 //! | test | [`check!`], `testing`, [`ToolContext`] |
 //!
-//! The crate `llm_do_providers` implements models. Its public items are re-exported here, and its test models in `testing`:
-//! where an example uses `llm_do_providers`, use `llm_do`.
+//! The crate `llm_do_providers` holds models and providers. This crate re-exports what applications need of it; models for tests
+//! are in `testing`.
 //!
 //! # Features
 //!
@@ -195,10 +196,11 @@ pub mod model {
     #[cfg(feature = "anthropic")]
     pub use llm_do_providers::{AnthropicBuilder, AnthropicModel};
     pub use llm_do_providers::{
-        ErrorKind, ExtraHeaders, FallbackModel, FinishReason, LimitedModel, Message, ModelProvider, OutputSchema,
-        Profile, ProviderData, ProviderError, Request, RequestHint, Response, ResponsePart, ResponseStream,
-        ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent, Thinking, ThinkingLevel, ToolCall, ToolChoice,
-        ToolResult, ToolSpec, UserPart, WebSearch, model_provider, replay,
+        CapabilityEntry, CapabilityTable, CapabilityTableError, ErrorKind, ExtraHeaders, FallbackModel, FinishReason,
+        LimitedModel, Message, ModelProvider, OutputSchema, Profile, ProviderData, ProviderError, Request, RequestHint,
+        Response, ResponsePart, ResponseStream, ServerSideTool, ServerSideToolUse, SettingWarning, StreamEvent,
+        Thinking, ThinkingLevel, ToolCall, ToolChoice, ToolResult, ToolSpec, UserPart, WebSearch, model_provider,
+        replay,
     };
     #[cfg(feature = "local")]
     pub use llm_do_providers::{FetchProgress, LocalBuilder, LocalModel};

@@ -4,7 +4,7 @@ pub use std::borrow::Cow;
 pub use std::string::String;
 
 pub use inventory;
-pub use llm_do_providers::{Money, ServerSideTool, Settings, WebSearch};
+pub use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -24,12 +24,12 @@ pub use crate::declare::tool::{
 };
 pub use crate::declare::toolset::{
     Alias, Answer, Anything, DeclarationOf, Declares, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8,
-    Hex9, HexA, HexB, HexC, HexD, HexE, HexF, Includes, Keyed, Member, No, Only, Toolset, Yes, assert_picked,
-    assert_prefixed, assert_unique, concat, count, count_picked, picked, prefixed,
+    Hex9, HexA, HexB, HexC, HexD, HexE, HexF, Includes, Keyed, Listed, Member, No, NoType, NoValue, Only, Toolset, Yes,
+    assert_listed, assert_picked, assert_prefixed, assert_unique, concat, count, count_picked, picked, prefixed,
 };
 pub use crate::declare::worker_spec::OutputMode;
 pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
-    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
+    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,
 };

@@ -4,8 +4,11 @@
 use std::borrow::Cow;
 
 use llm_do::approval::ApprovalMode;
+use llm_do::error::chain;
 use llm_do::prelude::*;
 use llm_do::{Registry, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Where to look.
 #[data]
@@ -148,4 +151,74 @@ fn what_is_wrong_with_arguments_is_told_with_the_name_of_the_argument() {
 #[test]
 fn the_function_is_called_with_what_it_borrows() {
     assert_eq!(search(Cow::Borrowed("b"), Range { from: 1, to: None }, "k".into(), None, vec![])[0], "b");
+}
+
+/// What is searched for, written without what is usual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+struct Query {
+    text: String,
+    /// Absent, it is read as 10, but `None` is what is skipped.
+    #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
+    limit: Option<u32>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a default is of the field's type")]
+fn ten() -> Option<u32> {
+    Some(10)
+}
+
+/// Run queries.
+#[tool(effect = read_only)]
+fn queries(all: Vec<Query>) -> String {
+    format!("{all:?}")
+}
+
+/// Run a query whose fields stand among the arguments.
+#[tool(effect = read_only)]
+fn query(#[arg(flatten)] one: Query) -> String {
+    format!("{one:?}")
+}
+
+/// Makes a typed call.
+#[entry(toolsets = [queries, query])]
+async fn querying(ctx: &CallContext<querying>, limit: Option<u32>, is_flat: bool) -> Result<String> {
+    let one = Query { text: "a".into(), limit, tags: Vec::new() };
+    Ok(if is_flat { ctx.call(query { one }).await? } else { ctx.call(queries { all: vec![one] }).await? })
+}
+
+#[tokio::test]
+async fn a_typed_call_that_would_be_read_as_another_value_is_refused() {
+    let runtime = Runtime::builder().build().unwrap();
+    for is_flat in [true, false] {
+        let error = chain(&runtime.run(querying { limit: None, is_flat }).await.unwrap_err());
+        assert!(error.contains("`limit` is not read as it was written"), "{error}");
+        for limit in [10, 3] {
+            let run = runtime.run(querying { limit: Some(limit), is_flat }).await.unwrap();
+            assert!(run.contains(&format!("limit: Some({limit}), tags: []")), "{run}");
+        }
+    }
+    let root = Query { text: "a".into(), limit: None, tags: Vec::new() };
+    assert!(runtime.run(queries { all: vec![root] }).await.is_err());
+}
+
+/// Days by name, in no order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+enum Day {
+    On { hour: u8 },
+    Off { reason: Option<String> },
+}
+
+/// Plan days.
+#[tool(effect = read_only)]
+fn plan(days: std::collections::HashMap<String, Vec<Day>>, #[arg(default = 3)] weeks: u32) -> usize {
+    days.len() + weeks as usize
+}
+
+#[tokio::test]
+async fn a_typed_call_that_is_read_as_it_was_written_is_made() {
+    let days = (0..20).map(|day| (day.to_string(), vec![Day::Off { reason: None }, Day::On { hour: day }])).collect();
+    let runtime = Runtime::builder().build().unwrap();
+    assert_eq!(runtime.run(plan { days, weeks: 3 }).await.unwrap(), 23);
 }

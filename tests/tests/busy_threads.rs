@@ -7,9 +7,17 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use llm_do::async_trait;
+use llm_do::approval::{Decision, Policy, WorkerRule};
+use llm_do::context::SubtaskRequest;
 use llm_do::event::{Delivery, Event, EventSink};
+use llm_do::guard::FunctionGuard;
+use llm_do::model::{Request, Response, ResponsePart, ToolCall};
 use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::{FunctionModel, TestModel};
+use llm_do::usage::Usage;
+use llm_do::worker::{OutputMode, WorkerSpec};
+use llm_do::{Model, Value, async_trait, json};
 
 /// Longer than any limit here; then a thread that is still waited for is let go, so that a test fails and does not hang.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -115,4 +123,125 @@ fn a_tool_that_timed_out_before_a_thread_was_free_never_runs() {
     // The one thread takes what it was given in order.
     tokio.block_on(tokio.spawn_blocking(|| ())).unwrap();
     assert!(!ran.is_set());
+}
+
+/// A schema of the object's items that no value is simply seen to keep to.
+fn numbers() -> Value {
+    let items = json!({ "type": "number", "maximum": 10 });
+    json!({ "type": "object", "properties": { "all": { "type": "array", "items": items } } })
+}
+
+/// A value that takes some work to check, of which the last part does not fit.
+fn heavy() -> Value {
+    let mut all = vec![json!(1.5); 50_000];
+    all.push(json!(11));
+    json!({ "all": all })
+}
+
+/// Calls the worker `sum` with a value that takes some work to check.
+#[entry(timeout = "50ms")]
+async fn hurry(ctx: &CallContext) -> Result<Value> {
+    Ok(ctx.call_tool("sum", heavy()).await?)
+}
+
+/// Calls the worker `sum` with a value that a guard or an approver puts another in the place of.
+#[entry(timeout = "50ms")]
+async fn hurry_with_little(ctx: &CallContext) -> Result<Value> {
+    Ok(ctx.call_tool("sum", json!({ "all": [] })).await?)
+}
+
+/// Gives the worker `sum` a task with a value that takes some work to check.
+#[entry(timeout = "50ms")]
+async fn hurry_a_task(ctx: &CallContext) -> Result<Value> {
+    Ok(ctx.subtask(SubtaskRequest::new("sum").input("all", heavy()["all"].clone())).await?)
+}
+
+fn summing(model: impl Model + 'static) -> RuntimeBuilder {
+    let spec = WorkerSpec::new("sum", "Sum up.").input_schema(numbers()).hints(["sum"]);
+    let (_, gated) = channel::<()>();
+    let builder = Runtime::builder().state(Flag::default()).state(Mutex::new(gated));
+    builder.worker(spec).force_model(model)
+}
+
+/// Asserts that a call is ended by its timeout while the thread that checks a value is taken.
+#[track_caller]
+fn assert_timely(builder: RuntimeBuilder, entry: &str) {
+    let (tokio, gate, late) = taken(true);
+    let runtime = builder.build().unwrap();
+    let error = tokio.block_on(runtime.run_named(entry, json!({}))).unwrap_err();
+    assert!(error.is_timeout(), "{error}");
+    assert!(!late.is_set());
+    drop(gate);
+}
+
+#[test]
+fn a_timeout_fires_while_arguments_are_checked() {
+    assert_timely(summing(TestModel::new()), "hurry");
+}
+
+#[test]
+fn a_timeout_fires_while_arguments_that_a_guard_changed_are_checked() {
+    let guard = FunctionGuard::new("heavy").before_call(|call| {
+        if call.name() == "sum" {
+            *call.arguments_mut() = heavy();
+        }
+        Ok(())
+    });
+    assert_timely(summing(TestModel::new()).guard(guard), "hurry_with_little");
+}
+
+#[test]
+fn a_timeout_fires_while_arguments_that_an_approver_gave_are_checked() {
+    let policy = Policy::new().workers(WorkerRule::new().calls(true));
+    let approving = summing(TestModel::new()).approve_with(|_| async { Decision::approve_with(heavy()) });
+    assert_timely(approving.policy(policy), "hurry_with_little");
+}
+
+#[test]
+fn a_timeout_fires_while_a_worker_for_a_task_is_looked_for() {
+    assert_timely(summing(TestModel::new()), "hurry_a_task");
+}
+
+/// Asks a worker for a value that takes some work to check.
+#[entry(timeout = "50ms")]
+async fn hurry_an_answer(ctx: &CallContext, mode: String) -> Result<Value> {
+    let mode = if mode == "tool" { OutputMode::Tool } else { OutputMode::Prompted };
+    let spec = WorkerSpec::new("list", "List.").output_schema(numbers()).output_mode(mode);
+    Ok(ctx.llm_agent(spec).input("list").json().await?)
+}
+
+/// A model that answers with a value that takes some work to check.
+fn answering(text: impl Fn() -> String + Send + Sync + 'static) -> FunctionModel {
+    FunctionModel::new(move |request: Request<'_>| {
+        let part = match request.tools.first() {
+            Some(tool) => ResponsePart::ToolCall(ToolCall::new("1", &*tool.name, heavy().to_string())),
+            None => ResponsePart::Text { text: text() },
+        };
+        Ok(Response::new("test", vec![part], Usage::of_request(1, 1)))
+    })
+}
+
+#[test]
+fn a_timeout_fires_while_an_answer_is_checked() {
+    for mode in ["tool", "prompted"] {
+        for text in [|| heavy().to_string(), || format!("Either {{}} or {}", heavy())] {
+            let (tokio, gate, late) = taken(true);
+            let runtime = summing(answering(text)).build().unwrap();
+            let error = tokio.block_on(runtime.run(hurry_an_answer { mode: mode.into() })).unwrap_err();
+            assert!(error.is_timeout(), "{error}");
+            assert!(!late.is_set());
+            drop(gate);
+        }
+    }
+}
+
+#[test]
+fn a_value_that_was_checked_off_the_async_threads_is_judged_as_any_other() {
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let runtime = summing(TestModel::new().text("done")).build().unwrap();
+    let error = tokio.block_on(runtime.run_named("sum", heavy())).unwrap_err();
+    assert!(llm_do::error::chain(&error).contains("/all/50000"), "{error}");
+    let mut fitting = heavy();
+    fitting["all"][50_000] = json!(10);
+    assert_eq!(tokio.block_on(runtime.run_named("sum", fitting)).unwrap(), "done");
 }

@@ -86,8 +86,20 @@ fn any_tool_may_be_the_root() {
 
 #[test]
 fn without_a_terminal_a_call_that_needs_approval_is_denied_and_the_error_says_what_to_do() {
-    fails(&["run", "Ann"], 1, "use --approve-all or --reject-all");
-    fails(&["run", "--reject-all", "Ann"], 1, "call to `write` denied");
+    let expected = "error: `main_entry` failed: call to `write` denied: there is no terminal to ask the user at\n\
+                    run with --approve-all to approve every call\n";
+    assert_eq!(stderr(&app(&["run", "Ann"])), expected);
+    let rejected = "error: `main_entry` failed: call to `write` denied: every call that needs approval is rejected\n";
+    assert_eq!(stderr(&app(&["run", "--reject-all", "Ann"])), rejected);
+}
+
+#[test]
+fn a_tools_name_as_the_only_word_is_an_error_that_says_how_to_give_it_as_the_prompt() {
+    let text = "error: `add` is a tool: use `--tool add`, or `run main_entry add` if it is the prompt\n";
+    let output = app(&["run", "add"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), text));
+    fails(&["run", "greet", "Ann"], 2, "error: `greet` is a worker: use `--tool greet`\n");
+    assert_eq!(stdout(&app(&["run", "--approve-all", "main_entry", "add"])), "wrote Hello!\n");
 }
 
 #[test]
@@ -96,7 +108,7 @@ fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
     fails(&["run", "--input-json", "[]"], 2, "--input-json must be a JSON object");
     fails(&["run", "main_entri", "Ann"], 2, "did you mean `main_entry`?");
     fails(&["run", "--tool", "ad"], 2, "did you mean `add`?");
-    fails(&["run", "--tool", "add", "3"], 2, "give --input-json");
+    fails(&["run", "--tool", "add", "3"], 2, r#"takes several arguments: give --input-json '{"a":1,"b":1}'"#);
     fails(&["run", "--approve-all", "--reject-all", "Ann"], 2, "cannot be used with");
     fails(&["run", "--events", "/nowhere/events", "Ann"], 2, "cannot write --events");
     fails(&["walk"], 2, "unrecognized subcommand");
@@ -133,10 +145,16 @@ fn standard_input_is_the_prompt_where_input_is_needed() {
 }
 
 #[test]
-fn tools_lists_names_kinds_and_descriptions() {
+fn tools_lists_names_kinds_effects_approvals_and_descriptions() {
     let text = stdout(&app(&["tools"]));
-    assert!(text.contains("greet             worker   Greet somebody."), "{text}");
-    assert!(text.contains("arithmetic        toolset  Plain sums, by their own names."), "{text}");
+    for row in [
+        "add               tool     read_only    pre_approved  Add two numbers.",
+        "greet             worker                pre_approved  Greet somebody.",
+        "write             tool     destructive  ask           Write something down.",
+        "arithmetic        toolset                             Plain sums, by their own names.",
+    ] {
+        assert!(text.lines().any(|line| line == row), "no `{row}` in\n{text}");
+    }
 }
 
 #[test]
@@ -145,6 +163,9 @@ fn tools_as_json_has_the_schemas() {
     let add = items.as_array().unwrap().iter().find(|item| item["name"] == "add").unwrap();
     assert_eq!(add["parameters"]["required"], serde_json::json!(["a", "b"]));
     assert_eq!((&add["effect"], &add["output"]["type"]), (&"read_only".into(), &"integer".into()));
+    assert_eq!(add["approval"], "pre_approved");
+    let write = items.as_array().unwrap().iter().find(|item| item["name"] == "write").unwrap();
+    assert_eq!(write["approval"], "ask");
     let greet = items.as_array().unwrap().iter().find(|item| item["name"] == "greet").unwrap();
     assert_eq!(greet["hints"], serde_json::json!(["politeness"]));
 }
@@ -178,7 +199,7 @@ fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), ""));
     let text = stderr(&output);
     let place = "tests/src/bin/models.rs";
-    let set = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+    let set = "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker";
     let fault = format!(
         "error: the entry `main_entry` ({place}:20) may call the worker `poet` ({place}:8), which has no model: {set}\n"
     );
@@ -228,7 +249,8 @@ fn worker_files_of_a_folder_are_listed_checked_and_run() {
     let (_other, second) = folder_of_workers(&[("b.agent", "---\nname: more\ntoolsets: [helper]\n---\nMore.\n")]);
     let text = stdout(&app(&["tools", "--worker-dir", &path, "--worker-dir", &second]));
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-    assert!(rows.contains(&"helper worker Help.".into()) && rows.contains(&"more worker More.".into()), "{text}");
+    assert!(rows.contains(&"helper worker pre_approved Help.".into()), "{text}");
+    assert!(rows.contains(&"more worker pre_approved More.".into()), "{text}");
     assert_eq!(stdout(&app(&["check", "--worker-dir", &path])), "ok: 1 entries, 4 workers, 11 tools\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "--tool", "helper", "now"])), "Hello!\n");
     fails(&["run", "--worker-dir", "no/folder", "x"], 1, "the folder of worker files `no/folder` cannot be read");

@@ -214,8 +214,11 @@ async fn a_schema_shows_descriptions_and_defaults_and_no_titles() {
 
 #[tokio::test]
 async fn missing_state_is_reported_for_all_tools_when_the_runtime_is_built() {
-    let error = Runtime::builder().build().unwrap_err().to_string();
-    assert!(error.contains("Vec<&") && error.contains("`count`"), "{error}");
+    let error = Runtime::builder().build().unwrap_err();
+    let text = error.to_string();
+    assert!(text.starts_with("missing state; give it with `Runtime::builder().state(..)`:\n  `"), "{text}");
+    assert!(text.contains("\n  `Vec<&'static str>` for `count`"), "{text}");
+    assert_eq!(format!("{error:?}"), text, "a test that fails by `?` shows it");
 }
 
 #[tokio::test]

@@ -261,3 +261,12 @@ async fn a_replayed_error_has_both_texts() {
     assert!(finished.clone().count() > 0);
     finished.for_each(|error| assert!(!error.contains(SECRET), "{error}"));
 }
+
+#[tokio::test]
+async fn a_test_that_fails_by_a_call_shows_the_error_with_its_causes() {
+    let runtime = Runtime::builder().build().unwrap();
+    let error = runtime.run(fail_openly { reason: "no bees".into() }).await.unwrap_err();
+    assert_eq!(format!("{error:?}"), "`fail_openly` failed: cannot go on: no bees");
+    let returned: llm_do::error::BoxError = error.into();
+    assert_eq!(format!("{returned:?}"), "`fail_openly` failed: cannot go on: no bees");
+}

@@ -93,6 +93,6 @@ fn check_tells_a_model_that_no_provider_builds() {
 #[test]
 fn a_worker_file_tells_the_line_of_a_malformed_model() {
     let error = "---\nname: a\nmodel: gpt-5\n---\nAnswer.".parse::<WorkerSpec>().unwrap_err();
-    let expected = "line 3: `gpt-5` is not a model's name; write `provider:model`, such as `openai:gpt-5`";
+    let expected = "line 3: invalid model name `gpt-5`: expected `provider:model`, such as `openai:gpt-5`";
     assert_eq!(error.faults(), [expected]);
 }

@@ -68,7 +68,8 @@ fn builder(notes: &Notes) -> RuntimeBuilder {
     Runtime::builder().state(notes.clone()).approval_mode(llm_do::approval::ApprovalMode::ApproveAll)
 }
 
-const SET: &str = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
+const SET: &str =
+    "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker";
 
 #[tokio::test]
 async fn a_declared_worker_without_a_model_ends_the_run_before_anything_runs() {

@@ -1,4 +1,4 @@
-//! The README and ARCHITECTURE.md say what is true.
+//! Statements of the documents that can be checked are true.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -20,14 +20,14 @@ fn blocks<'a>(text: &'a str, heading: &str, language: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn its_first_program_is_the_greeter() {
+fn the_first_program_of_the_readme_is_the_greeter() {
     let (readme, greeter) = (read("README.md"), read("examples/greeter/src/main.rs"));
     let [program] = blocks(&readme, "What you write", "rust").try_into().unwrap();
     assert_eq!(program, greeter.split_once("\n\n").unwrap().1);
 }
 
 #[test]
-fn each_of_its_commands_is_one_line_that_names_a_file_of_the_repository() {
+fn each_command_of_the_readme_is_one_line_that_names_a_file() {
     let readme = read("README.md");
     for heading in ["Try it", "Test"] {
         let [command] = blocks(&readme, heading, "sh").try_into().unwrap();
@@ -36,8 +36,8 @@ fn each_of_its_commands_is_one_line_that_names_a_file_of_the_repository() {
     }
 }
 
-/// Returns whether there is such a proof: `file::test`, beside the source too, or a case of the ui tests.
-fn is_proof(proof: &str) -> bool {
+/// Returns whether `proof` is a test that exists: `file::test`, also beside a source file, or a case of the UI tests.
+fn names_a_test(proof: &str) -> bool {
     let Some((file, test)) = proof.split_once("::") else {
         return root().join("ui-tests/ui").join(proof).is_file();
     };
@@ -51,23 +51,23 @@ fn is_proof(proof: &str) -> bool {
 }
 
 #[test]
-fn each_line_against_other_macros_has_a_proof_or_says_not_yet() {
-    let architecture = read("ARCHITECTURE.md");
-    let (_, section) = architecture.split_once("\n## Against other tool macros\n").unwrap();
+fn each_row_of_the_comparison_with_other_macros_names_a_test() {
+    let page = read("llm-do/docs/tool.md");
+    let (_, section) = page.split_once("\n# Compared with other tool macros\n").unwrap();
     let lines: Vec<_> = section.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| | ")).collect();
     assert!(lines.len() > 30, "{lines:?}");
     for line in lines {
         let proofs = line.trim_end_matches(" |").rsplit("| ").next().unwrap();
         let named: Vec<_> = proofs.split('`').skip(1).step_by(2).collect();
-        assert!(!named.is_empty() || line.contains("not yet"), "{line}");
+        assert!(!named.is_empty(), "{line}");
         for proof in named {
-            assert!(is_proof(proof), "no {proof}: {line}");
+            assert!(names_a_test(proof), "no {proof}: {line}");
         }
     }
 }
 
 #[test]
-fn each_line_of_conformance_has_a_proof_or_says_where_it_is_checked() {
+fn each_row_of_the_conformance_table_names_a_test() {
     let page = read("tests/README.md");
     let (_, page) = page.split_once("\n## Conformance\n").unwrap();
     let lines: Vec<_> = page.lines().filter(|line| line.starts_with("| ") && !line.starts_with("| #")).collect();
@@ -78,7 +78,17 @@ fn each_line_of_conformance_has_a_proof_or_says_where_it_is_checked() {
         let proofs = line.trim_end_matches(" |").rsplit("| ").next().unwrap();
         assert!(proofs.contains('`'), "{line}");
         for proof in proofs.split('`').skip(1).step_by(2).filter(|proof| !proof.starts_with(".ci/")) {
-            assert!(is_proof(proof), "no {proof}: {line}");
+            assert!(names_a_test(proof), "no {proof}: {line}");
         }
     }
+}
+
+#[test]
+fn its_documentation_command_builds_no_tensor_library() {
+    let readme = read("README.md");
+    let command = blocks(&readme, "What you write", "sh").into_iter().find(|block| block.starts_with("cargo doc"));
+    let command = command.unwrap();
+    let (_, features) = command.split_once("--features ").unwrap();
+    let features: Vec<_> = features.trim().split(',').collect();
+    assert!(features.contains(&"cli") && !features.iter().any(|feature| feature.starts_with("local")), "{features:?}");
 }

@@ -6,14 +6,20 @@ use std::sync::{Arc, Mutex};
 use llm_do::context::{InputHandler, InputRequest, SubtaskRequest};
 use llm_do::error::BoxError;
 use llm_do::event::EventKind;
-use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall};
+use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall, model_provider};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
-use llm_do::{CallError, ToolReturn, async_trait};
+use llm_do::{CallError, CapabilityTable, ToolReturn, async_trait};
 use serde_json::{Value, json};
+
+// Answers with what the table of capabilities says of a model.
+model_provider!("probe", |model, capabilities| {
+    let entry = capabilities.find(&format!("openai:{model}"));
+    Ok(Arc::new(scripted(vec![text(&entry.unwrap().takes.to_string())])))
+});
 
 /// Asks a model.
 #[entry]
@@ -176,7 +182,7 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
 #[tokio::test]
 async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
-    for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name")] {
+    for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name `no name`")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
         assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }
@@ -330,4 +336,13 @@ async fn a_setting_that_was_not_sent_is_reported_once_for_each_run_and_model() {
             assert_eq!(written, expected);
         }
     }
+}
+
+#[tokio::test]
+async fn a_model_that_is_named_is_built_with_the_capabilities_of_the_runtime() {
+    let table = CapabilityTable::builtin().with("openai:ours", json!({"stop": false})).unwrap();
+    let runtime = Runtime::builder().model("probe:ours").capabilities(table).build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), r#"{"stop":false}"#);
+    let runtime = Runtime::builder().model("probe:ours").build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), "{}");
 }

@@ -109,7 +109,7 @@ async fn what_was_recorded_with_them_is_replayed_with_them() {
     }
     let other = Runtime::builder().force_model(open()).build().unwrap().run(fetch { input: "q".into() }).await;
     let error = llm_do::error::chain(&other.unwrap_err());
-    assert!(error.contains("it differs from the next one that was recorded at `/server_side_tools/0"), "{error}");
+    assert!(error.contains("it differs from the next recorded request at `/server_side_tools/0"), "{error}");
 }
 
 /// A model whose streams are these events.

@@ -117,7 +117,7 @@ async fn a_missing_store_folder_counts_as_empty() {
 async fn a_worker_whose_file_could_not_be_loaded_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
-    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("at most 1048576 bytes"), "{faults:?}");
+    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("the limit is 1048576 bytes"), "{faults:?}");
     assert!(faults[1].contains("nothing was made: ") && faults[1].contains("more than 100000 values"), "{faults:?}");
     assert_eq!(files(folder.path()), []);
     // The next process starts.

@@ -1,5 +1,5 @@
-//! Has clippy read the case that denies its lints: under trybuild, the compiler alone reads it.
+//! Includes the case that denies all lints, so that clippy checks it: trybuild runs the compiler only.
 
 #[path = "../ui/pass/lints/all.rs"]
-#[expect(dead_code, reason = "a case is a program of its own, and its `main` is nobody's here")]
+#[expect(dead_code, reason = "the case is a program, and its `main` is not called here")]
 pub mod all;

@@ -1,9 +1,9 @@
-//! Compiles every case under `ui`; `TRYBUILD=overwrite` rewrites what the faults say.
+//! Compiles every case under `ui`; `TRYBUILD=overwrite` updates the expected errors.
 //!
-//! What they say depends on the compiler, so these belong to the one in `rust-toolchain.toml`.
+//! The errors depend on the compiler; the expected ones are for the toolchain in `rust-toolchain.toml`.
 
 #[test]
-fn faults_are_told_in_our_words_and_everything_else_compiles() {
+fn errors_match_the_expected_ones_and_valid_programs_compile() {
     let cases = trybuild::TestCases::new();
     cases.pass("ui/pass/*/*.rs");
     cases.compile_fail("ui/fail/*/*.rs");

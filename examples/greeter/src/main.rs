@@ -2,7 +2,7 @@
 
 use llm_do::prelude::*;
 
-/// Tidy up a name as somebody typed it.
+/// Tidy up a name as the user typed it.
 #[tool(effect = read_only)]
 fn tidy(name: &str) -> String {
     let name = name.trim();
@@ -10,11 +10,11 @@ fn tidy(name: &str) -> String {
     first.to_uppercase() + rest
 }
 
-/// Greet somebody in one short sentence.
+/// Greet a person in one short sentence.
 #[worker]
 async fn greet(input: String) -> String;
 
-/// Greets whoever is named.
+/// Greets a person by name.
 #[entry(toolsets = [tidy, greet])]
 async fn hello(ctx: &CallContext<hello>, name: String) -> Result<String> {
     let name = ctx.call(tidy { name }).await?;

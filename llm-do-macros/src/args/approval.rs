@@ -14,13 +14,13 @@ const EXPECTED: &str = "expected `ask`, `pre_approved` or `blocked(\"reason\")`"
 pub(crate) enum Approval {
     Ask,
     PreApproved,
-    /// For this reason.
+    /// Blocked for this reason.
     Blocked(LitStr),
 }
 
-/// What may say of approval.
+/// The arguments of an attribute with the key `approval`.
 pub(crate) trait Approved: 'static {
-    /// Returns the place of the value, to be filled in.
+    /// Returns the value of the key.
     fn approval(&mut self) -> &mut Option<Approval>;
 }
 
@@ -39,26 +39,27 @@ impl Approval {
             ("ask", None) => Ok(Self::Ask),
             ("pre_approved", None) => Ok(Self::PreApproved),
             ("blocked", Some(reason)) => blocked(&reason, errors),
-            ("blocked", None) => {
-                Err(syn::Error::new_spanned(ident, "callers are told why: write `blocked(\"reason\")`"))
-            }
+            ("blocked", None) => Err(syn::Error::new_spanned(
+                ident,
+                "`blocked` needs a reason, which callers see: write `blocked(\"reason\")`",
+            )),
             (word @ ("ask" | "pre_approved"), Some(value)) => {
                 Err(syn::Error::new(value.span(), format!("`{word}` takes no value")))
             }
             (word, _) => {
                 let hint = did_you_mean(word, ["ask", "pre_approved", "blocked"].into_iter());
-                Err(syn::Error::new_spanned(ident, format!("unknown rule `{word}`{hint}\n{EXPECTED}")))
+                Err(syn::Error::new_spanned(ident, format!("unknown approval rule `{word}`{hint}\n{EXPECTED}")))
             }
         }
     }
 }
 
-/// Reads what is in the parentheses of `blocked`.
+/// Parses the parentheses of `blocked`.
 fn blocked(reason: &Group, errors: &mut Errors) -> syn::Result<Approval> {
-    let form = "callers are told why, by a literal: `blocked(\"reason\")`";
+    let form = "the reason must be a string literal: write `blocked(\"reason\")`";
     let text: LitStr = syn::parse2(reason.stream()).map_err(|_| syn::Error::new(reason.span(), form))?;
     if text.value().trim().is_empty() {
-        errors.push(&text, "callers are told why: the reason cannot be blank");
+        errors.push(&text, "blank reason; callers see it, so write why calls are blocked");
     }
     Ok(Approval::Blocked(text))
 }

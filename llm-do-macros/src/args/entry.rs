@@ -16,7 +16,7 @@ impl Headed for Entry {
 }
 
 impl Grammar for Entry {
-    const ATTRIBUTE: &'static str = "entry";
+    const DOCS: &'static str = "llm_do::entry";
     const KEYS: &'static [Key<Self>] =
         &[heading::name(), heading::args(), heading::timeout(), heading::toolsets(), heading::description()];
 }

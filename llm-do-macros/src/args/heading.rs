@@ -1,28 +1,28 @@
-//! The keys that all attributes on functions share.
+//! The keys that the attributes on functions share.
 
 use syn::{Expr, Ident, LitStr};
 
 use super::toolset::Toolsets;
 use super::{Key, Text, timeout};
 
-/// What every callable may say of itself.
+/// The values of the shared keys.
 #[derive(Default)]
 pub(crate) struct Heading {
-    /// The registered name, if not the function's.
+    /// The registered name, if it is not the function's name.
     pub(crate) name: Option<LitStr>,
-    /// The argument struct's name, if not the function's.
+    /// The name of the argument struct, if it is not the function's name.
     pub(crate) args: Option<Ident>,
-    /// What it may call.
+    /// The items that it may call.
     pub(crate) toolsets: Option<Toolsets>,
-    /// How long a call may take: a constant `Duration`.
+    /// The maximum duration of a call: a constant `Duration`.
     pub(crate) timeout: Option<Expr>,
-    /// What the model reads, if not the doc comment.
+    /// The description, if it is not the doc comment.
     pub(crate) description: Option<Text>,
 }
 
-/// The arguments of an attribute that begins with a heading.
+/// The arguments of an attribute with the shared keys.
 pub(crate) trait Headed: 'static {
-    /// Returns the heading, to be filled in.
+    /// Returns the shared keys.
     fn heading(&mut self) -> &mut Heading;
 }
 

@@ -7,28 +7,28 @@ use super::{Grammar, Key, Text};
 /// The arguments of `#[arg]`, on a parameter.
 #[derive(Default)]
 pub(crate) struct Arg {
-    /// What an absent argument means.
+    /// The value if the argument is missing.
     pub(crate) default: Option<Default>,
-    /// The argument's name in the schema, if not the parameter's.
+    /// The name in the schema, if it is not the parameter's name.
     pub(crate) rename: Option<LitStr>,
-    /// What the model reads, if not the doc comment.
+    /// The description, if it is not the doc comment.
     pub(crate) description: Option<Text>,
-    /// A value to show the model.
+    /// An example value, for the schema.
     pub(crate) example: Option<Expr>,
     /// The key `flatten`, if given.
     pub(crate) flatten: Option<Ident>,
 }
 
-/// The value of an absent argument.
+/// The default value of an argument.
 pub(crate) enum Default {
-    /// That of its type.
+    /// The `Default` of the type.
     OfType(Ident),
-    /// This one.
+    /// This expression.
     Value(Box<Expr>),
 }
 
 impl Grammar for Arg {
-    const ATTRIBUTE: &'static str = "arg";
+    const DOCS: &'static str = "llm_do::tool#parameters";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("default = expr", |arg, value| {
             value.fill_or(&mut arg.default, Default::OfType, |value| Default::Value(Box::new(value)))

@@ -1,12 +1,13 @@
-//! `server_side_tools = [..]`: what the provider runs by itself.
+//! `server_side_tools = [..]`: tools that the provider runs.
 
+use llm_do_worker_file::{SERVER_SIDE_TOOLS, ServerSideKind};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token, bracketed, parenthesized, token};
 
-use super::{Grammar, Key, did_you_mean, parse, separated, texts};
+use super::{Grammar, Key, parse, separated, texts};
 use crate::errors::Errors;
 
 /// The value of `server_side_tools`.
@@ -18,40 +19,6 @@ pub(crate) struct ServerSideTool {
     pub(crate) search: WebSearch,
 }
 
-/// Which tool it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ServerSideKind {
-    WebSearch,
-    WebFetch,
-    CodeExecution,
-    ImageGeneration,
-}
-
-impl ServerSideKind {
-    const ALL: [Self; 4] = [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
-
-    /// Returns the word in the attribute.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::WebSearch => "web_search",
-            Self::WebFetch => "web_fetch",
-            Self::CodeExecution => "code_execution",
-            Self::ImageGeneration => "image_generation",
-        }
-    }
-
-    /// Returns the tool of that word, or what to write.
-    pub(crate) fn named(word: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
-            format!("unknown server-side tool `{word}`{hint}\n{EXPECTED}")
-        })
-    }
-}
-
-/// Every server-side tool, for a fault.
-pub(crate) const EXPECTED: &str = "expected `web_search`, `web_fetch`, `code_execution` or `image_generation`";
-
 /// The settings of `web_search`.
 #[derive(Default)]
 pub(crate) struct WebSearch {
@@ -61,7 +28,7 @@ pub(crate) struct WebSearch {
 }
 
 impl Grammar for WebSearch {
-    const ATTRIBUTE: &'static str = "web_search";
+    const DOCS: &'static str = "llm_do::worker#server-side-tools";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("max_uses = N", |search, value| value.fill(&mut search.max_uses)),
         Key::new("allowed_domains = [\"..\", ..]", |search, value| {
@@ -71,21 +38,17 @@ impl Grammar for WebSearch {
             value.fill_with(&mut search.blocked_domains, domains)
         }),
     ];
-
-    fn usage(keys: &str) -> String {
-        format!("web_search({keys})")
-    }
 }
 
 fn domains(input: ParseStream, errors: &mut Errors) -> syn::Result<Punctuated<LitStr, Token![,]>> {
-    texts(input, errors, "a domain")
+    texts(input, errors, "domain")
 }
 
 impl ServerSideTools {
-    /// Reads the list; a tool at fault is noted and left out.
+    /// Parses the list, without the invalid tools.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if !input.peek(token::Bracket) {
-            return Err(input.error("expected a list: `[web_search, web_fetch, code_execution, image_generation]`"));
+            return Err(input.error("expected a list, such as `[web_search, code_execution]`"));
         }
         let content;
         bracketed!(content in input);
@@ -97,10 +60,14 @@ impl ServerSideTools {
         Ok(tools)
     }
 
-    /// Adds a tool, unless it is there.
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if the list contains it already.
     pub(crate) fn add(&mut self, tool: ServerSideTool) -> Result<(), String> {
         if self.0.iter().any(|other| other.kind == tool.kind) {
-            return Err(format!("`{}` listed twice", tool.kind.word()));
+            return Err(format!("`{}` is listed twice; remove one", tool.kind.word()));
         }
         self.0.push(tool);
         Ok(())
@@ -108,7 +75,7 @@ impl ServerSideTools {
 }
 
 fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSideTool)> {
-    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), SERVER_SIDE_TOOLS))?;
     let kind = ServerSideKind::named(&ident.to_string()).map_err(|fault| syn::Error::new(ident.span(), fault))?;
     let mut search = WebSearch::default();
     if input.peek(token::Paren) {
@@ -116,7 +83,10 @@ fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSid
         let paren = parenthesized!(content in input);
         let settings = content.parse()?;
         if kind != ServerSideKind::WebSearch {
-            return Err(syn::Error::new(paren.span.join(), format!("`{}` has no settings", kind.word())));
+            return Err(syn::Error::new(
+                paren.span.join(),
+                format!("`{0}` takes no settings; write `{0}`", kind.word()),
+            ));
         }
         search = parse(settings, errors);
     }

@@ -8,9 +8,9 @@ use super::{Grammar, Key, Text};
 /// The arguments of `#[tool]` on an `impl`, whose methods are tools.
 #[derive(Default)]
 pub(crate) struct Stateful {
-    /// The toolset's registered name, if not the type's.
+    /// The registered name of the toolset, if it is not the name of the type.
     pub(crate) name: Option<LitStr>,
-    /// What it is for, if not the doc comment.
+    /// The description, if it is not the doc comment.
     pub(crate) description: Option<Text>,
     /// Whether calls of its tools need approval.
     pub(crate) approval: Option<Approval>,
@@ -23,7 +23,7 @@ impl Approved for Stateful {
 }
 
 impl Grammar for Stateful {
-    const ATTRIBUTE: &'static str = "tool";
+    const DOCS: &'static str = "llm_do::tool#methods";
     const KEYS: &'static [Key<Self>] = &[
         Key::new("name = \"..\"", |args, value| value.fill(&mut args.name)),
         approval::key(),

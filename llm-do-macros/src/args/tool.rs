@@ -12,11 +12,11 @@ use crate::errors::Errors;
 #[derive(Default)]
 pub(crate) struct Tool {
     pub(crate) heading: Heading,
-    /// What a call does to the world, as the attribute words it.
+    /// What a call may change.
     pub(crate) effect: Option<Effect>,
     /// Whether calls need approval.
     pub(crate) approval: Option<Approval>,
-    /// How a call is told in a line.
+    /// A template for one line that describes a call.
     pub(crate) summary: Option<LitStr>,
     /// The key `inline`, if given.
     pub(crate) inline: Option<Ident>,
@@ -35,7 +35,7 @@ impl Approved for Tool {
 }
 
 impl Grammar for Tool {
-    const ATTRIBUTE: &'static str = "tool";
+    const DOCS: &'static str = "llm_do::tool";
     const KEYS: &'static [Key<Self>] = &[
         heading::name(),
         heading::args(),
@@ -62,7 +62,7 @@ pub(crate) enum Effect {
 impl Effect {
     const ALL: [Self; 3] = [Self::ReadOnly, Self::Idempotent, Self::Destructive];
 
-    /// Returns the word in the attribute.
+    /// Returns its name in the attribute.
     fn word(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",

@@ -1,4 +1,4 @@
-//! What a declaration may call: `toolsets = [..]`, and the groups of `toolset!`.
+//! The members of `toolsets = [..]` and of the groups in `toolset!`.
 
 mod member;
 
@@ -14,18 +14,18 @@ use crate::errors::Errors;
 
 const NO_LIST: &str = "expected a list: `[path, ..]`";
 
-/// The value of `toolsets`: what the compiler checks, and what is known by name only.
+/// The value of `toolsets`.
 pub(crate) struct Toolsets {
     /// The whole list.
     pub(crate) span: Span,
     /// Tools and toolsets in scope.
     pub(crate) members: Vec<Member>,
-    /// Tools and toolsets that are looked up when the runtime is built.
+    /// Registered names, which are resolved when the runtime is built.
     pub(crate) names: Vec<LitStr>,
 }
 
 impl Toolsets {
-    /// Reads the list; a member at fault is noted and left out.
+    /// Parses the list, without the invalid members.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if !input.peek(token::Bracket) {
             errors.combine(input.error(NO_LIST));
@@ -44,7 +44,7 @@ impl Toolsets {
     }
 }
 
-/// What stands in parentheses behind the name of a group.
+/// The keys in parentheses after the name of a group.
 #[derive(Default)]
 pub(crate) struct GroupKeys {
     /// Whether calls of its members need approval.
@@ -58,12 +58,8 @@ impl Approved for GroupKeys {
 }
 
 impl Grammar for GroupKeys {
-    const ATTRIBUTE: &'static str = "toolset";
+    const DOCS: &'static str = "llm_do::toolset";
     const KEYS: &'static [Key<Self>] = &[approval::key()];
-
-    fn usage(keys: &str) -> String {
-        format!("name({keys}) = [path, ..];")
-    }
 }
 
 /// One `pub name = [members];` of `toolset!`, or `pub name(keys) = [members];`.
@@ -78,7 +74,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Reads one group; a member at fault is noted and left out.
+    /// Parses one group, without its invalid members.
     pub(crate) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         let attrs = input.call(Attribute::parse_outer)?;
         let vis = input.parse()?;
@@ -91,13 +87,13 @@ impl Group {
         input.parse::<Token![=]>().map_err(|error| syn::Error::new(error.span(), form))?;
         let (span, listed) = list(input, errors)?;
         let end = input.parse::<Token![;]>();
-        errors.take(end.map_err(|_| syn::Error::new(span, "a toolset ends with `;`")));
-        let members = listed.into_iter().filter_map(|listed| checked(&ident, listed, errors)).collect();
+        errors.take(end.map_err(|_| syn::Error::new(span, "expected `;` after this list")));
+        let members = listed.into_iter().filter_map(|listed| checked_member(&ident, listed, errors)).collect();
         Ok(Self { attrs, vis, ident, keys, span, members })
     }
 }
 
-/// Reads the keys, if there are some.
+/// Parses the optional keys.
 fn keys(input: ParseStream, errors: &mut Errors) -> syn::Result<GroupKeys> {
     if !input.peek(token::Paren) {
         return Ok(GroupKeys::default());
@@ -107,22 +103,23 @@ fn keys(input: ParseStream, errors: &mut Errors) -> syn::Result<GroupKeys> {
     Ok(parse(content.parse()?, errors))
 }
 
-/// Returns the member; a group is checked by the compiler, so a name is a fault.
-fn checked(group: &Ident, listed: Listed, errors: &mut Errors) -> Option<Member> {
+/// Returns the member, unless it is the group itself or a registered name.
+fn checked_member(group: &Ident, listed: Listed, errors: &mut Errors) -> Option<Member> {
     match listed {
         Listed::Member(Member::Path(path)) if path.is_ident(group) => {
-            errors.push(path, "a toolset does not hold itself: take it away");
+            errors.push(path, format!("`{group}` cannot contain itself; remove it from the list"));
             None
         }
         Listed::Member(member) => Some(member),
         Listed::Name(name) => {
-            errors.push(name, "a toolset lists no names of run time: they belong in `toolsets = [..]` of an item");
+            let rule = "`toolset!` takes paths, not registered names";
+            errors.push(name, format!("{rule}; write the name in `toolsets = [..]` of a tool, worker or entry"));
             None
         }
     }
 }
 
-/// Reads `[member, ..]`; a member at fault is noted and left out.
+/// Parses `[member, ..]`, without the invalid members.
 fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Listed>)> {
     if !input.peek(token::Bracket) {
         return Err(input.error(NO_LIST));
@@ -133,7 +130,7 @@ fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Liste
     separated(&content, errors, |input, errors| {
         let (member, tokens) = Listed::parse(input, errors)?;
         if members.iter().any(|other: &Listed| other.to_string() == member.to_string()) {
-            errors.push(tokens, format!("`{member}` listed twice"));
+            errors.push(tokens, format!("`{member}` is listed twice; remove one"));
         } else {
             members.push(member);
         }
@@ -142,7 +139,7 @@ fn list(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, Vec<Liste
     Ok((bracket.span.join(), members))
 }
 
-/// Skips to behind the next `;`, where another group may begin.
+/// Skips past the next `;`, where the next group begins.
 pub(crate) fn skip_group(input: ParseStream) {
     while let Ok(token) = input.parse::<TokenTree>() {
         if matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ';') {

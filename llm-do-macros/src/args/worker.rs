@@ -1,51 +1,40 @@
 //! `#[worker(..)]`
 
+use llm_do_worker_file::OutputMode;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token};
 
 use super::heading::{self, Headed, Heading};
 use super::server_side::ServerSideTools;
-use super::{Grammar, Key, Text, did_you_mean, texts};
+use super::{Grammar, Key, Text, texts};
 use crate::errors::Errors;
-
-/// A worker has one model, or the run's if it is one of some.
-pub(crate) const ONE_CHOICE: &str =
-    "`model` and `compatible_models` exclude each other: say which one it is, or which it may be";
-
-/// Says what is wrong with the form of a model's name. Whether there is such a provider is known at run time only.
-pub(crate) fn model_fault(name: &str) -> Option<String> {
-    let parts = name.split_once(':');
-    let is_whole = parts.is_some_and(|(provider, model)| !provider.trim().is_empty() && !model.trim().is_empty());
-    let text = format!("`{name}` is not a model's name: write `provider:model`, such as `openai:gpt-5`");
-    (!is_whole).then_some(text)
-}
 
 /// The arguments of `#[worker]`.
 #[derive(Default)]
 pub(crate) struct Worker {
     pub(crate) heading: Heading,
-    /// The file that says the rest.
+    /// The worker file, which sets other keys.
     pub(crate) file: Option<LitStr>,
-    /// The model, if the worker is tied to one.
+    /// The model, if the worker requires one.
     pub(crate) model: Option<LitStr>,
-    /// Which models may stand in, as globs.
+    /// The models that the worker accepts, as glob patterns.
     pub(crate) compatible_models: Option<Globs>,
     /// The system prompt.
     pub(crate) instructions: Option<Text>,
-    /// What the provider runs by itself.
+    /// The tools that the provider runs.
     pub(crate) server_side_tools: Option<ServerSideTools>,
-    /// What its requests ask of the model.
+    /// The settings of its requests.
     pub(crate) settings: Option<Expr>,
-    /// What it is good for.
+    /// What the worker is good at.
     pub(crate) hints: Option<Hints>,
-    /// How the model gives the output.
-    pub(crate) output: Option<Output>,
-    /// How many requests one call may make.
+    /// How the model returns the output.
+    pub(crate) output: Option<OutputMode>,
+    /// The maximum number of requests per call.
     pub(crate) max_turns: Option<Expr>,
-    /// How often the model may mend one fault.
+    /// The maximum number of consecutive attempts to correct the same error.
     pub(crate) retries: Option<Expr>,
-    /// What a call, and all below it, may use together.
+    /// The limits for a call and all nested calls together.
     pub(crate) limits: Option<Expr>,
 }
 
@@ -56,7 +45,7 @@ impl Headed for Worker {
 }
 
 impl Grammar for Worker {
-    const ATTRIBUTE: &'static str = "worker";
+    const DOCS: &'static str = "llm_do::worker";
     const KEYS: &'static [Key<Self>] = &[
         heading::name(),
         heading::args(),
@@ -73,7 +62,7 @@ impl Grammar for Worker {
         Key::new("settings = expr", |worker, value| value.fill(&mut worker.settings)),
         Key::new("hints = [\"..\", ..]", |worker, value| value.fill_with(&mut worker.hints, Hints::parse)),
         Key::new("output = auto | native | tool | prompted", |worker, value| {
-            value.fill_with(&mut worker.output, Output::parse)
+            value.fill_with(&mut worker.output, output)
         }),
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
@@ -88,52 +77,20 @@ pub(crate) struct Globs(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Globs {
     fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
-        texts(input, errors, "a model").map(Self)
+        texts(input, errors, "model pattern").map(Self)
     }
 }
 
-/// A list of texts that say what a worker is good for.
+/// A list of strings that describe what a worker is good at.
 pub(crate) struct Hints(pub(crate) Punctuated<LitStr, Token![,]>);
 
 impl Hints {
     fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
-        texts(input, errors, "a hint").map(Self)
+        texts(input, errors, "hint").map(Self)
     }
 }
 
-/// A value of the key `output`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
-    Auto,
-    Native,
-    Tool,
-    Prompted,
-}
-
-impl Output {
-    const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
-    /// Every mode, for a fault.
-    pub(crate) const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Tool => "tool",
-            Self::Prompted => "prompted",
-        }
-    }
-
-    /// Returns the mode of that word, or what to write.
-    pub(crate) fn named(word: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
-            format!("unknown output mode `{word}`{hint}\n{}", Self::EXPECTED)
-        })
-    }
-
-    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
-        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), Self::EXPECTED))?;
-        Self::named(&ident.to_string()).map_err(|fault| syn::Error::new_spanned(ident, fault))
-    }
+fn output(input: ParseStream, _errors: &mut Errors) -> syn::Result<OutputMode> {
+    let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), OutputMode::EXPECTED))?;
+    OutputMode::named(&ident.to_string()).map_err(|fault| syn::Error::new_spanned(ident, fault))
 }

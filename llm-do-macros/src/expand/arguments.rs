@@ -1,21 +1,21 @@
-//! The argument struct, and how its fields come out of JSON, go into it, and are described to a model.
+//! The argument struct, its conversion from and to JSON, and its schema.
 
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
-use super::blaming;
+use super::error_span;
 use crate::args::parameter::Default;
 use crate::input::{Argument, Callable, Derived};
 use crate::runtime;
 
-/// The struct, beside the function and of its visibility.
+/// The struct, with the visibility of the function.
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let Callable { vis, arguments, cfgs, .. } = callable;
     let docs = docs(callable);
     let fields = callable.fields().map(field);
-    // Who asks where the struct comes from is shown the function.
+    // The compiler and editors show the function as the source of the struct.
     let keyword = Token![struct](arguments.span());
     let mut fields = Group::new(Delimiter::Brace, quote!(#(#fields,)*));
     fields.set_span(arguments.span());
@@ -28,7 +28,7 @@ pub(super) fn definition(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The doc comment of the struct: what it is, then the function's.
+/// The doc comment of the struct: a summary, and the doc comment of the function.
 fn docs(callable: &Callable) -> TokenStream {
     let docs = &callable.docs;
     let summary = format!("Arguments of the {} `{}`.", callable.kind.word(), callable.name);
@@ -47,14 +47,14 @@ fn field(argument: &Argument) -> TokenStream {
     }
 }
 
-/// The traits of the struct, and `Default` where every argument may be absent.
+/// The traits of the struct, with `Default` if every argument is optional.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let arguments = &callable.arguments;
     let is_alone = callable.fields().count() == 1;
     let parameters = callable.fields().enumerate().map(|(place, argument)| parameter(place, argument, is_alone));
     let default = default(callable);
     let trait_of_macro = arguments_trait(callable);
-    let foreign = foreign_traits(arguments);
+    let foreign = serde_and_schemars_traits(arguments);
     quote! {
         #(#parameters)*
         #trait_of_macro
@@ -63,13 +63,13 @@ pub(super) fn implementation(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The constant that says everything of one argument, and the functions that it names.
+/// The constant that describes an argument, and the functions that it refers to.
 fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
     let Argument { ty, description, is_flat, schemars, .. } = argument;
     let (constant, name) = (constant_of(place), argument.name());
     let default = default_of(place, argument);
     let example = argument.example.as_ref().map(|example| function(&format_ident!("__example_{place}"), ty, example));
-    let described = (!schemars.is_empty()).then(|| described(place, argument));
+    let described = (!schemars.is_empty()).then(|| schema_struct(place, argument));
     let setters = [
         description.as_ref().map(|text| quote!(.description(#text))),
         default.as_ref().map(|(name, _)| quote!(.default(#name))),
@@ -95,7 +95,7 @@ fn parameter(place: usize, argument: &Argument, is_alone: bool) -> TokenStream {
     }
 }
 
-/// A function that makes a value of the argument's type.
+/// A function that returns a value of the argument's type.
 fn function(name: &Ident, ty: &impl ToTokens, value: &Expr) -> (Ident, TokenStream) {
     let value = owned(value);
     let item = quote! {
@@ -112,20 +112,20 @@ fn default_of(place: usize, argument: &Argument) -> Option<(Ident, TokenStream)>
     match argument.default.as_ref()? {
         Default::Value(value) => Some(function(&name, ty, value)),
         Default::OfType(key) => {
-            let value = quote_spanned!(blaming(key)=> <#ty as ::core::default::Default>::default());
+            let value = quote_spanned!(error_span(key)=> <#ty as ::core::default::Default>::default());
             Some((name.clone(), quote!(fn #name() -> #ty { #value })))
         }
     }
 }
 
-/// A struct from whose schema that of the argument is taken, since schemars reads attributes of fields only.
-fn described(place: usize, argument: &Argument) -> (Ident, TokenStream) {
+/// A struct with one field for the schema of the argument: schemars supports its attributes on fields only.
+fn schema_struct(place: usize, argument: &Argument) -> (Ident, TokenStream) {
     let Argument { ty, schemars, .. } = argument;
     let name = format_ident!("__Described{place}");
     let private = runtime::private();
     let path = path_text(&private, "schemars");
     let item = quote! {
-        // The derive calls it, and a crate without a prelude has none.
+        // The derive calls `into`, which is not in scope in a crate without a prelude.
         #[allow(unused_imports)]
         use ::core::convert::Into as _;
         #[derive(#private::schemars::JsonSchema)]
@@ -166,8 +166,8 @@ fn arguments_trait(callable: &Callable) -> TokenStream {
     }
 }
 
-/// What serde and schemars ask of the struct, each handed on to the one trait above.
-fn foreign_traits(arguments: &Ident) -> TokenStream {
+/// The traits of serde and schemars, implemented with the trait above.
+fn serde_and_schemars_traits(arguments: &Ident) -> TokenStream {
     let name = arguments.unraw().to_string();
     quote! {
         impl __llm_do::serde::Serialize for #arguments {
@@ -221,12 +221,12 @@ fn default_value(place: usize, argument: &Argument) -> Option<TokenStream> {
     argument.is_option().then(|| quote!(#ident: ::core::option::Option::None))
 }
 
-/// Turns a text into what holds one: a field is `String` or `PathBuf`, and no literal is.
+/// Converts a string literal to the type of the field, such as `String` or `PathBuf`.
 fn owned(value: &Expr) -> TokenStream {
     match value {
         Expr::Group(group) => owned(&group.expr),
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => {
-            quote_spanned!(blaming(text)=> __llm_do::FromText::from_text(#text))
+            quote_spanned!(error_span(text)=> __llm_do::FromText::from_text(#text))
         }
         _ => value.to_token_stream(),
     }
@@ -240,7 +240,7 @@ fn constant_of(place: usize) -> Ident {
     format_ident!("__ARGUMENT_{place}")
 }
 
-/// The derives of serde and schemars, by the runtime's own copies.
+/// The derives of serde and schemars, from the runtime's dependencies.
 pub(super) fn derives(derived: &[Derived]) -> TokenStream {
     if derived.is_empty() {
         return TokenStream::new();
@@ -252,7 +252,7 @@ pub(super) fn derives(derived: &[Derived]) -> TokenStream {
         Derived::Deserialize => quote!(#private::serde::Deserialize),
         Derived::JsonSchema => quote!(#private::schemars::JsonSchema),
     });
-    // An attribute that belongs to no derive here would be one to whatever stands below.
+    // Without its derive here, the attribute would apply to a derive that the user wrote.
     let by_schemars = derived.contains(&Derived::JsonSchema);
     let serde = (derived.len() > usize::from(by_schemars)).then(|| quote!(#[serde(crate = #serde)]));
     let schemars = by_schemars.then(|| quote!(#[schemars(crate = #schemars)]));

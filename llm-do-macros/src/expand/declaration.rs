@@ -1,19 +1,20 @@
-//! What an item may call, as traits for the compiler and as names for the runtime.
+//! The members of an item's toolsets, as traits for the compiler and as names for the runtime.
 
 mod forms;
+mod named;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use self::forms::Lists;
-use super::blaming;
+use super::error_span;
 use crate::args::toolset::Member;
 use crate::input::Callable;
 
-/// The item as a toolset of its own: itself.
-pub(super) fn itself(callable: &Callable) -> TokenStream {
+/// Makes the item a toolset with one member, itself.
+pub(super) fn own_toolset(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
-    let key = key(name);
+    let key = hash_type(name);
     quote! {
         impl __llm_do::Toolset for #arguments {
             const MEMBERS: &'static [__llm_do::Member] = &[__llm_do::Member::new(#name)];
@@ -24,11 +25,11 @@ pub(super) fn itself(callable: &Callable) -> TokenStream {
     }
 }
 
-/// How many hexadecimal digits of a name's hash tell it from others: each costs the compiler a step.
+/// The number of hexadecimal digits of a name's hash; each costs compile time.
 const DIGITS: usize = 12;
 
-/// A name's hash, FNV-1a, as a type: a digit, and in it the rest.
-fn key(name: &str) -> TokenStream {
+/// The FNV-1a hash of a name as a type: the first digit, with the rest as its type argument.
+fn hash_type(name: &str) -> TokenStream {
     let hash = name
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -39,7 +40,7 @@ fn key(name: &str) -> TokenStream {
     })
 }
 
-/// The traits of the declared toolsets, and the constant that the registration refers to.
+/// The traits of the declaration, and the constant that the registration refers to.
 pub(super) fn items(callable: &Callable) -> TokenStream {
     let Some(toolsets) = &callable.toolsets else {
         return TokenStream::new();
@@ -54,21 +55,21 @@ pub(super) fn items(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The call that hands the declaration to the registration.
+/// The method call that adds the declaration to the registration.
 pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
     callable.toolsets.as_ref().map(|_| quote!(.declares(&__DECLARATION)))
 }
 
-/// The group's answer to whether it includes a tool: that of its members.
+/// The trait that states which tools the group includes.
 pub(super) fn includes(group: &impl ToTokens, members: &[Member]) -> TokenStream {
     answer(&quote!(__llm_do::Includes), group, members)
 }
 
-/// The implementation of a trait that answers for a tool as the members do.
+/// Implements the trait `to` with the answer of the members.
 fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member]) -> TokenStream {
     let included = forms::included(members);
     quote! {
-        // A parameter, since the members' own path would show private ones to whoever sees the item.
+        // A type parameter, since an associated type with the members would expose private ones.
         impl<__Members: __llm_do::Includes> #to for #item
         where
             #included: __llm_do::Alias<Of = __Members>,
@@ -78,16 +79,18 @@ fn answer(to: &TokenStream, item: &impl ToTokens, members: &[Member]) -> TokenSt
     }
 }
 
-/// `__MEMBERS`, the names of all members of `item`; two that are shown by one name are refused at the list.
+/// `__MEMBERS`, the names of all members of `item`, with an error at the list if two names are equal.
 pub(super) fn members(item: &str, members: &[Member], list: Span) -> TokenStream {
     let mut lists = Lists::default();
-    let listed: Vec<_> = members.iter().map(|member| lists.of(member)).collect();
+    let listed: Vec<_> = members.iter().map(|member| lists.list_of(member)).collect();
     let constants = lists.constants();
-    let list = blaming(&list);
+    let list = error_span(&list);
     let unique = quote_spanned!(list=> const _: () = __llm_do::assert_unique(#item, __MEMBERS););
+    let named = named::check(members);
     quote! {
         #constants
         const __MEMBERS: &[&[__llm_do::Member]] = &[#(#listed),*];
         #unique
+        #named
     }
 }

@@ -1,25 +1,33 @@
-//! How the plane runs a function: arguments out of the struct, injected values out of the context.
+//! Calls a function with arguments from the struct and injected values from the context.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, Type};
 
-use super::{arguments, blaming, declaration, hidden, timeout};
-use crate::input::{Callable, Injected, Parameter, Source};
+use super::{arguments, declaration, error_span, in_anonymous_const, timeout};
+use crate::input::{Callable, Injected, Parameter, Source, spelled};
 
-/// How `Running` is to run the body.
+/// How the runtime executes the function.
 #[derive(Clone, Copy)]
-pub(super) enum Way {
+pub(super) enum Execution {
+    /// On a blocking thread.
     Blocking,
+    /// On the async thread.
     Inline,
+    /// As a future.
     Future,
 }
 
-/// Everything of a function but its struct: traits and registration.
-pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, setters: &TokenStream) -> TokenStream {
+/// The traits and the registration of a function.
+pub(super) fn registration(
+    callable: &Callable,
+    execution: Execution,
+    constructor: &Ident,
+    setters: &TokenStream,
+) -> TokenStream {
     let Callable { arguments, description, cfgs, .. } = callable;
     let tool = implementation(callable);
-    let start = start(callable, way);
+    let start = start(callable, execution);
     let declares = declaration::setter(callable);
     let times_out = timeout::setter(callable);
     let state = state(callable);
@@ -39,20 +47,20 @@ pub(super) fn registration(callable: &Callable, way: Way, constructor: &Ident, s
             #output
         }
     };
-    hidden(cfgs, &items)
+    in_anonymous_const(cfgs, &items)
 }
 
-/// What tools, workers and entries are alike to the compiler.
+/// The traits that tools, workers and entries have in common.
 pub(super) fn implementation(callable: &Callable) -> TokenStream {
     let traits = arguments::implementation(callable);
     let tool = tool(callable);
-    let itself = declaration::itself(callable);
+    let own_toolset = declaration::own_toolset(callable);
     let declaration = declaration::items(callable);
     let timeout = timeout::item(callable);
-    quote!(#traits #tool #itself #declaration #timeout)
+    quote!(#traits #tool #own_toolset #declaration #timeout)
 }
 
-/// The name and the output; `Result` and its aliases are told from other types by the compiler.
+/// The name and the output type. The compiler detects `Result` and its aliases.
 pub(super) fn tool(callable: &Callable) -> TokenStream {
     let Callable { arguments, name, .. } = callable;
     if callable.is_opaque {
@@ -69,8 +77,8 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
         #[allow(unused_imports)]
         use __llm_do::NotResult as _;
         const __FALLIBLE: bool = <__llm_do::ReturnProbe<#output>>::FALLIBLE;
-        // A parameter, since the return type itself may be more private than the function, which is a lint there and
-        // would be an error here.
+        // A type parameter, since the return type may be more private than the function. That is a lint for the
+        // function, and would be an error for an associated type.
         impl<__Output> __llm_do::Tool for #arguments
         where
             #yields,
@@ -81,8 +89,8 @@ pub(super) fn tool(callable: &Callable) -> TokenStream {
     }
 }
 
-/// The type of a call's result, blamed on the return type; one that has no name is read as JSON.
-pub(super) fn yielded(callable: &Callable) -> TokenStream {
+/// The output type of a call, with errors at the return type. `impl Trait` becomes a JSON value.
+pub(super) fn output_type(callable: &Callable) -> TokenStream {
     if callable.is_opaque {
         return quote!(__llm_do::Value);
     }
@@ -91,17 +99,17 @@ pub(super) fn yielded(callable: &Callable) -> TokenStream {
 }
 
 fn output_span(callable: &Callable) -> Span {
-    callable.output.as_ref().map_or_else(Span::call_site, blaming)
+    callable.output.as_ref().map_or_else(Span::call_site, error_span)
 }
 
 fn output(callable: &Callable) -> TokenStream {
     callable.output.as_ref().map_or_else(|| quote!(()), Type::to_token_stream)
 }
 
-fn start(callable: &Callable, way: Way) -> TokenStream {
+fn start(callable: &Callable, execution: Execution) -> TokenStream {
     let Callable { arguments, .. } = callable;
     let injected = bindings(callable, &quote!(Running));
-    let running = running(callable, way);
+    let running = running(callable, execution);
     quote! {
         impl __llm_do::Function for #arguments {
             fn start(self, __ctx: &__llm_do::CallContext) -> __llm_do::Running {
@@ -112,17 +120,17 @@ fn start(callable: &Callable, way: Way) -> TokenStream {
     }
 }
 
-/// The injected values, or the end of the call where one is missing.
+/// The injected values. The call fails if one is missing.
 pub(super) fn bindings(callable: &Callable, outcome: &TokenStream) -> TokenStream {
     bindings_of(callable.injected(), outcome)
 }
 
-/// The same of any parameters.
+/// The same for any parameters.
 pub(super) fn bindings_of<'a>(injected: impl Iterator<Item = &'a Injected>, outcome: &TokenStream) -> TokenStream {
     injected.enumerate().map(|(place, injected)| binding(place, injected, outcome)).collect()
 }
 
-/// The function, as it is called from beside it.
+/// The path of the function.
 fn path(callable: &Callable) -> TokenStream {
     let Callable { ident, owner, .. } = callable;
     match owner {
@@ -134,9 +142,9 @@ fn path(callable: &Callable) -> TokenStream {
 fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStream {
     let name = injected_name(place);
     let (ty, span) = match &injected.source {
-        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), blaming(ty)),
-        Source::Value(ty) => (ty.to_token_stream(), blaming(ty)),
-        Source::Receiver(ty) => (quote!(__llm_do::Instance<#ty>), blaming(ty)),
+        Source::AnyContext(ty) => (quote!(__llm_do::CallContext), error_span(ty)),
+        Source::Value(ty) => (ty.to_token_stream(), error_span(ty)),
+        Source::Receiver(ty) => (quote!(__llm_do::Instance<#ty>), error_span(ty)),
     };
     let value = quote_spanned!(span=> <#ty as __llm_do::FromContext>::from_context(__ctx));
     quote! {
@@ -147,37 +155,37 @@ fn binding(place: usize, injected: &Injected, outcome: &TokenStream) -> TokenStr
     }
 }
 
-fn running(callable: &Callable, way: Way) -> TokenStream {
+fn running(callable: &Callable, execution: Execution) -> TokenStream {
     let function = path(callable);
     let values = values(callable);
     let call = quote!(#function(#(#values),*));
-    match way {
-        Way::Blocking => {
+    match execution {
+        Execution::Blocking => {
             let finished = finished(callable, &call);
             quote!(__llm_do::Running::blocking(move || #finished))
         }
-        Way::Inline => {
+        Execution::Inline => {
             let finished = finished(callable, &call);
             quote!(__llm_do::Running::inline(move || #finished))
         }
-        Way::Future => {
+        Execution::Future => {
             let finished = finished(callable, &quote!(#call.await));
-            // A future that is not `Send` is blamed on the function.
-            quote_spanned!(blaming(&callable.ident)=> __llm_do::Running::future(async move { #finished }))
+            // The compiler reports a future that is not `Send` at the function.
+            quote_spanned!(error_span(&callable.ident)=> __llm_do::Running::future(async move { #finished }))
         }
     }
 }
 
-/// What `call` returns, as the plane passes it on; what its type lacks is blamed on the return type.
+/// Converts the result of `call`, with errors at the return type.
 fn finished(callable: &Callable, call: &TokenStream) -> TokenStream {
     by_kind(call, "finish", output_span(callable))
 }
 
-/// Hands what `call` returns to `method` of the kind of value that it is.
-pub(super) fn by_kind(call: &TokenStream, method: &str, blamed: Span) -> TokenStream {
-    let method = Ident::new(method, blamed);
-    let value = quote_spanned!(blamed=> __returned);
-    let finish = quote_spanned!(blamed=> __kind.#method(#value));
+/// Calls `method` with the result of `call`, for the kind of value that it is.
+pub(super) fn by_kind(call: &TokenStream, method: &str, span: Span) -> TokenStream {
+    let method = Ident::new(method, span);
+    let value = quote_spanned!(span=> __returned);
+    let finish = quote_spanned!(span=> __kind.#method(#value));
     quote! {{
         let #value = #call;
         let __kind = {
@@ -189,12 +197,12 @@ pub(super) fn by_kind(call: &TokenStream, method: &str, blamed: Span) -> TokenSt
     }}
 }
 
-/// The values to call the function with, in its order.
+/// The values of all parameters, in order.
 pub(super) fn values(callable: &Callable) -> Vec<TokenStream> {
     values_of(&callable.parameters)
 }
 
-/// The same of any parameters.
+/// The same for any parameters.
 pub(super) fn values_of(parameters: &[Parameter]) -> Vec<TokenStream> {
     let mut place = 0;
     parameters.iter().map(|parameter| value(parameter, &mut place)).collect()
@@ -219,7 +227,7 @@ fn injected_name(place: usize) -> Ident {
     format_ident!("__injected_{place}")
 }
 
-/// The schema of what the function returns, where the type has a name and a schema.
+/// The schema of the output, if the type has a name and a schema.
 fn output_schema(callable: &Callable) -> Option<TokenStream> {
     let arguments = &callable.arguments;
     (!callable.is_opaque).then(|| {
@@ -233,13 +241,19 @@ fn output_schema(callable: &Callable) -> Option<TokenStream> {
     })
 }
 
-/// The types of state to be given to the runtime.
+/// The types of state that the function requires.
 pub(super) fn state(callable: &Callable) -> Option<TokenStream> {
     state_of(callable.injected()).map(|state| quote!(.state(#state)))
 }
 
-/// The types of state among what is injected, if there are any.
+/// The types of state among the injected parameters, if any.
 pub(super) fn state_of<'a>(injected: impl Iterator<Item = &'a Injected>) -> Option<TokenStream> {
-    let types: Vec<_> = injected.filter_map(Injected::state).collect();
-    (!types.is_empty()).then(|| quote!(&[#(__llm_do::StateKey::of::<#types>),*]))
+    let keys: Vec<_> = injected.filter_map(Injected::state).map(state_key).collect();
+    (!keys.is_empty()).then(|| quote!(&[#(#keys),*]))
+}
+
+/// A function that makes the key of a type of state.
+fn state_key(ty: &Type) -> TokenStream {
+    let written = spelled(ty);
+    quote!(|| __llm_do::StateKey::of::<#ty>(#written))
 }

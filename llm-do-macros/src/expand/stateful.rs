@@ -5,11 +5,11 @@ use quote::{format_ident, quote};
 use syn::Path;
 
 use super::function::{bindings_of, by_kind, state_of, values_of};
-use super::{blaming, hidden, tool, toolset};
+use super::{error_span, in_anonymous_const, tool, toolset};
 use crate::args::toolset::Member as Listed;
 use crate::input::{Block, Close, Member, Open, Stateful, without_attribute};
 
-/// The block as written, but for what only the attribute on it understands.
+/// The block as written, without the attributes of the macros.
 pub(super) fn emitted(mut block: Block) -> Block {
     let members = std::mem::take(&mut block.members).into_iter().map(|member| match member {
         Member::Function(function) => Member::Function(Box::new(without_attribute(*function))),
@@ -22,7 +22,7 @@ pub(super) fn emitted(mut block: Block) -> Block {
 /// The argument structs and registrations of the tools, and the type as a toolset.
 pub(super) fn registration(stateful: &Stateful) -> TokenStream {
     let tools = stateful.tools.iter().map(tool::definition);
-    let hidden = hidden(&stateful.cfgs, &items(stateful));
+    let hidden = in_anonymous_const(&stateful.cfgs, &items(stateful));
     quote!(#(#tools)* #hidden)
 }
 
@@ -34,7 +34,7 @@ fn items(stateful: &Stateful) -> TokenStream {
     quote!(#as_toolset #instances)
 }
 
-/// How an instance is made and ended.
+/// The functions that create and close an instance.
 fn instances(stateful: &Stateful) -> TokenStream {
     let Stateful { ty, name, open, close, .. } = stateful;
     let state = open.as_ref().and_then(|open| state_of(open.injected()));
@@ -56,7 +56,7 @@ fn instances(stateful: &Stateful) -> TokenStream {
 }
 
 fn open_by_default(ty: &syn::Type) -> TokenStream {
-    let made = quote::quote_spanned!(blaming(ty)=> <#ty as __llm_do::OpenByDefault>::open_by_default());
+    let made = quote::quote_spanned!(error_span(ty)=> <#ty as __llm_do::OpenByDefault>::open_by_default());
     quote!(__llm_do::Opening::blocking(move || ::core::result::Result::Ok(#made)))
 }
 
@@ -65,20 +65,20 @@ fn opening(ty: &syn::Type, open: &Open) -> TokenStream {
     let injected = bindings_of(open.injected(), &quote!(Opening));
     let values = values_of(parameters);
     let call = quote!(<#ty>::#ident(#(#values),*));
-    let made = made(&call, *is_async, ident.span());
-    quote!(#injected __llm_do::Opening::#made)
+    let opened = run_call(&call, *is_async, ident.span());
+    quote!(#injected __llm_do::Opening::#opened)
 }
 
 fn closing(ty: &syn::Type, close: &Close) -> TokenStream {
     let Close { ident, is_async } = close;
-    let closed = made(&quote!(<#ty>::#ident(self)), *is_async, ident.span());
+    let closed = run_call(&quote!(<#ty>::#ident(self)), *is_async, ident.span());
     quote!(__llm_do::Closing::#closed)
 }
 
-/// The constructor that waits for `call`, or runs it off the async threads.
-fn made(call: &TokenStream, is_async: bool, blamed: Span) -> TokenStream {
+/// The constructor that awaits `call`, or runs it on a blocking thread.
+fn run_call(call: &TokenStream, is_async: bool, span: Span) -> TokenStream {
     let constructor = format_ident!("{}", if is_async { "future" } else { "blocking" });
     let call = if is_async { quote!(#call.await) } else { call.clone() };
-    let value = by_kind(&call, "value", Span::call_site().located_at(blamed));
+    let value = by_kind(&call, "value", Span::call_site().located_at(span));
     if is_async { quote!(#constructor(async move { #value })) } else { quote!(#constructor(move || #value)) }
 }

@@ -1,28 +1,28 @@
-//! What stands for an item at fault, so that those who name it raise no errors of their own.
+//! A stub for an invalid item, so that its uses cause no further errors.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{arguments, declaration, function, hidden};
+use super::{arguments, declaration, function, in_anonymous_const};
 use crate::input::{Callable, Kind};
 
-/// The struct and its traits, of what is sound; it declares every tool and is registered nowhere.
+/// The struct and its traits, from the valid parts. It declares every tool and is not registered.
 pub(super) fn definition(callable: &Callable) -> TokenStream {
     let definition = arguments::definition(callable);
     let Callable { arguments: ident, cfgs, .. } = callable;
     let arguments = arguments::implementation(callable);
     let tool = function::tool(callable);
-    let itself = declaration::itself(callable);
+    let own_toolset = declaration::own_toolset(callable);
     let history = (callable.kind == Kind::Worker).then(|| quote!(impl __llm_do::TakesHistory for #ident {}));
     let items = quote! {
         #arguments
         #tool
-        #itself
+        #own_toolset
         #history
         impl __llm_do::DeclarationOf for #ident {
             type Answer<__T: __llm_do::Keyed> = __llm_do::Yes;
         }
     };
-    let hidden = hidden(cfgs, &items);
+    let hidden = in_anonymous_const(cfgs, &items);
     quote!(#definition #hidden)
 }

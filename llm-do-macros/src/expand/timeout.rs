@@ -1,20 +1,20 @@
-//! How long a call may take, as a constant.
+//! The maximum duration of a call, as a constant.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::blaming;
+use super::error_span;
 use crate::input::Callable;
 
-/// The constant that the registration refers to, blamed on its expression.
+/// The constant that the registration refers to, with errors at its expression.
 pub(super) fn item(callable: &Callable) -> Option<TokenStream> {
     callable.timeout.as_ref().map(|timeout| {
-        let check = quote_spanned!(blaming(timeout)=> const _: () = __llm_do::assert_timeout(__TIMEOUT););
+        let check = quote_spanned!(error_span(timeout)=> const _: () = __llm_do::assert_timeout(__TIMEOUT););
         quote!(const __TIMEOUT: ::core::time::Duration = #timeout; #check)
     })
 }
 
-/// The call that hands the time to the registration.
+/// The method call that adds the timeout to the registration.
 pub(super) fn setter(callable: &Callable) -> Option<TokenStream> {
     callable.timeout.as_ref().map(|_| quote!(.timeout(__TIMEOUT)))
 }

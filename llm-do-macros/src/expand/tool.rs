@@ -4,17 +4,17 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::arguments;
-use super::function::{self, Way};
+use super::function::{self, Execution};
 use crate::args::approval::Approval;
 use crate::args::tool::Effect;
 use crate::input::{Callable, Injected, Parameter, Tool};
 
 /// Traits and registration of a tool.
 pub(super) fn registration(tool: &Tool) -> TokenStream {
-    let way = match tool {
-        Tool { callable, .. } if callable.is_async => Way::Future,
-        Tool { inline: true, .. } => Way::Inline,
-        Tool { .. } => Way::Blocking,
+    let execution = match tool {
+        Tool { callable, .. } if callable.is_async => Execution::Future,
+        Tool { inline: true, .. } => Execution::Inline,
+        Tool { .. } => Execution::Blocking,
     };
     let effect = tool.effect.map(effect);
     let owner = tool.callable.owner.as_ref().map(|owner| quote!(.method_of::<#owner>()));
@@ -22,17 +22,17 @@ pub(super) fn registration(tool: &Tool) -> TokenStream {
     let summary = tool.summary.as_ref().map(|summary| quote!(.summary(#summary)));
     let composite = composite(&tool.callable);
     let setters = quote!(#effect #approval #summary #owner #composite);
-    function::registration(&tool.callable, way, &format_ident!("tool"), &setters)
+    function::registration(&tool.callable, execution, &format_ident!("tool"), &setters)
 }
 
-/// Everything of a method that is a tool but the method.
+/// The argument struct, the traits and the registration of a method.
 pub(super) fn definition(tool: &Tool) -> TokenStream {
     let arguments = arguments::definition(&tool.callable);
     let registration = registration(tool);
     quote!(#arguments #registration)
 }
 
-/// A tool that may make calls is no single step to a journal: its calls are the steps.
+/// Marks a tool that can make calls: a journal records its calls instead of the tool.
 fn composite(callable: &Callable) -> Option<TokenStream> {
     let may_call = callable.parameters.iter().filter_map(Parameter::injected).any(Injected::may_call);
     may_call.then(|| quote!(.composite()))
@@ -47,7 +47,7 @@ fn effect(effect: Effect) -> TokenStream {
     quote!(.effect(__llm_do::Effect::#variant))
 }
 
-/// What a tool or a toolset says of approval.
+/// The approval rule of a tool or a toolset.
 pub(super) fn approval(approval: &Approval) -> TokenStream {
     let rule = match approval {
         Approval::Ask => quote!(Ask),

@@ -1,17 +1,17 @@
-//! `toolset!`, and what every toolset of several members is.
+//! `toolset!`, and the code for every toolset with several members.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote};
 
-use super::{declaration, hidden, tool};
+use super::{declaration, in_anonymous_const, tool};
 use crate::args::approval::Approval;
 use crate::args::toolset::Member;
 use crate::input::Toolset;
 
-/// The type that stands for a group, its traits and its registration.
+/// The type of a group, its traits and its registration.
 pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     let Toolset { attrs, cfgs, vis, ident, name, description, approval, span, members } = toolset;
-    let hidden = hidden(cfgs, &items(ident, name, description, approval.as_ref(), members, *span));
+    let hidden = in_anonymous_const(cfgs, &items(ident, name, description, approval.as_ref(), members, *span));
     quote! {
         #(#attrs)*
         #[allow(non_camel_case_types, missing_debug_implementations, clippy::all, clippy::pedantic)]
@@ -20,7 +20,7 @@ pub(super) fn registration(toolset: &Toolset) -> TokenStream {
     }
 }
 
-/// What makes the type `ty` a toolset of `members`, and registers it.
+/// Makes the type `ty` a toolset of `members`, and registers it.
 pub(super) fn items(
     ty: &impl ToTokens,
     name: &str,

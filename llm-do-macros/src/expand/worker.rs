@@ -1,12 +1,13 @@
 //! `#[worker]`
 
+use llm_do_worker_file::{OutputMode, ServerSideKind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Type;
 
-use super::{blaming, declaration, function, hidden, timeout};
-use crate::args::server_side::{ServerSideKind, ServerSideTool, ServerSideTools, WebSearch};
-use crate::args::worker::{Globs, Hints, Output};
+use super::{declaration, error_span, function, in_anonymous_const, timeout};
+use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
+use crate::args::worker::{Globs, Hints};
 use crate::input::{Body, Callable, OutputSchema, Worker};
 
 /// Traits and registration of a worker.
@@ -17,7 +18,7 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
     let times_out = timeout::setter(&worker.callable);
     let values = values(worker);
     let model = model(worker);
-    let output = function::yielded(&worker.callable);
+    let output = function::output_type(&worker.callable);
     let state = function::state(&worker.callable);
     let rendering = worker.body.as_ref().map(|body| rendering(&worker.callable, body));
     let constructor = format_ident!("{}", if rendering.is_some() { "worker_with_body" } else { "worker" });
@@ -37,17 +38,17 @@ pub(super) fn registration(worker: &Worker) -> TokenStream {
             #declares
         }
     };
-    hidden(cfgs, &items)
+    in_anonymous_const(cfgs, &items)
 }
 
-/// The body as a function of its own, and the call of it.
+/// A function with the body, and its call.
 fn rendering(callable: &Callable, body: &Body) -> TokenStream {
     let Callable { arguments, ident, .. } = callable;
     let Body { inputs, block } = body;
     let injected = function::bindings(callable, &quote!(Rendering));
     let values = function::values(callable);
-    let value = quote_spanned!(blaming(&block.span_close())=> __prompt);
-    let render = quote_spanned! {blaming(ident)=>
+    let value = quote_spanned!(error_span(&block.span_close())=> __prompt);
+    let render = quote_spanned! {error_span(ident)=>
         __llm_do::Rendering::of(<Self as __llm_do::Tool>::NAME, async move { #ident(#(#values),*).await })
     };
     quote! {
@@ -65,7 +66,7 @@ fn rendering(callable: &Callable, body: &Body) -> TokenStream {
     }
 }
 
-/// How a model implements the worker.
+/// The definition of the worker for its model.
 fn model(worker: &Worker) -> TokenStream {
     let Worker { instructions, args, file, .. } = worker;
     let model = args.model.iter();
@@ -93,10 +94,10 @@ fn model(worker: &Worker) -> TokenStream {
     }
 }
 
-/// What the definition refers to, each blamed on its expression.
+/// The items that the definition refers to, with errors at their expressions.
 fn values(worker: &Worker) -> TokenStream {
     let settings = worker.args.settings.as_ref().map(|settings| {
-        let span = blaming(settings);
+        let span = error_span(settings);
         let value = quote_spanned!(span=> __llm_do::SettingsValue::into_settings(#settings));
         quote! {
             fn __settings() -> __llm_do::Settings {
@@ -105,7 +106,7 @@ fn values(worker: &Worker) -> TokenStream {
         }
     });
     let limits = worker.args.limits.as_ref().map(|limits| {
-        let value = quote_spanned!(blaming(limits)=> __llm_do::LimitsValue::into_limits(#limits));
+        let value = quote_spanned!(error_span(limits)=> __llm_do::LimitsValue::into_limits(#limits));
         quote! {
             fn __limits() -> __llm_do::Limits {
                 #value
@@ -113,7 +114,7 @@ fn values(worker: &Worker) -> TokenStream {
         }
     });
     let max_turns = worker.args.max_turns.as_ref().map(|turns| {
-        let span = blaming(turns);
+        let span = error_span(turns);
         let check = quote_spanned!(span=> const _: () = __llm_do::assert_turns(__MAX_TURNS););
         quote!(const __MAX_TURNS: ::core::primitive::u32 = #turns; #check)
     });
@@ -136,7 +137,7 @@ fn server_side_tools(ServerSideTools(tools): &ServerSideTools) -> TokenStream {
 
 fn web_search(search: &WebSearch) -> TokenStream {
     let max_uses = search.max_uses.iter().map(|uses| {
-        let binding = quote_spanned!(blaming(uses)=> let __uses: ::core::primitive::u32 = #uses;);
+        let binding = quote_spanned!(error_span(uses)=> let __uses: ::core::primitive::u32 = #uses;);
         quote!({ #binding __uses })
     });
     let allowed = search.allowed_domains.iter();
@@ -149,12 +150,12 @@ fn web_search(search: &WebSearch) -> TokenStream {
     }
 }
 
-fn output_mode(mode: Output) -> TokenStream {
+fn output_mode(mode: OutputMode) -> TokenStream {
     let mode = match mode {
-        Output::Auto => quote!(Auto),
-        Output::Native => quote!(Native),
-        Output::Tool => quote!(Tool),
-        Output::Prompted => quote!(Prompted),
+        OutputMode::Auto => quote!(Auto),
+        OutputMode::Native => quote!(Native),
+        OutputMode::Tool => quote!(Tool),
+        OutputMode::Prompted => quote!(Prompted),
     };
     quote!(.output(__llm_do::OutputMode::#mode))
 }
@@ -164,7 +165,7 @@ fn written(OutputSchema { place, json }: &OutputSchema, worker: &Worker) -> Toke
     quote!(.output_schema(#place, #json, #ty))
 }
 
-/// Returns a type as it is usually spelled.
+/// Returns a type as users write it.
 fn spelled(ty: Option<&Type>) -> String {
     let tokens = ty.map_or_else(|| "()".to_owned(), |ty| ty.to_token_stream().to_string());
     [(" < ", "<"), (" >", ">"), (" :: ", "::"), (" ,", ",")]

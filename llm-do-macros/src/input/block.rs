@@ -1,4 +1,4 @@
-//! An `impl` block, the bodies of its functions unread.
+//! Parses an `impl` block without the bodies of its functions.
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -9,19 +9,19 @@ use syn::{Attribute, Generics, ImplItem, Path, Token, Type, Visibility, braced, 
 use super::Function;
 use super::function::looks_like_function;
 
-/// An `impl` as written.
+/// An `impl` block as written.
 pub(crate) struct Block {
     pub(crate) attrs: Vec<Attribute>,
     keyword: Token![impl],
     pub(crate) generics: Generics,
-    /// The trait, if it implements one.
+    /// The implemented trait, if any.
     pub(crate) of: Option<(Path, Token![for])>,
     pub(crate) ty: Box<Type>,
     brace: token::Brace,
     pub(crate) members: Vec<Member>,
 }
 
-/// What an `impl` holds.
+/// An item of an `impl` block.
 pub(crate) enum Member {
     Function(Box<Function>),
     Other(Box<ImplItem>),
@@ -76,7 +76,7 @@ impl Parse for Member {
 }
 
 impl Block {
-    /// Returns where the block is blamed as a whole.
+    /// Returns the span for errors of the whole block.
     pub(crate) fn span(&self) -> Span {
         self.keyword.span
     }

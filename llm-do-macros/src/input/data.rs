@@ -1,4 +1,4 @@
-//! `#[data]`: a type, and what is derived for it.
+//! `#[data]`: a type and the traits that are derived for it.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
@@ -10,7 +10,7 @@ use crate::errors::Errors;
 
 /// A type under `#[data]`.
 pub(crate) struct Data {
-    /// What is derived: all, but for what is derived already, or nothing where nothing can be.
+    /// The traits to derive, without those that are derived already; empty if the item is invalid.
     pub(crate) derived: Vec<Derived>,
 }
 
@@ -38,7 +38,7 @@ impl Data {
     /// Reads the attribute and the item under it.
     pub(crate) fn read(args: &TokenStream, item: &TokenStream, errors: &mut Errors) -> Self {
         if !args.is_empty() {
-            errors.push(args, "expected `#[data]`: it takes no arguments");
+            errors.push(args, "`#[data]` takes no arguments; write `#[data]`");
         }
         let attrs = errors.take(attributes.parse2(item.clone()));
         check_state(item, errors);
@@ -47,7 +47,7 @@ impl Data {
     }
 }
 
-/// Notes fields of shared state. What is no item is told by others.
+/// Adds errors for fields with shared state. The compiler reports an invalid item.
 fn check_state(item: &TokenStream, errors: &mut Errors) {
     let Ok(item) = syn::parse2::<DeriveInput>(item.clone()) else { return };
     let fields: Vec<_> = match item.data {
@@ -56,8 +56,11 @@ fn check_state(item: &TokenStream, errors: &mut Errors) {
         syn::Data::Union(_) => return,
     };
     for ty in fields.iter().filter_map(|field| state::find(&field.ty)) {
-        let way_out = "take it as a `State<..>` of its own, or give the value that is in it";
-        errors.push(ty, format!("state is injected, and this field would be written by the model: {way_out}"));
+        let way_out = "inject the state as a `State<..>` parameter, or use the type inside";
+        errors.push(
+            ty,
+            format!("a `#[data]` type cannot contain shared state, since models write its values; {way_out}"),
+        );
     }
 }
 
@@ -66,14 +69,14 @@ fn attributes(input: ParseStream) -> syn::Result<Vec<Attribute>> {
     let attrs = input.call(Attribute::parse_outer)?;
     input.parse::<Visibility>()?;
     if !input.peek(Token![struct]) && !input.peek(Token![enum]) {
-        return Err(input.error("expected a struct or an enum: JSON is made of fields and variants"));
+        return Err(input.error("`#[data]` can be applied only to a struct or an enum"));
     }
-    // The rest is the derives' to read.
+    // The derives parse the rest.
     while input.parse::<TokenTree>().is_ok() {}
     Ok(attrs)
 }
 
-/// Returns what the attributes do not derive; what they do is noted.
+/// Returns the traits that the attributes do not derive, and adds an error for each that they do.
 fn missing(attrs: &[Attribute], errors: &mut Errors) -> Vec<Derived> {
     let derives = attrs.iter().filter(|attr| attr.path().is_ident("derive"));
     let paths = derives.filter_map(|attr| attr.parse_args_with(Punctuated::<Path, Token![,]>::parse_terminated).ok());
@@ -82,7 +85,8 @@ fn missing(attrs: &[Attribute], errors: &mut Errors) -> Vec<Derived> {
     missing.retain(|derived| {
         let given = paths.iter().find(|path| path.segments.last().is_some_and(|last| last.ident == derived.word()));
         if let Some(path) = given {
-            errors.push(path, format!("`#[data]` derives `{}` as well: take one away", derived.word()));
+            errors
+                .push(path, format!("`#[data]` already derives `{}`; remove it from `#[derive(..)]`", derived.word()));
         }
         given.is_none()
     });

@@ -1,4 +1,4 @@
-//! Doc comments, as a model reads them.
+//! Doc comments as descriptions for models.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,17 +8,20 @@ use super::{Function, Kind};
 use crate::args::Text;
 use crate::errors::Errors;
 
-/// Returns the item's description: the one given, or else its doc comment.
+/// Returns the description of the item: `given`, or else its doc comment.
 pub(super) fn description(kind: Kind, given: Option<Text>, function: &Function, errors: &mut Errors) -> TokenStream {
-    let text = given.map_or_else(|| expression(&of(&function.attrs)), |text| text.0);
+    let text = given.map_or_else(|| expression(&attributes(&function.attrs)), |text| text.0);
     if kind != Kind::Entry && is_blank(&text) {
-        errors.push(&function.signature.ident, format!("{kind} needs a doc comment: it is what the model reads"));
+        errors.push(
+            &function.signature.ident,
+            format!("missing doc comment: {kind} needs one, which the model reads as its description"),
+        );
     }
     text.into_token_stream()
 }
 
-/// Returns the doc comments among the attributes, wherever they stand.
-pub(super) fn of(attrs: &[Attribute]) -> Vec<Attribute> {
+/// Returns the doc comments among the attributes.
+pub(super) fn attributes(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned().collect()
 }
 
@@ -30,25 +33,25 @@ fn expression(docs: &[Attribute]) -> Expr {
         let text = text.trim();
         return parse_quote!(#text);
     }
-    // A line such as `#[doc = include_str!(..)]` is known to the compiler only.
+    // Only the compiler can evaluate a line such as `#[doc = include_str!(..)]`.
     parse_quote!(::core::concat!(#(#lines, "\n"),*))
 }
 
-/// Returns the text of a toolset's doc comments.
+/// Returns the text of the doc comments.
 pub(super) fn text(attrs: &[Attribute]) -> TokenStream {
-    expression(&of(attrs)).into_token_stream()
+    expression(&attributes(attrs)).into_token_stream()
 }
 
-/// Returns the text of a parameter's doc comments, if there is any.
-pub(super) fn text_of(attrs: &[Attribute]) -> Option<TokenStream> {
-    let text = expression(&of(attrs));
+/// Returns the text of the doc comments, unless it is blank.
+pub(super) fn non_blank_text(attrs: &[Attribute]) -> Option<TokenStream> {
+    let text = expression(&attributes(attrs));
     (!is_blank(&text)).then(|| text.into_token_stream())
 }
 
 fn line(doc: &Attribute) -> Option<&Expr> {
     match &doc.meta {
         Meta::NameValue(meta) => Some(&meta.value),
-        // `#[doc(hidden)]` and the like.
+        // For example, `#[doc(hidden)]`.
         Meta::Path(_) | Meta::List(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The function under an attribute, its body unread.
+//! Parses the function under an attribute without its body.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -7,13 +7,13 @@ use syn::{Attribute, FnArg, Path, PathSegment, Signature, Token, Visibility, tok
 
 use crate::errors::Errors;
 
-/// A function as written, with a body or, as a worker is, without.
+/// A function as written, with or, for a worker, without a body.
 #[derive(Clone)]
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
     pub(crate) signature: Signature,
-    /// The braces and what is in them: none of a macro's business, so a half-typed body expands as well.
+    /// The braces and their content. It is not parsed, so an incomplete body expands too.
     pub(crate) body: Option<Group>,
     end: Option<Token![;]>,
 }
@@ -39,18 +39,21 @@ impl ToTokens for Function {
 }
 
 impl Function {
-    /// Takes away further attributes that would register the function; each is noted.
+    /// Removes other attributes that would register the function, with an error for each.
     pub(crate) fn take_registrations(&mut self, errors: &mut Errors) {
         self.attrs.retain(|attr| {
-            let is_further = is_registration(attr.path());
-            if is_further {
-                errors.push(attr, "a function is registered once, as a tool, a worker or an entry: take one away");
+            let is_duplicate = is_registration(attr.path());
+            if is_duplicate {
+                errors.push(
+                    attr,
+                    "a function can have only one of `#[tool]`, `#[worker]` and `#[entry]`; remove this one",
+                );
             }
-            !is_further
+            !is_duplicate
         });
     }
 
-    /// Takes away from the parameters what only a macro understands.
+    /// Removes the attributes of the macros from the parameters.
     pub(crate) fn cleaned(mut self) -> Self {
         for input in &mut self.signature.inputs {
             parameter_attrs(input).retain(|attr| !is_helper(attr));
@@ -66,7 +69,7 @@ fn is_registration(path: &Path) -> bool {
     is_ours && path.segments.last().is_some_and(is_named)
 }
 
-/// Returns the braces, out of the group that a macro's `$body:block` put them into.
+/// Returns the braces without the invisible group that a `$body:block` of a macro adds.
 fn body(token: TokenTree) -> Option<Group> {
     match token {
         TokenTree::Group(group) if group.delimiter() == Delimiter::None => body(group.stream().into_iter().next()?),
@@ -98,7 +101,7 @@ fn parameter_attrs(input: &mut FnArg) -> &mut Vec<Attribute> {
     }
 }
 
-/// Returns whether the attribute is for the macro or for the fields of the argument struct.
+/// Returns whether the macro or the argument struct uses the attribute.
 pub(super) fn is_helper(attr: &Attribute) -> bool {
     ["doc", "arg", "ctx", "serde", "schemars"].iter().any(|name| attr.path().is_ident(name))
 }

@@ -1,4 +1,4 @@
-//! Types that outlive a call: arguments come out of JSON and results go into it, so neither can borrow.
+//! Checks that arguments and results own their data, since they are converted from and to JSON.
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -12,8 +12,8 @@ use syn::{
 use super::{Kind, last_segment, state, ungrouped};
 use crate::errors::Errors;
 
-/// Returns the type whose value a parameter of `reference` can borrow from the argument struct.
-pub(super) fn lender(reference: &TypeReference) -> Option<Type> {
+/// Returns the type of the field that a parameter of type `reference` can borrow from.
+pub(super) fn field_type(reference: &TypeReference) -> Option<Type> {
     if reference.lifetime.is_some() || reference.mutability.is_some() {
         return None;
     }
@@ -23,16 +23,16 @@ pub(super) fn lender(reference: &TypeReference) -> Option<Type> {
             let elem = &slice.elem;
             Some(parse_quote_spanned!(span=> ::std::vec::Vec<#elem>))
         }
-        elem if is_bare(elem, "str") => Some(parse_quote_spanned!(span=> ::std::string::String)),
-        elem if is_bare(elem, "Path") => Some(parse_quote_spanned!(span=> ::std::path::PathBuf)),
+        elem if has_name(elem, "str") => Some(parse_quote_spanned!(span=> ::std::string::String)),
+        elem if has_name(elem, "Path") => Some(parse_quote_spanned!(span=> ::std::path::PathBuf)),
         _ => None,
     }
 }
 
-/// Returns the type with a lifetime for each one left out, as in `Cow<'_, str>`: that of a value which owns itself.
-pub(super) fn lasting(ty: &Type) -> Type {
-    struct Lasting;
-    impl VisitMut for Lasting {
+/// Returns the type with `'static` for each elided lifetime, as in `Cow<'_, str>`.
+pub(super) fn with_static_lifetimes(ty: &Type) -> Type {
+    struct Replace;
+    impl VisitMut for Replace {
         fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
             if lifetime.ident == "_" {
                 *lifetime = Lifetime::new("'static", lifetime.span());
@@ -51,58 +51,73 @@ pub(super) fn lasting(ty: &Type) -> Type {
         }
     }
     let mut ty = ty.clone();
-    Lasting.visit_type_mut(&mut ty);
+    Replace.visit_type_mut(&mut ty);
     ty
 }
 
-/// Returns what the callable returns, unless that is at fault.
+/// Returns the return type, if it is valid.
 pub(super) fn output(kind: Kind, output: &ReturnType, errors: &mut Errors) -> Option<Type> {
     let ty = match output {
         ReturnType::Type(_, ty) => (**ty).clone(),
         ReturnType::Default => parse_quote!(()),
     };
-    // A model makes a worker's output from a schema, so it is like an argument.
+    // A model writes the output of a worker, so it is checked like an argument.
     let place = if kind == Kind::Worker { Place::Answer } else { Place::Output };
-    let faults = Faults { errors: Errors::default(), rule: format!("{kind} returns what it owns"), place };
+    let faults =
+        Faults { errors: Errors::default(), rule: format!("the return type of {kind} must own its data"), place };
     errors.take(faults.in_type(&ty)).map(|()| ty)
 }
 
-/// Returns whether the type can be that of a field; what speaks against it is noted.
+/// Returns whether the type can be the type of an argument, and adds an error otherwise.
 pub(super) fn check(kind: Kind, ty: &Type, errors: &mut Errors) -> bool {
     let writer = if kind == Kind::Entry { "the caller" } else { "the model" };
     let place = Place::Argument { writer };
-    let mut faults = Faults { errors: Errors::default(), rule: format!("{kind} owns its arguments"), place };
+    let mut faults =
+        Faults { errors: Errors::default(), rule: format!("the arguments of {kind} must own their data"), place };
     if let Some(sized) = sized(ty) {
-        faults.errors.push(ty, format!("an argument has a size: write {sized}"));
+        faults.errors.push(ty, format!("unsized argument; write {sized}"));
+    }
+    let mut ty = ty;
+    if let Some((reference, plain)) = with_named_lifetime(ty) {
+        faults.errors.push(ty, format!("an argument cannot have a named lifetime; write `{plain}`"));
+        ty = &reference.elem;
     }
     errors.take(faults.in_type(ty)).is_some()
 }
 
-/// Returns what to write in the place of a type that is behind a reference only.
+/// Returns a reference that would be valid without its lifetime, and how to write it.
+fn with_named_lifetime(ty: &Type) -> Option<(&TypeReference, String)> {
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    let plain = TypeReference { lifetime: None, ..reference.clone() };
+    let is_valid = reference.lifetime.is_some() && field_type(&plain).is_some();
+    is_valid.then(|| (reference, spelled(&Type::Reference(plain))))
+}
+
+/// Returns what to write instead of an unsized type.
 fn sized(ty: &Type) -> Option<String> {
     match ungrouped(ty) {
         Type::Slice(slice) => Some(format!("`&[{0}]` or `Vec<{0}>`", spelled(&slice.elem))),
-        ty if is_bare(ty, "str") => Some("`&str` or `String`".to_owned()),
-        ty if is_bare(ty, "Path") => Some("`&Path` or `PathBuf`".to_owned()),
+        ty if has_name(ty, "str") => Some("`&str` or `String`".to_owned()),
+        ty if has_name(ty, "Path") => Some("`&Path` or `PathBuf`".to_owned()),
         _ => None,
     }
 }
 
-/// Looks through a type for what borrows, and for what has no name.
+/// Finds borrowed types and types that cannot be named.
 struct Faults {
     errors: Errors,
     rule: String,
     place: Place,
 }
 
-/// Where the type stands.
+/// Where the type is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Where a caller writes the value.
+    /// An argument, which a caller writes.
     Argument { writer: &'static str },
-    /// Where a worker's model writes the value.
+    /// The output of a worker, which a model writes.
     Answer,
-    /// Where a borrow for `'static` is as good as a value, and a type need have no name.
+    /// The output of a function: it may borrow for `'static` and contain types without a name.
     Output,
 }
 
@@ -112,7 +127,7 @@ impl Faults {
         self.errors.finish(())
     }
 
-    /// Returns what to write in the place of a reference.
+    /// Returns what to write instead of a reference.
     fn instead(&self, reference: &TypeReference) -> String {
         let owned = owned(reference);
         match self.place {
@@ -124,7 +139,7 @@ impl Faults {
         }
     }
 
-    /// Returns the fault of shared state, where it can be one.
+    /// Returns the error for shared state, if it is not allowed here.
     fn state_fault(&self, ty: &Type) -> Option<String> {
         match self.place {
             _ if !state::is_state(ty) => None,
@@ -155,8 +170,8 @@ impl<'ast> Visit<'ast> for Faults {
         if matches!(ungrouped(&reference.elem), Type::ImplTrait(_) | Type::TraitObject(_)) {
             return visit::visit_type(self, &reference.elem);
         }
-        let is_lasting = reference.lifetime.as_ref().is_some_and(is_static) && reference.mutability.is_none();
-        if is_lasting && self.place == Place::Output {
+        let is_static_reference = reference.lifetime.as_ref().is_some_and(is_static) && reference.mutability.is_none();
+        if is_static_reference && self.place == Place::Output {
             return visit::visit_type(self, &reference.elem);
         }
         self.errors.push(reference, self.instead(reference));
@@ -164,71 +179,69 @@ impl<'ast> Visit<'ast> for Faults {
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {
         if !is_static(lifetime) {
-            self.errors.push(lifetime, format!("{}: no lifetime but `'static` can stand here", self.rule));
+            self.errors.push(lifetime, format!("{}: use `'static`, the only lifetime allowed here", self.rule));
         }
     }
 
     fn visit_type_ptr(&mut self, ty: &'ast TypePtr) {
-        self.errors.push(ty, format!("{}: a pointer has no JSON", self.rule));
+        self.errors.push(ty, "a raw pointer cannot be converted to JSON; use an owned type");
     }
 
     fn visit_type_fn_ptr(&mut self, ty: &'ast TypeFnPtr) {
-        self.errors.push(ty, format!("{}: a function has no JSON", self.rule));
+        self.errors.push(ty, "a function pointer cannot be converted to JSON; use an owned type");
     }
 
     fn visit_type_trait_object(&mut self, ty: &'ast TypeTraitObject) {
-        // What is behind a result's may well be written.
+        // The trait object of an output may implement `Serialize`.
         if self.place != Place::Output {
-            self.errors.push(ty, "`dyn Trait` has no schema: name a concrete type");
+            self.errors.push(ty, "`dyn Trait` has no JSON schema; use a concrete type");
         }
     }
 
     fn visit_type_infer(&mut self, ty: &'ast TypeInfer) {
-        self.errors.push(ty, "a schema is of a type that is written out: name it");
+        self.errors.push(ty, "`_` cannot be used here, since the JSON schema needs the whole type; write the type");
     }
 
     fn visit_path_segment(&mut self, segment: &'ast PathSegment) {
         if segment.ident == "Self" {
-            self.errors.push(segment, "the argument struct stands outside the `impl`: write the name of the type");
+            self.errors.push(segment, "`Self` cannot be used here, since the argument struct is defined outside the `impl`; write the type's name");
         }
-        // Told by the compiler otherwise, in many words, of generated code.
+        // The error of the compiler would be long and refer to generated code.
         if self.place != Place::Output && segment.ident == "Rc" && !segment.arguments.is_none() {
-            self.errors.push(&segment.ident, "a call moves its arguments between threads: write `Arc` here");
+            self.errors.push(&segment.ident, "`Rc` cannot be sent between threads, as arguments must be; use `Arc`");
         }
         visit::visit_path_segment(self, segment);
     }
 
     fn visit_type_never(&mut self, ty: &'ast TypeNever) {
-        let way_out = "write the type of what it gives, or leave the type out";
-        self.errors.push(ty, format!("a call that never ends has no result: {way_out}"));
+        self.errors.push(ty, "`!` cannot be returned; write the type of the result, or no return type");
     }
 
     fn visit_type_impl_trait(&mut self, ty: &'ast TypeImplTrait) {
         match self.place {
             Place::Argument { .. } | Place::Answer => {
-                self.errors.push(ty, "`impl Trait` has no schema: name a concrete type");
+                self.errors.push(ty, "`impl Trait` has no JSON schema; use a concrete type");
             }
             Place::Output if is_future(ty) => {
-                self.errors
-                    .push(ty, "the plane awaits an `async fn`, and no future that is returned: write `async fn`");
+                self.errors.push(ty, "a returned future is not awaited; write `async fn` and return its output");
             }
             Place::Output => {}
         }
     }
 }
 
-/// Returns the owned type to write instead, as users would spell it.
+/// Returns the owned type to write instead, as users write it.
 fn owned(reference: &TypeReference) -> String {
     match ungrouped(&reference.elem) {
         Type::Slice(slice) => format!("Vec<{}>", spelled(&slice.elem)),
-        elem if is_bare(elem, "str") => "String".to_owned(),
-        elem if is_bare(elem, "Path") => "PathBuf".to_owned(),
+        elem if has_name(elem, "str") => "String".to_owned(),
+        elem if has_name(elem, "Path") => "PathBuf".to_owned(),
         Type::Reference(inner) if !mentions_context(&inner.elem) => owned(inner),
         elem => spelled(elem),
     }
 }
 
-/// Returns the type that is behind all references.
+/// Returns the type without references.
 fn referent(ty: &Type) -> &Type {
     match ungrouped(ty) {
         Type::Reference(reference) => referent(&reference.elem),
@@ -236,7 +249,7 @@ fn referent(ty: &Type) -> &Type {
     }
 }
 
-/// Returns whether a type holds one that is injected, so that neither a model nor a `State` gives it.
+/// Returns whether a type contains an injected type.
 fn mentions_context(ty: &Type) -> bool {
     struct Search(bool);
     impl<'ast> Visit<'ast> for Search {
@@ -250,7 +263,7 @@ fn mentions_context(ty: &Type) -> bool {
     search.0
 }
 
-/// Returns whether what is borrowed is by its name no state of an application.
+/// Returns whether the name of the borrowed type shows that it is not the state of an application.
 fn is_plain(reference: &TypeReference) -> bool {
     const PLAIN: [&str; 34] = [
         "BTreeMap",
@@ -295,11 +308,14 @@ fn is_plain(reference: &TypeReference) -> bool {
     }
 }
 
-fn spelled(ty: &Type) -> String {
-    ty.to_token_stream().to_string().replace(" < ", "<").replace(" >", ">").replace(" :: ", "::").replace("& ", "&")
+/// Returns a type as users write it.
+pub(crate) fn spelled(ty: &Type) -> String {
+    let text = ty.to_token_stream().to_string();
+    let text = text.replace(" < ", "<").replace(" <", "<").replace("< ", "<").replace(" >", ">");
+    text.replace(" :: ", "::").replace(" ,", ",").replace("& ", "&")
 }
 
-fn is_bare(ty: &Type, name: &str) -> bool {
+fn has_name(ty: &Type, name: &str) -> bool {
     last_segment(ty).is_some_and(|segment| segment.ident == name && segment.arguments.is_none())
 }
 
@@ -307,7 +323,7 @@ fn is_static(lifetime: &Lifetime) -> bool {
     lifetime.ident == "static"
 }
 
-/// Returns whether a type holds an `impl Trait`.
+/// Returns whether a type contains `impl Trait`.
 pub(super) fn is_opaque(ty: &Type) -> bool {
     struct Search(bool);
     impl<'ast> Visit<'ast> for Search {

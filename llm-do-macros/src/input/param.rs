@@ -1,4 +1,4 @@
-//! The parameters: arguments, which are in the schema, and what the runtime injects.
+//! The parameters: arguments, which are in the schema, and injected parameters.
 
 mod argument;
 mod attributes;
@@ -14,7 +14,7 @@ pub(crate) use self::injected::{Injected, Source};
 use super::{Function, Kind, signature};
 use crate::errors::Errors;
 
-/// A parameter, at its place in the signature.
+/// A parameter of a signature.
 pub(crate) enum Parameter {
     Argument(Box<Argument>),
     Injected(Injected),
@@ -29,7 +29,7 @@ impl Parameter {
         }
     }
 
-    /// Returns what is injected, if it is that.
+    /// Returns the injected parameter, if it is one.
     pub(crate) fn injected(&self) -> Option<&Injected> {
         match self {
             Self::Argument(_) => None,
@@ -38,9 +38,9 @@ impl Parameter {
     }
 }
 
-/// Returns the parameters in which no fault is found.
+/// Returns the valid parameters.
 ///
-/// `owner` is the type of which the function is a method, if it may be one.
+/// `owner` is the type that the function is a method of, if it may be a method.
 pub(super) fn read_all(kind: Kind, function: &Function, owner: Option<&Type>, errors: &mut Errors) -> Vec<Parameter> {
     let has_body = function.body.is_some();
     let inputs = function.signature.inputs.iter();
@@ -65,35 +65,34 @@ fn read(kind: Kind, input: &FnArg, owner: Option<&Type>, has_body: bool, errors:
     }
 }
 
-/// Returns a parameter of a function that nobody calls with arguments.
+/// Returns a parameter of a function that can take injected parameters only.
 pub(super) fn read_injected(input: &FnArg, errors: &mut Errors) -> Option<Parameter> {
     let FnArg::Typed(typed) = input else { return None };
     if !injected::is_injected(typed) {
-        let known = "`&CallContext`, `&dyn ToolContext`, `State<T>`, and what is marked `#[ctx]`";
-        errors.push(typed, format!("nobody gives arguments here: it takes {known} only"));
+        let injected = "`&CallContext`, `&dyn ToolContext`, `State<T>` or a parameter marked `#[ctx]`";
+        errors.push(typed, format!("`open` cannot take arguments; use {injected}"));
         return None;
     }
     check_conditions(typed, errors);
     Injected::read(typed, errors).map(Parameter::Injected)
 }
 
-/// A model can name no context, and without a body nobody else runs a worker.
+/// Adds an error for an injected parameter of a worker without a body: nothing would use it.
 fn check_use(kind: Kind, typed: &PatType, has_body: bool, errors: &mut Errors) {
     if kind == Kind::Worker && !has_body {
-        let rule =
-            "a worker without a body takes arguments only: a model implements it, and cannot use what is injected";
-        errors.push(typed, format!("{rule}; take this away, or render the prompt from it in a body"));
+        let rule = "a worker without a body cannot take an injected parameter";
+        errors.push(typed, format!("{rule}; remove it, or add a body that renders the prompt"));
     }
 }
 
-/// A call lists its arguments, and no call can do so under a condition.
+/// Adds an error for `#[cfg]`: the generated call of the function could not have the same condition.
 fn check_conditions(typed: &PatType, errors: &mut Errors) {
     for attr in typed.attrs.iter().filter(|attr| attr.path().is_ident("cfg") || attr.path().is_ident("cfg_attr")) {
-        errors.push(attr, "a parameter cannot depend on `cfg`: make the whole function depend on it");
+        errors.push(attr, "a parameter cannot be conditional; put `#[cfg]` on the function");
     }
 }
 
-/// Returns the parameters without those whose name in the schema is taken.
+/// Returns the parameters without those that have a duplicate name in the schema.
 fn distinct(mut parameters: Vec<Parameter>, errors: &mut Errors) -> Vec<Parameter> {
     let mut names = HashSet::new();
     parameters.retain(|parameter| {
@@ -101,14 +100,14 @@ fn distinct(mut parameters: Vec<Parameter>, errors: &mut Errors) -> Vec<Paramete
         let name = argument.name();
         let is_new = names.insert(name.clone());
         if !is_new {
-            errors.push(argument.name_tokens(), format!("two arguments are named `{name}`: rename one"));
+            errors.push(argument.name_tokens(), format!("duplicate argument name `{name}`; rename one"));
         }
         is_new
     });
     parameters
 }
 
-/// Returns the attribute of that name.
+/// Returns the attribute with the name.
 fn find<'a>(attrs: &'a [Attribute], name: &str) -> Option<&'a Attribute> {
     attrs.iter().find(|attr| attr.path().is_ident(name))
 }

@@ -1,11 +1,11 @@
-//! Types of shared state: a caller that writes JSON cannot write a lock, so that they are injected.
+//! Detects types of shared state, such as locks. They have no JSON, so they are injected and cannot be arguments.
 
 use syn::visit::{self, Visit};
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
 
 use super::{last_segment, ungrouped};
 
-/// Types that change behind a shared reference; of the standard library, and of others by the same names.
+/// Types with interior mutability, in the standard library or another crate.
 const CELLS: [&str; 11] = [
     "Cell",
     "LazyCell",
@@ -19,33 +19,33 @@ const CELLS: [&str; 11] = [
     "SyncUnsafeCell",
     "UnsafeCell",
 ];
-/// What follows `Atomic` in the names of the atomic types.
+/// The names of the atomic types without `Atomic`.
 const ATOMICS: [&str; 12] = ["Bool", "I8", "I16", "I32", "I64", "Isize", "Ptr", "U8", "U16", "U32", "U64", "Usize"];
-/// Types that share or hold the one in them.
-const HOLDERS: [&str; 4] = ["Arc", "Box", "Rc", "Weak"];
+/// Smart pointers.
+const SMART_POINTERS: [&str; 4] = ["Arc", "Box", "Rc", "Weak"];
 
-/// Returns whether a type is a lock, a cell or an atomic, or shares one.
+/// Returns whether a type is a lock, a cell or an atomic, or points to one.
 pub(super) fn is_state(ty: &Type) -> bool {
     match ungrouped(ty) {
         Type::Reference(reference) => is_state(&reference.elem),
-        ty => last_segment(ty).is_some_and(|segment| is_cell(segment) || holds_state(segment)),
+        ty => last_segment(ty).is_some_and(|segment| is_cell(segment) || points_to_state(segment)),
     }
 }
 
-/// A type of such a name without arguments, such as the `Cell` of a table, is one of the user's.
+/// A type with such a name and no type arguments, such as the `Cell` of a table, is defined by the user.
 fn is_cell(segment: &PathSegment) -> bool {
     let name = segment.ident.to_string();
     let is_atomic = name.strip_prefix("Atomic").is_some_and(|rest| ATOMICS.contains(&rest));
     is_atomic || (CELLS.contains(&name.as_str()) && !segment.arguments.is_none())
 }
 
-fn holds_state(segment: &PathSegment) -> bool {
+fn points_to_state(segment: &PathSegment) -> bool {
     let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return false };
     let mut types = arguments.args.iter().filter_map(|argument| match argument {
         GenericArgument::Type(ty) => Some(ty),
         _ => None,
     });
-    HOLDERS.iter().any(|holder| segment.ident == holder) && types.any(is_state)
+    SMART_POINTERS.iter().any(|pointer| segment.ident == pointer) && types.any(is_state)
 }
 
 /// Returns the first type of shared state in a type, at any depth.

@@ -1,4 +1,4 @@
-//! `#[tool]` on an `impl`: a type whose methods are tools, opened and closed with each call that declares it.
+//! `#[tool]` on an `impl`: a type whose methods are tools, with an instance for each call that declares it.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -25,15 +25,15 @@ pub(crate) struct Stateful {
     pub(crate) close: Option<Close>,
 }
 
-/// The function `open`, which makes an instance.
+/// The function `open`, which creates an instance.
 pub(crate) struct Open {
     pub(crate) ident: Ident,
     pub(crate) is_async: bool,
-    /// All of them injected.
+    /// The parameters, all of them injected.
     pub(crate) parameters: Vec<Parameter>,
 }
 
-/// The method `close`, which ends one.
+/// The method `close`, which closes an instance.
 pub(crate) struct Close {
     pub(crate) ident: Ident,
     pub(crate) is_async: bool,
@@ -47,40 +47,40 @@ impl Stateful {
         let owner = &*block.ty;
         let tools = block.functions().filter_map(|function| tool(function, owner, errors)).collect::<Vec<_>>();
         if tools.is_empty() {
-            errors.push_at(block.span(), "no method here is a tool: put `#[tool]` on those that are");
+            errors.push_at(block.span(), "this `impl` has no tools; mark methods with `#[tool]`");
         }
-        let plain = |name: &str| {
+        let unmarked = |name: &str| {
             block.functions().find(|function| function.signature.ident == name && attribute(function).is_none())
         };
         Self {
             cfgs: cfgs(&block.attrs),
             ty: owner.clone(),
-            name: registered(owner, &args, errors),
+            name: registered_name(owner, &args, errors),
             description: args.description.map_or_else(|| docs::text(&block.attrs), ToTokens::into_token_stream),
             approval: args.approval,
             tools,
-            open: plain("open").map(|function| Open::read(function, errors)),
-            close: plain("close").and_then(|function| Close::read(function, errors)),
+            open: unmarked("open").map(|function| Open::read(function, errors)),
+            close: unmarked("close").and_then(|function| Close::read(function, errors)),
         }
     }
 }
 
-/// One type has one set of instances, and one list of tools.
+/// Adds errors for generics and an implemented trait.
 fn check(block: &Block, errors: &mut Errors) {
     for param in &block.generics.params {
-        errors.push(param, "a toolset cannot be generic, since its tools have one schema each: name a concrete type");
+        errors.push(param, "a toolset cannot be generic; use a concrete type");
     }
     if let Some((path, _)) = &block.of {
-        errors.push(path, "the tools of a type are its own: write them into an `impl` without a trait");
+        errors.push(path, "tools cannot be methods of a trait; write an `impl` without a trait");
     }
 }
 
-fn registered(owner: &Type, args: &stateful::Stateful, errors: &mut Errors) -> String {
+fn registered_name(owner: &Type, args: &stateful::Stateful, errors: &mut Errors) -> String {
     match (last_segment(owner), &args.name) {
-        (Some(segment), given) => name::of_item(&segment.ident, given.as_ref(), errors),
+        (Some(segment), given) => name::item_name(&segment.ident, given.as_ref(), errors),
         (None, Some(given)) => given.value(),
         (None, None) => {
-            errors.push(owner, "this type has no name of its own: give the toolset one, `#[tool(name = \"..\")]`");
+            errors.push(owner, "this type has no name; name the toolset with `#[tool(name = \"..\")]`");
             String::new()
         }
     }
@@ -91,14 +91,14 @@ fn tool(function: &Function, owner: &Type, errors: &mut Errors) -> Option<Tool> 
         Meta::List(list) => list.tokens.clone(),
         Meta::Path(_) => TokenStream::new(),
         Meta::NameValue(meta) => {
-            errors.push(meta, args::usage::<args::tool::Tool>());
+            errors.push(meta, "expected `#[tool]` or `#[tool(..)]`");
             TokenStream::new()
         }
     };
     Some(Tool::read(args, function, Some(owner), errors))
 }
 
-/// Returns the attribute `#[tool]`, by whatever path.
+/// Returns the attribute `#[tool]`, under any path.
 fn attribute(function: &Function) -> Option<&Attribute> {
     function.attrs.iter().find(|attr| is_tool(attr))
 }
@@ -107,7 +107,7 @@ fn is_tool(attr: &Attribute) -> bool {
     attr.path().segments.last().is_some_and(|segment| segment.ident == "tool")
 }
 
-/// Returns the function as it is emitted, without what only the attribute on the block understands.
+/// Returns the function as it is emitted, without the attributes of the macros.
 pub(crate) fn without_attribute(mut function: Function) -> Function {
     let is_read =
         function.attrs.iter().any(is_tool) || ["open", "close"].iter().any(|name| function.signature.ident == name);
@@ -115,7 +115,7 @@ pub(crate) fn without_attribute(mut function: Function) -> Function {
     if !is_read {
         return function;
     }
-    // What these ask for, the plane's calling convention forbids.
+    // The runtime's calling convention does not allow what these lints suggest.
     function.attrs.push(parse_quote!(#[allow(clippy::needless_pass_by_value, clippy::unnecessary_wraps, clippy::unused_async, clippy::unused_self)]));
     function.cleaned()
 }
@@ -124,13 +124,13 @@ impl Open {
     fn read(function: &Function, errors: &mut Errors) -> Self {
         let signature = &function.signature;
         if let Some(receiver) = signature.receiver() {
-            errors.push(receiver, "`open` makes the instance, so there is none to take: take `self` away");
+            errors.push(receiver, "`open` creates the instance, so it cannot take `self`; remove it");
         }
         for param in &signature.generics.params {
-            errors.push(param, "`open` makes one type of instance: it cannot be generic");
+            errors.push(param, "`open` cannot be generic; use a concrete type");
         }
         if matches!(signature.output, ReturnType::Default) {
-            errors.push(&signature.ident, "`open` returns the instance: `Self`, or a `Result` of it");
+            errors.push(&signature.ident, "`open` must return `Self` or a `Result` of it");
         }
         let inputs = signature.inputs.iter().filter(|input| matches!(input, FnArg::Typed(_)));
         let parameters: Vec<_> = inputs.filter_map(|input| param::read_injected(input, errors)).collect();
@@ -138,7 +138,7 @@ impl Open {
         Self { ident: signature.ident.clone(), is_async: signature.asyncness.is_some(), parameters }
     }
 
-    /// Returns what is injected.
+    /// Returns the injected parameters.
     pub(crate) fn injected(&self) -> impl Iterator<Item = &Injected> {
         self.parameters.iter().filter_map(Parameter::injected)
     }
@@ -149,7 +149,7 @@ impl Close {
         let signature = &function.signature;
         let takes_instance = signature.receiver().is_some_and(|receiver| matches!(receiver.kind, ReceiverKind::Value));
         if !takes_instance || signature.inputs.len() != 1 {
-            errors.push(&signature.ident, "`close` takes the instance and nothing else: write `close(self)`");
+            errors.push(&signature.ident, "`close` must take `self` by value and nothing else; write `close(self)`");
             return None;
         }
         Some(Self { ident: signature.ident.clone(), is_async: signature.asyncness.is_some() })

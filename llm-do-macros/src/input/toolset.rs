@@ -26,7 +26,7 @@ pub(crate) struct Toolset {
 }
 
 impl Toolset {
-    /// Reads all groups in the macro; those that cannot be read are noted and left out.
+    /// Parses all groups in the macro, without the invalid ones.
     pub(crate) fn read_all(tokens: TokenStream, errors: &mut Errors) -> Vec<Self> {
         let mut toolsets = Vec::new();
         let groups = |input: ParseStream| {
@@ -46,7 +46,7 @@ impl Toolset {
 
     fn read(group: Group, errors: &mut Errors) -> Option<Self> {
         name::check_type(&group.ident, "the toolset", "give it another name", errors).then(|| Self {
-            name: name::of_toolset(&group.ident, errors),
+            name: name::toolset_name(&group.ident, errors),
             description: docs::text(&group.attrs),
             cfgs: cfgs(&group.attrs),
             attrs: group.attrs,

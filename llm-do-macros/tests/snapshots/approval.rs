@@ -155,6 +155,28 @@ const _: () = {
     use ::llm_do::__private as __llm_do;
     const __MEMBERS: &[&[__llm_do::Member]] = &[<write as __llm_do::Toolset>::MEMBERS];
     const _: () = __llm_do::assert_unique("files", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type write = ::llm_do::__private::NoType;
+            pub const write: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! write {
+            () => {};
+        }
+        use write as __member_0;
+        const _: () = {
+            use __member_0 as write;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<write, _>(&write);
+        };
+    };
     impl __llm_do::Toolset for files {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
             { __llm_do::count(__MEMBERS) },

@@ -1,5 +1,5 @@
 ::core::compile_error! {
-    "`#[data]` derives `Deserialize` as well: take one away"
+    "`#[data]` already derives `Deserialize`; remove it from `#[derive(..)]`"
 }
 #[derive(
     ::llm_do::__private::serde::Serialize,

@@ -126,6 +126,28 @@ const _: () = {
         <files::read_file as __llm_do::Toolset>::MEMBERS,
     ];
     const _: () = __llm_do::assert_unique("review_all", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type reviewer = ::llm_do::__private::NoType;
+            pub const reviewer: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! reviewer {
+            () => {};
+        }
+        use reviewer as __member_0;
+        const _: () = {
+            use __member_0 as reviewer;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<reviewer, _>(&reviewer);
+        };
+    };
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,
         &["by_name"],

@@ -171,6 +171,28 @@ const _: () = {
     use ::llm_do::__private as __llm_do;
     const __MEMBERS: &[&[__llm_do::Member]] = &[<query as __llm_do::Toolset>::MEMBERS];
     const _: () = __llm_do::assert_unique("database", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type query = ::llm_do::__private::NoType;
+            pub const query: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! query {
+            () => {};
+        }
+        use query as __member_0;
+        const _: () = {
+            use __member_0 as query;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<query, _>(&query);
+        };
+    };
     impl __llm_do::Toolset for Database {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
             { __llm_do::count(__MEMBERS) },
@@ -190,7 +212,7 @@ const _: () = {
     impl __llm_do::Stateful for Database {
         const NAME: &'static str = "database";
         const STATE: &'static [fn() -> __llm_do::StateKey] = &[
-            __llm_do::StateKey::of::<Url>,
+            || __llm_do::StateKey::of::<Url>("Url"),
         ];
         fn open(__ctx: &__llm_do::CallContext) -> __llm_do::Opening<Self> {
             let __injected_0 = match <CallContext as __llm_do::FromContext>::from_context(

@@ -1,8 +1,8 @@
 ::core::compile_error! {
-    "unknown key `effects`; did you mean `effect`?\nexpected `#[tool(name = \"..\", args = Ident, effect = read_only | idempotent | destructive, approval = ask | pre_approved | blocked(\"reason\"), summary = \".. {argument} ..\", inline, timeout = \"30s\" | Duration, toolsets = [path, \"name\", ..], description = \"..\")]`"
+    "unknown key `effects`; did you mean `effect`?\nexpected one of `name`, `args`, `effect`, `approval`, `summary`, `inline`, `timeout`, `toolsets` or `description`\nsee the documentation of `llm_do::tool`"
 }
 ::core::compile_error! {
-    "a tool needs a name for each parameter: it is the argument's name"
+    "the parameter of a tool must be a plain name, since it names the argument"
 }
 #[allow(
     clippy::missing_const_for_fn,

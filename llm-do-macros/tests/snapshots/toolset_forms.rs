@@ -63,6 +63,44 @@ const _: () = {
     );
     const __MEMBERS: &[&[__llm_do::Member]] = &[__LIST_3, __LIST_5];
     const _: () = __llm_do::assert_unique("formed", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type files = ::llm_do::__private::NoType;
+            pub const files: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+            pub type write = ::llm_do::__private::NoType;
+            pub const write: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+            pub type read = ::llm_do::__private::NoType;
+            pub const read: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! files {
+            () => {};
+        }
+        use files as __member_0;
+        macro_rules! write {
+            () => {};
+        }
+        use write as __member_1;
+        macro_rules! read {
+            () => {};
+        }
+        use read as __member_2;
+        const _: () = {
+            use __member_0 as files;
+            use __member_1 as write;
+            use __member_2 as read;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<files, _>(&files);
+            __llm_do::assert_listed::<write, _>(&write);
+            __llm_do::assert_listed::<read, _>(&read);
+        };
+    };
     impl __llm_do::Toolset for formed {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
             { __llm_do::count(__MEMBERS) },

@@ -14,6 +14,28 @@ const _: () = {
         <more::list_files as __llm_do::Toolset>::MEMBERS,
     ];
     const _: () = __llm_do::assert_unique("filesystem", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type read_file = ::llm_do::__private::NoType;
+            pub const read_file: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! read_file {
+            () => {};
+        }
+        use read_file as __member_0;
+        const _: () = {
+            use __member_0 as read_file;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<read_file, _>(&read_file);
+        };
+    };
     impl __llm_do::Toolset for filesystem {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
             { __llm_do::count(__MEMBERS) },
@@ -45,6 +67,28 @@ const _: () = {
         <filesystem as __llm_do::Toolset>::MEMBERS,
     ];
     const _: () = __llm_do::assert_unique("everything", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type filesystem = ::llm_do::__private::NoType;
+            pub const filesystem: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! filesystem {
+            () => {};
+        }
+        use filesystem as __member_0;
+        const _: () = {
+            use __member_0 as filesystem;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<filesystem, _>(&filesystem);
+        };
+    };
     impl __llm_do::Toolset for everything {
         const MEMBERS: &'static [__llm_do::Member] = &__llm_do::concat::<
             { __llm_do::count(__MEMBERS) },

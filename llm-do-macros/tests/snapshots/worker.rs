@@ -116,6 +116,28 @@ const _: () = {
         <read_file as __llm_do::Toolset>::MEMBERS,
     ];
     const _: () = __llm_do::assert_unique("reviewer", __MEMBERS);
+    #[allow(
+        dead_code,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        unused_macros
+    )]
+    const _: () = {
+        mod __stand_ins {
+            pub type read_file = ::llm_do::__private::NoType;
+            pub const read_file: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+        }
+        macro_rules! read_file {
+            () => {};
+        }
+        use read_file as __member_0;
+        const _: () = {
+            use __member_0 as read_file;
+            use __stand_ins::*;
+            __llm_do::assert_listed::<read_file, _>(&read_file);
+        };
+    };
     const __DECLARATION: __llm_do::Declaration = __llm_do::Declaration::new(
         __MEMBERS,
         &[],

@@ -1,4 +1,4 @@
-//! Words that are looked at and dropped.
+//! Borrowed strings.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// A word that is looked at and dropped, and so borrowed, which serde would copy in an `Option`; empty if what stands there is
-/// no word.
+/// A string that is inspected and dropped, and so borrowed, which serde would copy in an `Option`; empty if the value
+/// is not a string.
 #[derive(Debug)]
 pub(crate) struct Word<'a>(Cow<'a, str>);
 
@@ -48,14 +48,14 @@ mod tests {
     use super::Word;
 
     #[test]
-    fn a_word_is_copied_only_if_it_is_escaped() {
+    fn a_string_is_copied_only_if_it_has_escapes() {
         let words: [Word<'_>; 2] = serde_json::from_str(r#"["plain", "es\"caped"]"#).unwrap();
         assert!(matches!(&words[0], Word(std::borrow::Cow::Borrowed("plain"))));
         assert_eq!(words[1].as_str(), "es\"caped");
     }
 
     #[test]
-    fn what_is_no_word_is_empty() {
+    fn a_value_that_is_not_a_string_is_empty() {
         for json in ["null", "7", "-7", "0.5", "true", "[\"a\"]", "{\"a\": \"b\"}"] {
             assert_eq!(serde_json::from_str::<Word<'_>>(json).unwrap().as_str(), "", "{json}");
         }

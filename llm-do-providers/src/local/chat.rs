@@ -1,66 +1,73 @@
-//! A conversation in the words of a chat template.
+//! Renders a conversation as the tokens of a prompt.
 
-mod said;
+mod message;
 
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-pub(super) use self::said::{Said, said};
-use super::dialect::Dialect;
+pub(super) use self::message::{ChatMessage, convert};
+use super::capabilities::TemplateCapabilities;
 use super::fault;
 use super::schema;
-use super::template::{Chat, Template};
-use super::vocabulary::{Marks, Vocabulary};
+use super::template::{RenderInput, Template};
+use super::vocabulary::{SpecialTokens, Vocabulary};
 use crate::error::ProviderError;
 use crate::message::{ToolCall, ToolResult};
 use crate::model::{OutputSchema, ToolSpec};
 
-/// What stands in for missing instructions where there is something to add to them.
-const INSTRUCTIONS: &str = "You are a helpful AI assistant.";
+/// The instructions if the request has none and tools or a schema have to be described.
+const DEFAULT_INSTRUCTIONS: &str = "You are a helpful AI assistant.";
 
-/// The characters of which one that nobody wrote keeps what was said from being read as a mark: they mean nothing.
-const WEDGES: std::ops::RangeInclusive<char> = '\u{10_0000}'..='\u{10_FFFD}';
+/// Private-use characters. One that the conversation does not contain is inserted into special tokens that a message
+/// spells, so that they are encoded as text. It is removed before encoding.
+const ESCAPE_CHARS: std::ops::RangeInclusive<char> = '\u{10_0000}'..='\u{10_FFFD}';
 
-/// What is to be written down.
+/// A conversation to render.
 #[derive(Debug)]
 pub(super) struct Conversation<'a> {
     pub(super) instructions: Option<&'a str>,
-    pub(super) said: &'a [Said],
-    /// The tools that may be called.
+    pub(super) messages: &'a [ChatMessage],
+    /// The tools the model may call.
     pub(super) tools: &'a [ToolSpec],
     pub(super) output: Option<&'a OutputSchema>,
-    /// Whether the model is to think, where the template lets one choose.
+    /// Whether thinking is enabled, for templates with that switch.
     pub(super) thinking: bool,
 }
 
 impl Conversation<'_> {
-    /// Returns the tokens of the conversation, and of the beginning of an answer.
+    /// Returns the tokens of the conversation and of the start of the answer.
     ///
-    /// Only what the template writes is read as a mark: who writes `<|im_end|>` in a message ends nothing.
+    /// Only the template can write special tokens: `<|im_end|>` in a message is encoded as text.
     pub(super) fn encode(
         &self,
         template: &Template,
-        dialect: &Dialect,
+        capabilities: &TemplateCapabilities,
         vocabulary: &Vocabulary,
     ) -> Result<Vec<u32>, ProviderError> {
-        let (messages, tools) = if dialect.calls.is_some() { self.natively() } else { self.in_our_words() };
-        let messages = with_instructions(self.instructions(dialect), messages, dialect);
-        let wedge = wedge(messages.iter().chain(&tools))?;
-        let guarded = |values: Vec<Value>| -> Vec<Value> {
-            values.into_iter().map(|value| guarded(value, vocabulary.marks(), wedge)).collect()
+        let (messages, tools) =
+            if capabilities.tool_calls.is_some() { self.native_messages() } else { self.plain_messages() };
+        let messages = with_instructions(self.instructions(capabilities), messages, capabilities);
+        let escape_char = escape_char(messages.iter().chain(&tools))?;
+        let escaped = |values: Vec<Value>| -> Vec<Value> {
+            values.into_iter().map(|value| escaped(value, vocabulary.special_tokens(), escape_char)).collect()
         };
-        let (messages, tools) = (guarded(messages), guarded(tools));
-        let thinking = dialect.thinking.then_some(self.thinking);
-        let text = template.render(Chat { messages: &messages, tools: &tools, thinking, answering: true })?;
-        let pieces = vocabulary.marks().split(&text);
-        vocabulary.prompt(&pieces, wedge)
+        let (messages, tools) = (escaped(messages), escaped(tools));
+        let thinking = capabilities.thinking_switch.then_some(self.thinking);
+        let text = template.render(RenderInput {
+            messages: &messages,
+            tools: &tools,
+            thinking,
+            add_generation_prompt: true,
+        })?;
+        let parts = vocabulary.special_tokens().split(&text);
+        vocabulary.encode_prompt(&parts, escape_char)
     }
 
-    /// Returns the instructions with what is to be said of tools and of the answer's shape: none if there is nothing.
-    fn instructions(&self, dialect: &Dialect) -> Option<String> {
+    /// Returns the instructions, followed by descriptions of the tools and of the output schema where needed.
+    fn instructions(&self, capabilities: &TemplateCapabilities) -> Option<String> {
         let mut added = String::new();
-        if dialect.calls.is_none() && !self.tools.is_empty() {
+        if capabilities.tool_calls.is_none() && !self.tools.is_empty() {
             added.push_str("\n\nTools:");
             for tool in self.tools {
                 let arguments = schema::sketch(&tool.parameters);
@@ -72,36 +79,36 @@ impl Conversation<'_> {
         if let Some(output) = self.output {
             let _ = write!(added, "\n\nAnswer with JSON: {}", schema::sketch(&output.schema));
         }
-        let given = self.instructions.or((!added.is_empty()).then_some(INSTRUCTIONS))?;
+        let given = self.instructions.or((!added.is_empty()).then_some(DEFAULT_INSTRUCTIONS))?;
         Some(given.to_owned() + &added)
     }
 
-    /// Returns messages and tools as templates know them that know tools.
-    fn natively(&self) -> (Vec<Value>, Vec<Value>) {
-        let messages = self.said.iter().map(|said| match said {
-            Said::User(text) => json!({"role": "user", "content": text}),
-            Said::Model { thought, text, calls } => native_answer(thought, text, calls),
-            Said::Result(result) => json!({
+    /// Returns messages and tools for a template that supports tools.
+    fn native_messages(&self) -> (Vec<Value>, Vec<Value>) {
+        let messages = self.messages.iter().map(|message| match message {
+            ChatMessage::User(text) => json!({"role": "user", "content": text}),
+            ChatMessage::Assistant { thinking, text, calls } => native_assistant_message(thinking, text, calls),
+            ChatMessage::ToolResult(result) => json!({
                 "role": "tool", "name": result.name, "tool_call_id": result.call_id, "content": native_result(result),
             }),
         });
         (messages.collect(), self.tools.iter().map(native_tool).collect())
     }
 
-    /// Returns messages as any template knows them; the tools are told of in the instructions.
-    fn in_our_words(&self) -> (Vec<Value>, Vec<Value>) {
+    /// Returns messages with user and assistant roles only; the instructions describe the tools.
+    fn plain_messages(&self) -> (Vec<Value>, Vec<Value>) {
         let mut messages: Vec<(&str, String)> = Vec::new();
-        for said in self.said {
-            let (role, text) = match said {
-                Said::User(text) => ("user", text.clone()),
-                Said::Model { text, calls, .. } => {
+        for message in self.messages {
+            let (role, text) = match message {
+                ChatMessage::User(text) => ("user", text.clone()),
+                ChatMessage::Assistant { text, calls, .. } => {
                     let calls = calls.iter().map(call_text);
                     let texts: Vec<_> = (!text.is_empty()).then(|| text.clone()).into_iter().chain(calls).collect();
                     ("assistant", texts.join("\n"))
                 }
-                Said::Result(result) => ("user", result_text(result)),
+                ChatMessage::ToolResult(result) => ("user", result_text(result)),
             };
-            // Many templates refuse two messages of one role in a row.
+            // Many templates reject two consecutive messages of the same role.
             match messages.last_mut().filter(|(last, _)| *last == role) {
                 Some((_, last)) => {
                     last.push('\n');
@@ -114,25 +121,30 @@ impl Conversation<'_> {
     }
 }
 
-/// Returns `messages` after `instructions`, which stand in the first message if the template has no role for them.
-fn with_instructions(instructions: Option<String>, mut messages: Vec<Value>, dialect: &Dialect) -> Vec<Value> {
+/// Prepends `instructions` to `messages`: as a system message, or in the first user message if the template has no
+/// system role.
+fn with_instructions(
+    instructions: Option<String>,
+    mut messages: Vec<Value>,
+    capabilities: &TemplateCapabilities,
+) -> Vec<Value> {
     let Some(instructions) = instructions else { return messages };
-    let asked = messages.first_mut().filter(|first| first["role"] == "user");
-    if !dialect.instructions
-        && let Some(Value::String(text)) = asked.and_then(|first| first.get_mut("content"))
+    let first_user = messages.first_mut().filter(|first| first["role"] == "user");
+    if !capabilities.system_role
+        && let Some(Value::String(text)) = first_user.and_then(|first| first.get_mut("content"))
     {
         *text = format!("{instructions}\n\n{text}");
         return messages;
     }
-    let role = if dialect.instructions { "system" } else { "user" };
+    let role = if capabilities.system_role { "system" } else { "user" };
     messages.insert(0, json!({"role": role, "content": instructions}));
     messages
 }
 
-fn native_answer(thought: &str, text: &str, calls: &[ToolCall]) -> Value {
+fn native_assistant_message(thinking: &str, text: &str, calls: &[ToolCall]) -> Value {
     let mut message = json!({"role": "assistant", "content": text});
-    if !thought.is_empty() {
-        message["reasoning_content"] = thought.into();
+    if !thinking.is_empty() {
+        message["reasoning_content"] = thinking.into();
     }
     if !calls.is_empty() {
         message["tool_calls"] = calls.iter().map(native_call).collect();
@@ -140,7 +152,7 @@ fn native_answer(thought: &str, text: &str, calls: &[ToolCall]) -> Value {
     message
 }
 
-/// Returns a call; arguments that are no JSON stand as the text that they are.
+/// Returns a tool call. Arguments that are invalid JSON become a string.
 fn native_call(call: &ToolCall) -> Value {
     let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_else(|_| call.arguments.clone().into());
     json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
@@ -158,25 +170,27 @@ fn native_tool(tool: &ToolSpec) -> Value {
     })
 }
 
-/// Returns a call as the grammar has it.
+/// Returns a call in the fallback format.
 fn call_text(call: &ToolCall) -> String {
     format!(r#"{{"tool": "{}", "arguments": {}}}"#, call.name, call.arguments)
 }
 
-/// Returns a tool's result for a model that knows no role for it but the user's.
+/// Returns a tool result as a user message, for templates without a tool role.
 fn result_text(result: &ToolResult) -> String {
     let label = if result.is_error { "Error" } else { "Result" };
     format!("{label} of {}: {}", result.name, result.content)
 }
 
-/// Returns a character that stands nowhere in `values`.
-fn wedge<'a>(values: impl Iterator<Item = &'a Value>) -> Result<char, ProviderError> {
+/// Returns a private-use character that `values` do not contain.
+fn escape_char<'a>(values: impl Iterator<Item = &'a Value>) -> Result<char, ProviderError> {
     let mut texts = Vec::new();
     values.for_each(|value| collect_texts(value, &mut texts));
-    let taken: std::collections::BTreeSet<char> =
-        texts.iter().flat_map(|text| text.chars()).filter(|letter| WEDGES.contains(letter)).collect();
-    let mut free = WEDGES.filter(|letter| !taken.contains(letter));
-    free.next().ok_or_else(|| fault::invalid("the conversation has every character for private use; leave one out"))
+    let used: std::collections::BTreeSet<char> =
+        texts.iter().flat_map(|text| text.chars()).filter(|c| ESCAPE_CHARS.contains(c)).collect();
+    let mut free = ESCAPE_CHARS.filter(|c| !used.contains(c));
+    free.next().ok_or_else(|| {
+        fault::invalid("the conversation contains all private-use characters of Unicode plane 16; remove at least one")
+    })
 }
 
 fn collect_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
@@ -193,13 +207,15 @@ fn collect_texts<'a>(value: &'a Value, texts: &mut Vec<&'a str>) {
     }
 }
 
-/// Returns `value` with no mark in any of its texts.
-fn guarded(value: Value, marks: &Marks, wedge: char) -> Value {
+/// Returns `value` with the special tokens in its strings escaped.
+fn escaped(value: Value, special_tokens: &SpecialTokens, escape_char: char) -> Value {
     match value {
-        Value::String(text) => marks.break_up(&text, wedge).into(),
-        Value::Array(items) => items.into_iter().map(|item| guarded(item, marks, wedge)).collect(),
+        Value::String(text) => special_tokens.escape(&text, escape_char).into(),
+        Value::Array(items) => items.into_iter().map(|item| escaped(item, special_tokens, escape_char)).collect(),
         Value::Object(fields) => {
-            let field = |(key, value): (String, Value)| (marks.break_up(&key, wedge), guarded(value, marks, wedge));
+            let field = |(key, value): (String, Value)| {
+                (special_tokens.escape(&key, escape_char), escaped(value, special_tokens, escape_char))
+            };
             Value::Object(fields.into_iter().map(field).collect())
         }
         other => other,

@@ -1,84 +1,84 @@
-//! The transformer that all models of the Llama and Qwen families are.
+//! The decoder-only transformer of the Llama and Qwen families.
 //!
-//! They differ in what they add to the attention, which their tensors tell, and in how a rotation pairs the numbers. So
-//! one arrangement of candle's kernels runs them all. candle's own ones are one for each family, and none of them can
-//! forget the end of what it has read.
+//! The families differ in optional tensors (biases, norms of queries and keys) and in the layout of the rotary
+//! embedding, so one implementation over candle's kernels runs them all. candle's own models are one per family, and
+//! none can truncate its KV cache.
 
 mod attention;
+mod config;
 mod layer;
-mod rotation;
-mod shape;
+mod rotary;
 
 use candle_core::quantized::QMatMul;
 use candle_core::{Device, Module as _, Result, Tensor, bail};
 use candle_nn::RmsNorm;
 
+use self::config::Config;
 use self::layer::Layer;
-use self::rotation::Rotation;
-use self::shape::Shape;
+use self::rotary::RotaryEmbedding;
 use super::gguf::Gguf;
 
-/// A model's weights, and what it has read.
+/// A model's weights and KV cache.
 pub(super) struct Decoder {
     embedding: QMatMul,
     layers: Vec<Layer>,
     norm: RmsNorm,
     output: QMatMul,
-    rotation: Rotation,
-    context: usize,
+    rotary: RotaryEmbedding,
+    context_length: usize,
 }
 
 impl Decoder {
-    /// Reads the weights of a model of `tokens` tokens.
+    /// Reads the weights of a model with a vocabulary of `tokens` tokens.
     pub(super) fn read(file: &mut Gguf, tokens: usize) -> Result<Self> {
-        let shape = Shape::read(file)?;
-        let sizes = [tokens, shape.width];
+        let config = Config::read(file)?;
+        let sizes = [tokens, config.hidden_size];
         let embedding = QMatMul::from_qtensor(file.tensor("token_embd.weight", &sizes)?)?;
         let output = if file.has("output.weight") {
             QMatMul::from_qtensor(file.tensor("output.weight", &sizes)?)?
         } else {
             embedding.clone()
         };
-        let norm = layer::norm(file, "output_norm.weight", shape.width, &shape)?;
+        let norm = layer::norm(file, "output_norm.weight", config.hidden_size, &config)?;
         let mut layers = Vec::new();
-        for place in 0..shape.layers {
-            layers.push(Layer::read(file, place, &shape)?);
+        for index in 0..config.layers {
+            layers.push(Layer::read(file, index, &config)?);
         }
-        // The paces come last: what the header says of a head's size is true if the layers had it.
-        let rotation = Rotation::read(file, &shape)?;
+        // Read after the layers, whose tensor shapes have verified the head dimension of the header.
+        let rotary = RotaryEmbedding::read(file, &config)?;
         if let Some(name) = file.unread() {
-            // As llama.cpp has it, which counts them: what is passed over would make other numbers of the rest.
-            bail!("it has a tensor `{name}`, and no model of `{}` that runs here has one", shape.family)
+            // llama.cpp rejects unknown tensors too: ignoring one would change the model's output.
+            bail!("unknown tensor `{name}`: the supported `{}` models have no such tensor", config.architecture)
         }
-        Ok(Self { embedding, layers, norm, output, rotation, context: shape.context })
+        Ok(Self { embedding, layers, norm, output, rotary, context_length: config.context_length })
     }
 
-    /// Returns how many tokens a prompt and its answer may have together.
-    pub(super) fn context(&self) -> usize {
-        self.context
+    /// Returns the context length: the maximum number of tokens of a prompt and its answer together.
+    pub(super) fn context_length(&self) -> usize {
+        self.context_length
     }
 
-    /// Reads `tokens`, at least one, after the first `read` ones; returns the likelihood (logits) of each to come next.
+    /// Runs `tokens`, at least one, after the first `offset` cached tokens; returns the logits of the next token.
     ///
-    /// What was read from there on before is forgotten.
-    pub(super) fn forward(&mut self, tokens: &[u32], read: usize) -> Result<Vec<f32>> {
+    /// Cached tokens from `offset` on are overwritten.
+    pub(super) fn forward(&mut self, tokens: &[u32], offset: usize) -> Result<Vec<f32>> {
         let mut state = self.embedding.embedding(&Tensor::new(tokens, &Device::Cpu)?)?;
-        let turn = self.rotation.turn(read, tokens.len())?;
-        let mask = mask(read, tokens.len())?;
+        let angles = self.rotary.angles(offset, tokens.len())?;
+        let mask = mask(offset, tokens.len())?;
         for layer in &mut self.layers {
-            state = layer.forward(&state, &turn, mask.as_ref(), read)?;
+            state = layer.forward(&state, &angles, mask.as_ref(), offset)?;
         }
         let last = state.narrow(0, tokens.len() - 1, 1)?;
         self.output.forward(&self.norm.forward(&last)?)?.squeeze(0)?.to_vec1()
     }
 }
 
-/// Returns what keeps each of `count` tokens after `read` others from what comes after it; nothing does so for one.
-fn mask(read: usize, count: usize) -> Result<Option<Tensor>> {
+/// Returns the causal mask of `count` tokens after `offset` cached ones; a single token needs none.
+fn mask(offset: usize, count: usize) -> Result<Option<Tensor>> {
     if count == 1 {
         return Ok(None);
     }
-    let hidden = |row: usize| move |column: usize| if column > read + row { f32::NEG_INFINITY } else { 0.0 };
-    let values: Vec<f32> = (0..count).flat_map(|row| (0..read + count).map(hidden(row))).collect();
-    Tensor::from_vec(values, (count, read + count), &Device::Cpu).map(Some)
+    let hidden = |row: usize| move |column: usize| if column > offset + row { f32::NEG_INFINITY } else { 0.0 };
+    let values: Vec<f32> = (0..count).flat_map(|row| (0..offset + count).map(hidden(row))).collect();
+    Tensor::from_vec(values, (count, offset + count), &Device::Cpu).map(Some)
 }

@@ -1,95 +1,99 @@
-//! The model at work: what it knows, and what it has read.
+//! A loaded model: tokenizer, chat templates, decoder and grammars.
 
 use std::path::Path;
 
+use super::capabilities::TemplateCapabilities;
 use super::decoder::Decoder;
-use super::dialect::Dialect;
 use super::fault;
 use super::gguf::Gguf;
-use super::grammar::Grammars;
+use super::grammar::GrammarCompiler;
 use super::template::Template;
-use super::thought::Thoughts;
+use super::thinking::ThinkTokens;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 
-/// How many tokens are read at once: more would take memory with the square of them, and none of it can be cancelled.
+/// The maximum number of tokens per forward pass: memory grows with its square, and a pass cannot be cancelled.
 const BATCH: usize = 128;
 
 /// A loaded model.
 pub(super) struct Engine {
-    pub(super) reader: Reader,
+    pub(super) decoder: CachedDecoder,
     pub(super) vocabulary: Vocabulary,
-    pub(super) speech: Speech,
-    /// How it speaks of tools, if that is another way.
-    pub(super) with_tools: Option<Speech>,
-    pub(super) thoughts: Option<Thoughts>,
-    pub(super) grammars: Grammars,
+    pub(super) chat: ChatFormat,
+    /// The template for conversations with tools, if the file has a separate one.
+    pub(super) tool_chat: Option<ChatFormat>,
+    pub(super) think_tokens: Option<ThinkTokens>,
+    pub(super) grammars: GrammarCompiler,
 }
 
-/// How a model's conversations are written down.
-pub(super) struct Speech {
+/// A chat template and its capabilities.
+pub(super) struct ChatFormat {
     pub(super) template: Template,
-    pub(super) dialect: Dialect,
+    pub(super) capabilities: TemplateCapabilities,
 }
 
-impl Speech {
-    fn of(template: Template) -> Result<Self, ProviderError> {
-        let dialect = Dialect::of(&template)?;
-        Ok(Self { template, dialect })
+impl ChatFormat {
+    fn new(template: Template) -> Result<Self, ProviderError> {
+        let capabilities = TemplateCapabilities::detect(&template)?;
+        Ok(Self { template, capabilities })
     }
 }
 
 impl Engine {
-    /// Loads the model of the file `path`.
+    /// Loads the model from the file `path`.
     pub(super) fn load(path: &Path) -> Result<Self, ProviderError> {
         let unreadable = |source: candle_core::Error| {
-            let said = source.to_string();
-            let said = said.lines().next().unwrap_or_default();
-            let text = format!("`{}` is not a model file that can be read; fetch it anew: {said}", path.display());
+            let reason = source.to_string();
+            let reason = reason.lines().next().unwrap_or_default();
+            let text = format!(
+                "`{}` is not a supported model file: {reason}; download it again or use another model",
+                path.display()
+            );
             fault::configuration(text).with_source(source)
         };
         let mut file = Gguf::open(path).map_err(unreadable)?;
         let vocabulary = Vocabulary::read(&file)?;
-        let speech = Speech::of(Template::read(&file, &vocabulary)?)?;
-        // One that fails, or whose calls have no form that could be kept to, is of no use.
-        let with_tools = Template::with_tools(&file, &vocabulary).and_then(|template| Speech::of(template.ok()?).ok());
-        let with_tools = with_tools.filter(|speech| speech.dialect.calls.is_some());
-        let decoder = Decoder::read(&mut file, vocabulary.pieces().len()).map_err(unreadable)?;
+        let chat = ChatFormat::new(Template::read(&file, &vocabulary)?)?;
+        // A template that fails, or without a supported tool call format, is ignored.
+        let tool_chat =
+            Template::with_tools(&file, &vocabulary).and_then(|template| ChatFormat::new(template.ok()?).ok());
+        let tool_chat = tool_chat.filter(|chat| chat.capabilities.tool_calls.is_some());
+        let decoder = Decoder::read(&mut file, vocabulary.token_bytes().len()).map_err(unreadable)?;
         Ok(Self {
-            reader: Reader { decoder, tokens: Vec::new() },
-            grammars: Grammars::new(&vocabulary)?,
-            thoughts: Thoughts::of(&vocabulary),
+            decoder: CachedDecoder { decoder, tokens: Vec::new() },
+            grammars: GrammarCompiler::new(&vocabulary)?,
+            think_tokens: ThinkTokens::find(&vocabulary),
             vocabulary,
-            speech,
-            with_tools,
+            chat,
+            tool_chat,
         })
     }
 }
 
-/// A model's weights, and the conversation that they read last.
-pub(super) struct Reader {
+/// The decoder and the tokens in its KV cache.
+pub(super) struct CachedDecoder {
     decoder: Decoder,
     tokens: Vec<u32>,
 }
 
-impl Reader {
-    /// Returns how many tokens a prompt and its answer may have together.
-    pub(super) fn context(&self) -> usize {
-        self.decoder.context()
+impl CachedDecoder {
+    /// Returns the context length: the maximum number of tokens of a prompt and its answer together.
+    pub(super) fn context_length(&self) -> usize {
+        self.decoder.context_length()
     }
 
-    /// Forgets all that is not the beginning of `prompt`; returns how many of its tokens need not be read again.
-    pub(super) fn recall(&mut self, prompt: &[u32]) -> usize {
-        let same = self.tokens.iter().zip(prompt).take_while(|(known, token)| known == token).count();
-        // The last token is read anew even if it is known: what follows it is not remembered.
-        self.tokens.truncate(same.min(prompt.len().saturating_sub(1)));
+    /// Truncates the KV cache to its common prefix with `prompt`; returns the length of that prefix, in tokens.
+    pub(super) fn reuse_prefix(&mut self, prompt: &[u32]) -> usize {
+        let common = self.tokens.iter().zip(prompt).take_while(|(cached, token)| cached == token).count();
+        // The last token is always evaluated again: its logits are not cached.
+        self.tokens.truncate(common.min(prompt.len().saturating_sub(1)));
         self.tokens.len()
     }
 
-    /// Reads `tokens`, at least one; returns the likelihood (logits) of each token to come next.
+    /// Evaluates `tokens`, at least one; returns the logits of the next token.
     ///
-    /// What was read before nobody wanted it any more is remembered.
-    pub(super) fn feed(&mut self, tokens: &[u32], wanted: impl Fn() -> bool) -> Result<Vec<f32>, ProviderError> {
+    /// Returns a cancellation error once `wanted` is false; the tokens evaluated until then stay cached.
+    pub(super) fn evaluate(&mut self, tokens: &[u32], wanted: impl Fn() -> bool) -> Result<Vec<f32>, ProviderError> {
         let mut last = None;
         for batch in tokens.chunks(BATCH) {
             if !wanted() {
@@ -104,7 +108,7 @@ impl Reader {
             }
             self.tokens.extend_from_slice(batch);
         }
-        last.ok_or_else(|| fault::broken("nothing to read"))
+        last.ok_or_else(|| fault::internal("no tokens to evaluate"))
     }
 }
 
@@ -122,7 +126,7 @@ mod tests {
         Tiny::of_bytes(family, bytes(&["<|im_start|>", "<|im_end|>"], &["<think>"]))
     }
 
-    /// A model whose every product has something added to it.
+    /// A model with a bias in every linear map.
     fn biased() -> Tiny {
         let products = [
             ("attn_q", 32),
@@ -138,17 +142,18 @@ mod tests {
     }
 
     fn load(tiny: &Tiny) -> Engine {
-        Engine::load(&tiny.write().0).expect("the file is sound")
+        Engine::load(&tiny.write().0).expect("the file is valid")
     }
 
-    /// Reads what of `prompt` is not remembered, in pieces of `size`; returns how much was, and what comes next.
+    /// Evaluates the part of `prompt` that is not cached, in chunks of `size`; returns the number of cached tokens
+    /// and the logits.
     fn read(engine: &mut Engine, prompt: &[u32], size: usize) -> (usize, Vec<f32>) {
-        let remembered = engine.reader.recall(prompt);
+        let cached = engine.decoder.reuse_prefix(prompt);
         let mut logits = Vec::new();
-        for piece in prompt[remembered..].chunks(size) {
-            logits = engine.reader.feed(piece, || true).expect("the model can be computed");
+        for piece in prompt[cached..].chunks(size) {
+            logits = engine.decoder.evaluate(piece, || true).expect("the model can be computed");
         }
-        (remembered, logits)
+        (cached, logits)
     }
 
     fn difference(one: &[f32], other: &[f32]) -> f32 {
@@ -156,38 +161,39 @@ mod tests {
     }
 
     #[test]
-    fn how_a_prompt_is_cut_up_and_what_was_read_before_changes_nothing() {
+    fn chunk_size_and_cached_tokens_do_not_change_the_logits() {
         for family in ["llama", "qwen2", "qwen3"] {
             let prompt: Vec<u32> = (3..250).chain(100..230).collect();
             let (_, whole) = read(&mut load(&tiny(family)), &prompt, prompt.len());
             let mut engine = load(&tiny(family));
             let other: Vec<u32> = prompt.iter().take(200).chain(&[7; 150]).copied().collect();
             assert_eq!(read(&mut engine, &other, 13).0, 0);
-            let (remembered, pieces) = read(&mut engine, &prompt, 1);
-            assert_eq!(remembered, 200, "{family}: what is the same is not read again");
+            let (cached, pieces) = read(&mut engine, &prompt, 1);
+            assert_eq!(cached, 200, "{family}: the common prefix is not evaluated again");
             assert!(difference(&whole, &pieces) < 1e-4, "{family}: {}", difference(&whole, &pieces));
-            assert_eq!(read(&mut engine, &prompt, 9).0, prompt.len() - 1, "{family}: only the last token is read");
+            assert_eq!(read(&mut engine, &prompt, 9).0, prompt.len() - 1, "{family}: only the last token is evaluated");
         }
     }
 
     #[test]
-    fn a_prompt_that_nobody_wants_is_not_read_to_its_end_and_what_was_read_is_remembered() {
+    fn a_cancelled_prompt_stops_early_and_keeps_its_evaluated_tokens() {
         let mut engine = load(&tiny("llama"));
         let prompt = vec![9; 5 * BATCH];
-        let asked = Cell::new(0);
+        let polls = Cell::new(0);
         let wanted = || {
-            asked.set(asked.get() + 1);
-            asked.get() <= 2
+            polls.set(polls.get() + 1);
+            polls.get() <= 2
         };
-        let error = engine.reader.feed(&prompt, wanted).expect_err("nobody wants it");
+        let error = engine.decoder.evaluate(&prompt, wanted).expect_err("the request is cancelled");
         assert_eq!(error.kind(), ErrorKind::Cancelled);
-        assert_eq!(engine.reader.recall(&prompt), 2 * BATCH);
+        assert_eq!(engine.decoder.reuse_prefix(&prompt), 2 * BATCH);
     }
 
-    /// The six likeliest tokens after the prompt below, as llama.cpp has them for the same files: its server in the package
-    /// `xllamacpp` 2026.10.11549, asked for `n_probs`.
+    /// The five most likely tokens after the prompt below, as computed by llama.cpp for the same files: its server in
+    /// the package
+    /// `xllamacpp` 2026.10.11549, with `n_probs`.
     #[test]
-    fn what_comes_next_is_what_llama_cpp_says() {
+    fn logits_agree_with_llama_cpp() {
         let scaled = tiny("llama")
             .with("llama.rope.scaling.type", Value::Text("linear".into()))
             .with("llama.rope.scaling.factor", Value::Number(4.0));
@@ -206,15 +212,15 @@ mod tests {
             let total = logits.iter().map(|logit| logit.exp()).sum::<f32>().ln();
             let mut chances: Vec<_> = (0..).zip(&logits).map(|(token, logit)| (token, logit - total)).collect();
             chances.sort_by(|one, other| other.1.total_cmp(&one.1));
-            for ((token, chance), (wanted, told)) in chances.into_iter().zip(expected) {
-                assert_eq!(token, wanted);
-                assert!((chance - told).abs() < 5e-4, "{token}: {chance}, not {told}");
+            for ((token, chance), (expected_token, expected_chance)) in chances.into_iter().zip(expected) {
+                assert_eq!(token, expected_token);
+                assert!((chance - expected_chance).abs() < 5e-4, "{token}: {chance}, not {expected_chance}");
             }
         }
     }
 
     #[test]
-    fn divisors_of_the_paces_are_heeded() {
+    fn rope_frequency_divisors_and_linear_scaling_are_applied() {
         let prompt: Vec<u32> = (3..60).collect();
         let logits = |tiny: &Tiny| read(&mut load(tiny), &prompt, 99).1;
         let plain = logits(&tiny("llama"));
@@ -231,12 +237,12 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// No panic, no gigabytes: an error, or a model.
+        /// Any corruption gives an error or a model: no panic, no huge allocation.
         #[test]
         fn any_file_is_a_model_or_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), kept in any::<Option<prop::sample::Index>>()) {
             let (mut bytes, header) = tiny("qwen2").bytes();
-            for (place, byte) in changes {
-                bytes[place.index(header)] = byte;
+            for (position, byte) in changes {
+                bytes[position.index(header)] = byte;
             }
             if let Some(kept) = kept {
                 bytes.truncate(kept.index(bytes.len()));

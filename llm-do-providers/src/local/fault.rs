@@ -2,7 +2,7 @@
 
 use crate::error::{ErrorKind, ProviderError};
 
-/// Whose errors they are.
+/// The provider name of the errors.
 pub(super) const PROVIDER: &str = "local";
 
 /// Returns an error of the embedded model.
@@ -10,32 +10,32 @@ fn fault(kind: ErrorKind, message: impl Into<String>) -> ProviderError {
     ProviderError::new(PROVIDER, kind, message)
 }
 
-/// A model or a file that is not there, or is not what it should be.
+/// A missing or invalid model or file.
 pub(super) fn configuration(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::Configuration, message)
 }
 
-/// A request that cannot be answered as it is.
+/// A request that the model cannot answer as it is.
 pub(super) fn invalid(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::InvalidRequest, message)
 }
 
-/// A conversation that the model cannot read to its end.
+/// A conversation longer than the context.
 pub(super) fn too_long(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::ContextTooLong, message)
 }
 
-/// Something that should not happen with a sound file and a sound schema.
-pub(super) fn broken(message: impl Into<String>) -> ProviderError {
+/// A failure that should not happen with a valid file and a valid schema.
+pub(super) fn internal(message: impl Into<String>) -> ProviderError {
     fault(ErrorKind::Protocol, message)
 }
 
-/// The asking side has gone away.
+/// The caller has dropped the request.
 pub(super) fn cancelled() -> ProviderError {
     fault(ErrorKind::Cancelled, "the request was cancelled")
 }
 
-/// Arithmetic that failed.
+/// A computation failed.
 pub(super) fn arithmetic(source: candle_core::Error) -> ProviderError {
-    broken("the model could not be computed; its file may be broken").with_source(source)
+    internal("the computation of the model failed; its file may be damaged").with_source(source)
 }

@@ -1,4 +1,4 @@
-//! A model's file: what its header says, and its tensors.
+//! Reading model files in the GGUF format.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -10,16 +10,16 @@ use candle_core::quantized::gguf_file::{Content, TensorInfo, Value};
 use candle_core::quantized::{GgmlDType, QTensor};
 use candle_core::{Device, Result, bail};
 
-/// A file in the format GGUF.
+/// A file in the GGUF format.
 ///
-/// All in it is foreign: whatever is asked of it is there, of the type and size that was asked for, or an error.
+/// The file is untrusted: every access checks presence, type and size.
 #[derive(Debug)]
 pub(super) struct Gguf {
     content: Content,
     file: BufReader<File>,
-    /// How many bytes of tensors may still be read: a file has no more of them than bytes.
-    left: u64,
-    /// The tensors that were read.
+    /// The remaining budget for tensors, in bytes: the tensors cannot be larger than the file.
+    bytes_left: u64,
+    /// The names of the tensors read so far.
     read: HashSet<String>,
 }
 
@@ -27,17 +27,17 @@ impl Gguf {
     /// Reads the header of the file at `path`.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path)?;
-        let left = file.metadata()?.len();
-        // The reader divides by the file's alignment, which may say 0.
+        let bytes_left = file.metadata()?.len();
+        // candle divides by the alignment of the header, which may be 0.
         let read = catch_unwind(move || {
             let mut file = BufReader::new(file);
             Content::read(&mut file).map(|content| (content, file))
         });
-        let (content, file) = read.unwrap_or_else(|_| bail!("the header divides by zero"))?;
-        Ok(Self { content, file, left, read: HashSet::new() })
+        let (content, file) = read.unwrap_or_else(|_| bail!("invalid header: the alignment is 0"))?;
+        Ok(Self { content, file, bytes_left, read: HashSet::new() })
     }
 
-    /// Returns the text at `key`, if there is one.
+    /// Returns the string at `key`, if present.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         match self.content.metadata.get(key)? {
             Value::String(text) => Some(text),
@@ -45,17 +45,17 @@ impl Gguf {
         }
     }
 
-    /// Returns the count at `key`, if there is one.
+    /// Returns the non-negative integer at `key`, if present.
     pub(super) fn count(&self, key: &str) -> Option<usize> {
         usize::try_from(integer(self.content.metadata.get(key)?)?).ok()
     }
 
-    /// Returns the count at `key`, which must be there.
-    pub(super) fn wanted(&self, key: &str) -> Result<usize> {
-        self.count(key).map_or_else(|| bail!("the header has no count `{key}`"), Ok)
+    /// Returns the non-negative integer at `key`, which must be present.
+    pub(super) fn required_count(&self, key: &str) -> Result<usize> {
+        self.count(key).map_or_else(|| bail!("the header has no integer `{key}`"), Ok)
     }
 
-    /// Returns the number at `key`, if there is one.
+    /// Returns the finite number at `key`, if present.
     pub(super) fn number(&self, key: &str) -> Option<f32> {
         match self.content.metadata.get(key)? {
             Value::F32(number) => Some(*number).filter(|number| number.is_finite()),
@@ -63,7 +63,7 @@ impl Gguf {
         }
     }
 
-    /// Returns what is at `key`, yes or no, if it is there.
+    /// Returns the boolean at `key`, if present.
     pub(super) fn flag(&self, key: &str) -> Option<bool> {
         match self.content.metadata.get(key)? {
             Value::Bool(flag) => Some(*flag),
@@ -71,7 +71,7 @@ impl Gguf {
         }
     }
 
-    /// Returns the texts at `key`: none if there is no list of texts.
+    /// Returns the strings at `key`; empty if it is not a list of strings.
     pub(super) fn texts(&self, key: &str) -> Vec<&str> {
         self.list(key, |value| match value {
             Value::String(text) => Some(text.as_str()),
@@ -79,7 +79,7 @@ impl Gguf {
         })
     }
 
-    /// Returns the numbers at `key`: none if there is no list of numbers.
+    /// Returns the numbers at `key`; empty if it is not a list of numbers.
     pub(super) fn numbers(&self, key: &str) -> Vec<f32> {
         self.list(key, |value| match value {
             Value::F32(number) => Some(*number),
@@ -87,7 +87,7 @@ impl Gguf {
         })
     }
 
-    /// Returns the integers at `key`: none if there is no list of integers.
+    /// Returns the integers at `key`; empty if it is not a list of integers.
     pub(super) fn integers(&self, key: &str) -> Vec<i64> {
         self.list(key, integer)
     }
@@ -99,29 +99,30 @@ impl Gguf {
         }
     }
 
-    /// Whether there is a tensor `name`.
+    /// Returns whether the file has a tensor `name`.
     pub(super) fn has(&self, name: &str) -> bool {
         self.content.tensor_infos.contains_key(name)
     }
 
-    /// Returns the name of a tensor that was not read, if there is one: the first by its name.
+    /// Returns the alphabetically first tensor that was not read.
     pub(super) fn unread(&self) -> Option<&str> {
         self.content.tensor_infos.keys().filter(|name| !self.read.contains(*name)).min().map(String::as_str)
     }
 
-    /// Returns the tensor `name`, which must have the sizes `sizes`.
+    /// Returns the tensor `name`, which must have the shape `sizes`.
     ///
-    /// candle has no fast kernel for `Q4_1` on x86: it would be three to five times slower, and is read as `Q8_0`.
+    /// `Q4_1` tensors are converted to `Q8_0`: candle has no fast kernel for `Q4_1` on x86, which would be three to
+    /// five times slower.
     pub(super) fn tensor(&mut self, name: &str, sizes: &[usize]) -> Result<QTensor> {
-        let Some(info) = self.content.tensor_infos.get(name) else { bail!("there is no tensor `{name}`") };
+        let Some(info) = self.content.tensor_infos.get(name) else { bail!("missing tensor `{name}`") };
         if info.shape.dims() != sizes {
-            bail!("the tensor `{name}` has the sizes {:?}, not {sizes:?}", info.shape.dims())
+            bail!("the tensor `{name}` has the shape {:?}, expected {sizes:?}", info.shape.dims())
         }
-        // That it lies in the file, candle looks at.
-        let Some(left) = bytes(info).and_then(|bytes| self.left.checked_sub(bytes)) else {
+        // candle checks that the tensor lies within the file.
+        let Some(bytes_left) = bytes(info).and_then(|bytes| self.bytes_left.checked_sub(bytes)) else {
             bail!("the tensors up to `{name}` are larger than the file")
         };
-        self.left = left;
+        self.bytes_left = bytes_left;
         self.read.insert(name.to_owned());
         let tensor = info.read(&mut self.file, self.content.tensor_data_offset, &Device::Cpu)?;
         if tensor.dtype() != GgmlDType::Q4_1 {
@@ -148,7 +149,7 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// Returns how many bytes a tensor has, unless there are more than can be counted.
+/// Returns the size of a tensor in bytes; `None` if it overflows.
 fn bytes(info: &TensorInfo) -> Option<u64> {
     let elements = info.shape.dims().iter().try_fold(1_usize, |product, size| product.checked_mul(*size))?;
     let bytes = (elements / info.ggml_dtype.block_size()).checked_mul(info.ggml_dtype.type_size())?;

@@ -1,4 +1,4 @@
-//! What an answer may look like, and which tokens that leaves.
+//! Constrained decoding: grammars of answers, and the tokens they allow.
 
 use std::sync::Arc;
 
@@ -9,84 +9,83 @@ use serde_json::{Value, json};
 use tokenizers::Tokenizer;
 use toktrie::{InferenceCapabilities, TokEnv, TokRxInfo, TokTrie, TokenId, TokenizerEnv};
 
-use super::dialect::CallForm;
+use super::capabilities::ToolCallFormat;
 use super::fault;
-use super::vocabulary::{Piece, Vocabulary};
+use super::vocabulary::{PromptPart, Vocabulary};
 use crate::error::ProviderError;
 
-/// How many calls an answer may have: a small model seldom stops by itself.
-const CALLS: usize = 8;
+/// The maximum number of calls in an answer: small models rarely stop by themselves.
+const MAX_CALLS: usize = 8;
 
-/// What an answer may look like.
+/// The allowed form of an answer.
 #[derive(Debug)]
 pub(super) struct Grammar {
-    /// Calls: JSON of a schema, in that form.
-    pub(super) calls: Option<(Value, CallForm)>,
-    /// What it may be that is no call.
-    pub(super) rest: Rest,
+    /// The schema and the format of tool calls, if they are allowed.
+    pub(super) calls: Option<(Value, ToolCallFormat)>,
+    /// The allowed answers that are not tool calls.
+    pub(super) answer: AnswerForm,
 }
 
-/// What an answer may be that is no call.
+/// The allowed answers that are not tool calls.
 #[derive(Debug)]
-pub(super) enum Rest {
+pub(super) enum AnswerForm {
     /// Any text.
-    Anything,
-    /// A text that does not begin like a call.
+    AnyText,
+    /// Text that does not start like a tool call.
     Prose,
-    /// JSON of a schema.
+    /// JSON that matches the schema.
     Json(Value),
-    /// No answer.
-    Nothing,
+    /// None: the model must call a tool.
+    CallOnly,
 }
 
 impl Grammar {
-    /// Whether an answer that begins with `first` is a call, not prose.
+    /// Returns whether an answer that starts with `first` is a tool call.
     pub(super) fn begins_call(&self, first: char) -> bool {
-        let before = self.calls.as_ref().and_then(|(_, form)| form.before.chars().next());
-        first == '{' || first.is_whitespace() || Some(first) == before
+        let prefix = self.calls.as_ref().and_then(|(_, format)| format.prefix.chars().next());
+        first == '{' || first.is_whitespace() || Some(first) == prefix
     }
 
-    /// Returns the grammar in the terms of the library; `None` if anything goes.
+    /// Returns the grammar in llguidance's Lark syntax; `None` if any text is allowed.
     fn compile(&self, vocabulary: &Vocabulary) -> Option<TopLevelGrammar> {
-        let call = self.calls.as_ref().map(|(schema, form)| {
-            let (before, after) = (literal(&form.before, vocabulary), literal(&form.after, vocabulary));
-            let more = form.between.as_ref().map(|text| literal(text, vocabulary));
-            let more = more.map(|between| format!(" ({between} one){{0,{}}}", CALLS - 1)).unwrap_or_default();
-            format!("call: one{more}\none: {before} json {after}\njson: %json {}\n", with_options(schema))
+        let call = self.calls.as_ref().map(|(schema, format)| {
+            let (prefix, suffix) = (literal(&format.prefix, vocabulary), literal(&format.suffix, vocabulary));
+            let more = format.separator.as_ref().map(|text| literal(text, vocabulary));
+            let more = more.map(|separator| format!(" ({separator} one){{0,{}}}", MAX_CALLS - 1)).unwrap_or_default();
+            format!("call: one{more}\none: {prefix} json {suffix}\njson: %json {}\n", with_options(schema))
         });
-        let rest = match &self.rest {
-            Rest::Anything => return None,
-            Rest::Prose => Some(format!("rest: PROSE\n{}\n", self.prose(vocabulary))),
-            Rest::Json(schema) => Some(format!("rest: %json {}\n", with_options(schema))),
-            Rest::Nothing => None,
+        let answer = match &self.answer {
+            AnswerForm::AnyText => return None,
+            AnswerForm::Prose => Some(format!("answer: PROSE\n{}\n", self.prose(vocabulary))),
+            AnswerForm::Json(schema) => Some(format!("answer: %json {}\n", with_options(schema))),
+            AnswerForm::CallOnly => None,
         };
-        let names = [call.as_ref().map(|_| "call"), rest.as_ref().map(|_| "rest")];
+        let names = [call.as_ref().map(|_| "call"), answer.as_ref().map(|_| "answer")];
         let start = names.into_iter().flatten().collect::<Vec<_>>().join(" | ");
-        let rules = [call, rest].into_iter().flatten().collect::<String>();
+        let rules = [call, answer].into_iter().flatten().collect::<String>();
         Some(TopLevelGrammar::from_lark(format!("start: {start}\n{rules}")))
     }
 
-    /// Returns the rule for a text that does not begin like a call.
+    /// Returns the rule for text that does not start like a tool call.
     fn prose(&self, vocabulary: &Vocabulary) -> String {
-        let space = if vocabulary.is_spaced() { " ?" } else { "" };
-        let before = self.calls.as_ref().and_then(|(_, form)| form.before.chars().next());
-        let before = before.map(|first| format!("\\u{{{:x}}}", u32::from(first))).unwrap_or_default();
-        format!(r"PROSE: /{space}[^{{\s{before}](.|\n)*/")
+        let space = if vocabulary.adds_space_prefix() { " ?" } else { "" };
+        let prefix = self.calls.as_ref().and_then(|(_, format)| format.prefix.chars().next());
+        let prefix = prefix.map(|first| format!("\\u{{{:x}}}", u32::from(first))).unwrap_or_default();
+        format!(r"PROSE: /{space}[^{{\s{prefix}](.|\n)*/")
     }
 }
 
-/// Returns `text` in the terms of the library: marks by their numbers, the rest as it is.
+/// Returns `text` in Lark syntax: special tokens by id, the rest as strings.
 fn literal(text: &str, vocabulary: &Vocabulary) -> String {
-    let pieces = vocabulary.marks().split(text);
-    let items = pieces.iter().map(|piece| match piece {
-        Piece::Mark(token) => format!("<[{token}]>"),
-        Piece::Text(text) => Value::from(*text).to_string(),
+    let parts = vocabulary.special_tokens().split(text);
+    let items = parts.iter().map(|part| match part {
+        PromptPart::Special(token) => format!("<[{token}]>"),
+        PromptPart::Text(text) => Value::from(*text).to_string(),
     });
     items.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns `schema` with the spaces that the model was trained on, and none to run away in; what the grammar does
-/// not know of JSON Schema is let pass.
+/// Adds options to `schema`: the fixed whitespace that models were trained on, and leniency for unsupported keywords.
 fn with_options(schema: &Value) -> Value {
     let options = json!({
         "whitespace_flexible": false, "item_separator": ", ", "key_separator": ": ", "lenient": true
@@ -98,22 +97,22 @@ fn with_options(schema: &Value) -> Value {
     schema
 }
 
-/// Makes constraints of grammars, for the tokens of one model.
-pub(super) struct Grammars(ParserFactory);
+/// Compiles grammars for the vocabulary of one model.
+pub(super) struct GrammarCompiler(ParserFactory);
 
-impl Grammars {
-    /// Prepares for the tokens of `vocabulary`.
+impl GrammarCompiler {
+    /// Prepares the compiler for `vocabulary`.
     pub(super) fn new(vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
-        let environment: TokEnv = Arc::new(Tokens::new(vocabulary)?);
+        let environment: TokEnv = Arc::new(GrammarTokenizer::new(vocabulary)?);
         let capabilities = InferenceCapabilities { ff_tokens: true, ..InferenceCapabilities::default() };
         let mut factory = ParserFactory::new(&environment, capabilities, &SlicedBiasComputer::json_slices())
-            .map_err(|error| fault::broken(format!("no grammar fits the model's tokens: {error}")))?;
+            .map_err(|error| fault::internal(format!("cannot build grammars for the model's vocabulary: {error}")))?;
         factory.quiet();
         Ok(Self(factory))
     }
 
-    /// Returns the constraint that `grammar` is for the tokens of `vocabulary`; `None` if anything goes.
-    pub(super) fn constraint(
+    /// Compiles `grammar`; returns `None` if any text is allowed.
+    pub(super) fn compile(
         &self,
         grammar: &Grammar,
         vocabulary: &Vocabulary,
@@ -122,31 +121,33 @@ impl Grammars {
         let matcher = Matcher::new(self.0.create_parser(grammar));
         match matcher.get_error() {
             None => Ok(Some(Constraint(matcher))),
-            Some(error) => Err(fault::invalid(format!("the embedded model cannot follow this schema: {error}"))),
+            Some(error) => Err(fault::invalid(format!(
+                "the schema cannot be compiled to a grammar for the embedded model: {error}"
+            ))),
         }
     }
 }
 
-/// The tokens that may come next, as an answer grows.
+/// The state of a grammar while an answer is generated.
 pub(super) struct Constraint(Matcher);
 
 impl Constraint {
-    /// Returns the tokens that must come next, now taken.
+    /// Consumes and returns the tokens that the grammar forces next.
     pub(super) fn forced(&mut self) -> Vec<TokenId> {
         self.0.consume_ff_tokens()
     }
 
-    /// Whether the answer is complete, so that nothing can follow.
+    /// Returns whether the answer is complete and nothing can follow.
     pub(super) fn is_complete(&self) -> Result<bool, ProviderError> {
-        self.0.get_error().map_or_else(|| Ok(self.0.is_stopped()), |error| Err(unfollowed(&error)))
+        self.0.get_error().map_or_else(|| Ok(self.0.is_stopped()), |error| Err(decoding_error(&error)))
     }
 
-    /// Leaves no chance in `logits` to any token that may not come next; a text may end with any of the tokens that do.
-    pub(super) fn filter(&mut self, logits: &mut [f32], vocabulary: &Vocabulary) -> Result<(), ProviderError> {
-        let allowed = self.0.compute_mask().map_err(unfollowed)?;
-        let may_end = allowed.is_allowed(vocabulary.end());
+    /// Masks the logits of tokens that the grammar forbids; where the answer may end, every end token is allowed.
+    pub(super) fn mask(&mut self, logits: &mut [f32], vocabulary: &Vocabulary) -> Result<(), ProviderError> {
+        let allowed = self.0.compute_mask().map_err(decoding_error)?;
+        let may_stop = allowed.is_allowed(vocabulary.end_token());
         for (token, value) in (0..).zip(logits) {
-            let ends = may_end && vocabulary.ends().contains(&token);
+            let ends = may_stop && vocabulary.end_tokens().contains(&token);
             if !ends && !allowed.is_allowed(token) {
                 *value = f32::NEG_INFINITY;
             }
@@ -154,34 +155,37 @@ impl Constraint {
         Ok(())
     }
 
-    /// Takes the token that was chosen.
-    pub(super) fn take(&mut self, token: TokenId) -> Result<(), ProviderError> {
-        self.0.consume_token(token).map_err(unfollowed)
+    /// Consumes the sampled token.
+    pub(super) fn consume(&mut self, token: TokenId) -> Result<(), ProviderError> {
+        self.0.consume_token(token).map_err(decoding_error)
     }
 }
 
-/// The grammar gave up while the answer grew.
-fn unfollowed(error: impl std::fmt::Display) -> ProviderError {
-    let text = format!("the answer could not be kept to its schema: {error}");
-    fault::broken(text.lines().next().unwrap_or_default())
+/// The grammar failed while the answer was generated.
+fn decoding_error(error: impl std::fmt::Display) -> ProviderError {
+    let text = format!("constrained decoding failed: {error}");
+    fault::internal(text.lines().next().unwrap_or_default())
 }
 
-/// A model's tokens, as the grammar library wants them.
-struct Tokens {
+/// The tokenizer interface of llguidance.
+struct GrammarTokenizer {
     trie: TokTrie,
     tokenizer: Tokenizer,
 }
 
-impl Tokens {
+impl GrammarTokenizer {
     fn new(vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
-        let size = u32::try_from(vocabulary.pieces().len());
-        let size = size.map_err(|source| fault::broken("the model has too many tokens").with_source(source))?;
-        let trie = TokTrie::from(&TokRxInfo::new(size, vocabulary.end()), vocabulary.pieces());
+        let size = u32::try_from(vocabulary.token_bytes().len());
+        let size = size.map_err(|source| {
+            fault::internal("the model's vocabulary is too large: expected at most 4,294,967,295 tokens")
+                .with_source(source)
+        })?;
+        let trie = TokTrie::from(&TokRxInfo::new(size, vocabulary.end_token()), vocabulary.token_bytes());
         Ok(Self { trie, tokenizer: vocabulary.tokenizer().clone() })
     }
 }
 
-impl TokenizerEnv for Tokens {
+impl TokenizerEnv for GrammarTokenizer {
     fn tok_trie(&self) -> &TokTrie {
         &self.trie
     }

@@ -1,221 +1,231 @@
-//! Schemas, made fit for a small model: short in the prompt, bounded in the grammar.
+//! Prepares JSON schemas for a small model: short in the prompt, bounded in the grammar.
 
 mod limits;
-mod said;
 mod sketch;
+mod summary;
 
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value, json};
 
-use self::said::Said;
 pub(super) use self::sketch::sketch;
+use self::summary::SchemaSummary;
 use crate::schema::pointer::decoded;
 
-/// How many references may be written out: each may bring others.
-const WRITTEN_OUT: usize = 200;
+/// The maximum number of references that are inlined; each may bring others.
+const MAX_INLINED: usize = 200;
 
-/// The keywords whose schemas hold for the same value as what stands beside them.
-const APPLIED: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
+/// The keywords whose subschemas apply to the same value as the schema itself.
+const APPLICATORS: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
 
-/// The keywords that mean nothing but at the root of a schema.
-const OF_THE_WHOLE: [&str; 4] = ["$defs", "$id", "$schema", "definitions"];
+/// The keywords that have a meaning only at the root of a schema.
+const ROOT_KEYWORDS: [&str; 4] = ["$defs", "$id", "$schema", "definitions"];
 
-/// Returns `schema` with a bound on everything that could go on until the tokens run out.
+/// Returns `schema` with a limit on everything that could otherwise continue until the token limit.
 pub(super) fn bounded(schema: &Value) -> Value {
-    let schema = &decoded_in(schema);
-    let mut bounds = Bounds { root: schema, within: Vec::new(), left: WRITTEN_OUT, closes: true };
-    let mut once = || {
+    let schema = &decode_references(schema);
+    let mut bounds = Bounds { root: schema, inlining: Vec::new(), inline_budget: MAX_INLINED, closes_objects: true };
+    let mut run = || {
         let mut bounded = schema.clone();
-        bounds.whole(&mut bounded);
-        (bounded, bounds.closes)
+        bounds.bound_schema(&mut bounded);
+        (bounded, bounds.closes_objects)
     };
-    match once() {
+    match run() {
         (bounded, true) => bounded,
-        (_, false) => once().0,
+        (_, false) => run().0,
     }
 }
 
-/// Returns `schema` for use at `place`, a JSON pointer, of a larger one: its references are led there.
-pub(super) fn moved_to(place: &str, schema: &Value) -> Value {
-    led(schema, &|target| format!("#{place}{target}"))
+/// Returns `schema` for embedding at `pointer`, a JSON pointer, of a larger schema: its references point there.
+pub(super) fn rebase_references(pointer: &str, schema: &Value) -> Value {
+    map_references(schema, &|target| format!("#{pointer}{target}"))
 }
 
-/// Returns `schema` with references by names as they are, since the grammar's library decodes none.
-pub(super) fn decoded_in(schema: &Value) -> Value {
-    led(schema, &|target| format!("#{}", decoded(target)))
+/// Returns `schema` with percent-decoded references, since llguidance does not decode them.
+pub(super) fn decode_references(schema: &Value) -> Value {
+    map_references(schema, &|target| format!("#{}", decoded(target)))
 }
 
-/// Returns `schema` with its references led to what is made of them.
-fn led(schema: &Value, to: &impl Fn(&str) -> String) -> Value {
+/// Returns `schema` with `to` applied to the targets of its local references.
+fn map_references(schema: &Value, to: &impl Fn(&str) -> String) -> Value {
     match schema {
-        Value::Object(fields) => Value::Object(fields.iter().map(|(key, value)| led_field(key, value, to)).collect()),
-        Value::Array(items) => items.iter().map(|item| led(item, to)).collect(),
+        Value::Object(fields) => Value::Object(fields.iter().map(|(key, value)| map_field(key, value, to)).collect()),
+        Value::Array(items) => items.iter().map(|item| map_references(item, to)).collect(),
         other => other.clone(),
     }
 }
 
-fn led_field(key: &str, value: &Value, to: &impl Fn(&str) -> String) -> (String, Value) {
+fn map_field(key: &str, value: &Value, to: &impl Fn(&str) -> String) -> (String, Value) {
     let target = value.as_str().filter(|_| key == "$ref").and_then(|target| target.strip_prefix('#'));
-    (key.to_owned(), target.map_or_else(|| led(value, to), |target| to(target).into()))
+    (key.to_owned(), target.map_or_else(|| map_references(value, to), |target| to(target).into()))
 }
 
-/// What adds bounds to the schemas in a schema.
+/// Adds limits to a schema and its subschemas.
 ///
-/// A value may be held to several schemas: to that of a reference, those of `allOf`, and one of `anyOf` or `oneOf`, beside
-/// what stands there itself. None of them may be closed without the properties that the others name, or bounded as if the
-/// others said nothing. So each is bounded with regard to what is said beside it, and a definition that others refer to,
-/// beside which other things may be said, is written out first.
+/// Several schemas may apply to one value: the schema itself, its `$ref`, those of `allOf`, and one of `anyOf` or
+/// `oneOf`. None of them may be closed without the properties that the others name, nor limited as if the others said
+/// nothing. So each is limited with a summary of its siblings, and a referenced definition with siblings is inlined
+/// first.
 struct Bounds<'s> {
     root: &'s Value,
-    /// The references that are being written out, one within the other.
-    within: Vec<String>,
-    /// How many may still be.
-    left: usize,
-    /// Whether objects are closed: none is once there were too many references, for those left would be closed to what
-    /// stands beside them.
-    closes: bool,
+    /// The references that are being inlined, outermost first.
+    inlining: Vec<String>,
+    /// The number of references that may still be inlined.
+    inline_budget: usize,
+    /// Whether objects are closed. None is once the limit of inlined references is reached: a definition that stays a
+    /// reference would be closed without the properties of its siblings.
+    closes_objects: bool,
 }
 
-/// Schemas beside others, of which all or one hold.
-struct Unit {
+/// A keyword with subschemas that apply to the same value.
+struct Applicator {
     key: &'static str,
-    /// Its place among those under the key that hold all.
-    place: Option<usize>,
-    said: Said,
+    /// The index in `allOf`; `None` for the other keywords.
+    index: Option<usize>,
+    summary: SchemaSummary,
 }
 
 impl Bounds<'_> {
-    /// Adds bounds to a schema beside which nothing is said.
-    fn whole(&mut self, schema: &mut Value) {
+    /// Adds limits to a schema without siblings.
+    fn bound_schema(&mut self, schema: &mut Value) {
         if *schema == Value::Bool(true) {
             *schema = Map::new().into();
         }
         let Value::Object(fields) = schema else { return };
-        self.part(fields, &Said::default());
-        if Said::by(fields).is_empty() && !APPLIED.iter().any(|key| fields.contains_key(*key)) {
-            fields.extend(limits::anything());
+        self.bound_with_siblings(fields, &SchemaSummary::default());
+        if SchemaSummary::of(fields).is_empty() && !APPLICATORS.iter().any(|key| fields.contains_key(*key)) {
+            fields.extend(limits::any_value());
         }
     }
 
-    /// Adds bounds to a schema beside which `beside` is said.
-    fn part(&mut self, fields: &mut Map<String, Value>, beside: &Said) {
-        self.nested(fields);
-        let units = self.units(fields);
-        let except = |left_out: Option<usize>| {
-            let mut said = beside.clone();
-            said.is_open |= !self.closes;
-            // What stands there itself is not beside itself.
-            said.extend(&left_out.map(|_| Said::by(fields)).unwrap_or_default());
-            let others = units.iter().enumerate().filter(|(place, _)| Some(*place) != left_out);
-            others.for_each(|(_, unit)| said.extend(&unit.said));
-            said
+    /// Adds limits to a schema with `siblings`.
+    fn bound_with_siblings(&mut self, fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
+        self.bound_nested(fields);
+        let applicators = self.applicators(fields);
+        let except = |excluded: Option<usize>| {
+            let mut summary = siblings.clone();
+            summary.is_open |= !self.closes_objects;
+            // The schema's own keywords are siblings of its applicators only.
+            summary.extend(&excluded.map(|_| SchemaSummary::of(fields)).unwrap_or_default());
+            let others = applicators.iter().enumerate().filter(|(index, _)| Some(*index) != excluded);
+            others.for_each(|(_, applicator)| summary.extend(&applicator.summary));
+            summary
         };
-        let own = except(None);
-        let others: Vec<_> = (0..units.len()).map(|place| except(Some(place))).collect();
-        for (unit, beside) in units.iter().zip(&others) {
-            self.applied(fields, unit, beside);
+        let own_siblings = except(None);
+        let others: Vec<_> = (0..applicators.len()).map(|index| except(Some(index))).collect();
+        for (applicator, siblings) in applicators.iter().zip(&others) {
+            self.bound_applicator(fields, applicator, siblings);
         }
-        infer_type(fields, &own);
-        if !own.lists_values() && !Said::by(fields).lists_values() {
-            limits::bound(fields, &own);
+        infer_type(fields, &own_siblings);
+        if !own_siblings.enumerates_values() && !SchemaSummary::of(fields).enumerates_values() {
+            limits::bound(fields, &own_siblings);
         }
     }
 
-    /// Adds bounds to the schemas of the values within; what stands under other keys is data, in which `type` means nothing.
-    fn nested(&mut self, fields: &mut Map<String, Value>) {
+    /// Adds limits to the schemas of nested values. Other keys hold data, where `type` has no meaning.
+    fn bound_nested(&mut self, fields: &mut Map<String, Value>) {
         for (key, value) in fields.iter_mut() {
             match (key.as_str(), value) {
                 ("properties" | "$defs" | "definitions" | "patternProperties", Value::Object(named)) => {
-                    named.values_mut().for_each(|schema| self.whole(schema));
+                    named.values_mut().for_each(|schema| self.bound_schema(schema));
                 }
-                ("prefixItems", Value::Array(schemas)) => schemas.iter_mut().for_each(|schema| self.whole(schema)),
-                ("items" | "additionalProperties", value) => self.whole(value),
+                ("prefixItems", Value::Array(schemas)) => {
+                    for schema in schemas {
+                        self.bound_schema(schema);
+                    }
+                }
+                ("items" | "additionalProperties", value) => self.bound_schema(value),
                 _ => {}
             }
         }
     }
 
-    /// Adds bounds to the schemas of `unit`, beside which `beside` is said.
-    fn applied(&mut self, fields: &mut Map<String, Value>, unit: &Unit, beside: &Said) {
-        match (unit.place, fields.get_mut(unit.key)) {
-            (None, Some(Value::String(_))) if !beside.is_empty() => self.write_out(fields, beside),
-            (None, Some(Value::Array(schemas))) => schemas.iter_mut().for_each(|schema| self.with(schema, beside)),
-            (Some(place), Some(Value::Array(schemas))) => {
-                schemas.get_mut(place).into_iter().for_each(|schema| self.with(schema, beside));
+    /// Adds limits to the subschemas of `applicator`, which have `siblings`.
+    fn bound_applicator(&mut self, fields: &mut Map<String, Value>, applicator: &Applicator, siblings: &SchemaSummary) {
+        match (applicator.index, fields.get_mut(applicator.key)) {
+            (None, Some(Value::String(_))) if !siblings.is_empty() => self.inline_reference(fields, siblings),
+            (None, Some(Value::Array(schemas))) => {
+                for schema in schemas {
+                    self.bound_subschema(schema, siblings);
+                }
+            }
+            (Some(index), Some(Value::Array(schemas))) => {
+                schemas.get_mut(index).into_iter().for_each(|schema| self.bound_subschema(schema, siblings));
             }
             _ => {}
         }
     }
 
-    /// Returns what stands in `fields` beside what they say themselves.
-    fn units(&self, fields: &Map<String, Value>) -> Vec<Unit> {
-        let mut units = Vec::new();
-        for key in APPLIED {
-            let mut unit = |place, schemas: &[Value]| units.push(Unit { key, place, said: self.said(schemas) });
+    /// Returns the applicators in `fields`.
+    fn applicators(&self, fields: &Map<String, Value>) -> Vec<Applicator> {
+        let mut applicators = Vec::new();
+        for key in APPLICATORS {
+            let mut add = |index, schemas: &[Value]| {
+                applicators.push(Applicator { key, index, summary: self.summarize(schemas) });
+            };
             match (key, fields.get(key)) {
-                ("$ref", Some(reference)) => unit(None, &[json!({ key: reference })]),
+                ("$ref", Some(reference)) => add(None, &[json!({ key: reference })]),
                 ("allOf", Some(Value::Array(schemas))) => {
-                    for (place, schema) in schemas.iter().enumerate() {
-                        unit(Some(place), std::slice::from_ref(schema));
+                    for (index, schema) in schemas.iter().enumerate() {
+                        add(Some(index), std::slice::from_ref(schema));
                     }
                 }
-                (_, Some(Value::Array(schemas))) => unit(None, schemas),
+                (_, Some(Value::Array(schemas))) => add(None, schemas),
                 _ => {}
             }
         }
-        units
+        applicators
     }
 
-    /// Returns what `schemas` say of their values, with those that they refer to and list.
-    fn said(&self, schemas: &[Value]) -> Said {
-        let (mut said, mut seen) = (Said::default(), Vec::new());
-        let mut left: VecDeque<_> = schemas.iter().collect();
-        while let Some(schema) = left.pop_front() {
+    /// Summarizes `schemas`, including their references and applicators.
+    fn summarize(&self, schemas: &[Value]) -> SchemaSummary {
+        let (mut summary, mut seen) = (SchemaSummary::default(), Vec::new());
+        let mut pending: VecDeque<_> = schemas.iter().collect();
+        while let Some(schema) = pending.pop_front() {
             let Value::Object(fields) = schema else { continue };
-            said.extend(&Said::by(fields));
+            summary.extend(&SchemaSummary::of(fields));
             for (key, value) in fields {
                 match (key.as_str(), value) {
                     ("$ref", Value::String(reference)) if !seen.contains(&reference) => {
                         seen.push(reference);
-                        left.extend(target(self.root, reference));
+                        pending.extend(target(self.root, reference));
                     }
-                    ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => left.extend(schemas),
+                    ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => pending.extend(schemas),
                     _ => {}
                 }
             }
         }
-        said
+        summary
     }
 
-    fn with(&mut self, schema: &mut Value, beside: &Said) {
+    fn bound_subschema(&mut self, schema: &mut Value, siblings: &SchemaSummary) {
         match schema {
-            schema if beside.is_empty() => self.whole(schema),
-            Value::Object(fields) => self.part(fields, beside),
+            schema if siblings.is_empty() => self.bound_schema(schema),
+            Value::Object(fields) => self.bound_with_siblings(fields, siblings),
             _ => {}
         }
     }
 
-    /// Puts what `fields` refer to among what they hold for all, after what they say themselves.
-    fn write_out(&mut self, fields: &mut Map<String, Value>, beside: &Said) {
+    /// Moves the target of `$ref` to the end of `allOf`.
+    fn inline_reference(&mut self, fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
         let Some(reference) = fields.get("$ref").and_then(Value::as_str).map(str::to_owned) else { return };
         let Some(target) = target(self.root, &reference) else { return };
-        let Some(left) = self.left.checked_sub(1) else {
-            self.closes = false;
+        let Some(left) = self.inline_budget.checked_sub(1) else {
+            self.closes_objects = false;
             return;
         };
-        // What holds itself beside other things has no end, and no grammar.
-        if self.within.contains(&reference) {
+        // A schema that contains itself with siblings is infinite and has no grammar.
+        if self.inlining.contains(&reference) {
             return;
         }
         let mut target = target.clone();
         if let Value::Object(fields) = &mut target {
-            fields.retain(|key, _| !OF_THE_WHOLE.contains(&key.as_str()));
+            fields.retain(|key, _| !ROOT_KEYWORDS.contains(&key.as_str()));
         }
-        self.left = left;
-        self.within.push(reference);
-        self.with(&mut target, beside);
-        self.within.pop();
+        self.inline_budget = left;
+        self.inlining.push(reference);
+        self.bound_subschema(&mut target, siblings);
+        self.inlining.pop();
         fields.shift_remove("$ref");
         let all = fields.entry("allOf").or_insert_with(|| Vec::<Value>::new().into());
         if let Value::Array(all) = all {
@@ -224,20 +234,21 @@ impl Bounds<'_> {
     }
 }
 
-/// Returns what `reference` refers to in `root`.
+/// Returns the target of `reference` in `root`.
 fn target<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
     root.pointer(reference.strip_prefix('#')?)
 }
 
-/// Adds the types that `fields` and `beside` speak of, where they say none: more of them would be any value.
-fn infer_type(fields: &mut Map<String, Value>, beside: &Said) {
-    let mut said = Said::by(fields);
-    let speaks = said.types().next().is_some();
-    said.extend(beside);
-    if !speaks || said.has("type") || said.lists_values() {
+/// Adds the types that the keywords of `fields` and `siblings` imply, if no `type` is given: without it, any value
+/// would match.
+fn infer_type(fields: &mut Map<String, Value>, siblings: &SchemaSummary) {
+    let mut summary = SchemaSummary::of(fields);
+    let has_type_keyword = summary.constrained_types().next().is_some();
+    summary.extend(siblings);
+    if !has_type_keyword || summary.has("type") || summary.enumerates_values() {
         return;
     }
-    let types: Vec<_> = said.types().collect();
+    let types: Vec<_> = summary.constrained_types().collect();
     let types = if let [one] = types.as_slice() { Value::from(*one) } else { types.into() };
     fields.insert("type".to_owned(), types);
 }
@@ -246,10 +257,10 @@ fn infer_type(fields: &mut Map<String, Value>, beside: &Said) {
 mod tests {
     use serde_json::json;
 
-    use super::{bounded, moved_to};
+    use super::{bounded, rebase_references};
 
     #[test]
-    fn what_has_no_bound_gets_one() {
+    fn an_unlimited_value_gets_a_limit() {
         let schema = json!({"type": "object", "properties": {
             "name": {"type": "string"}, "tags": {"type": "array", "items": {"type": ["string", "null"]}},
             "age": {"type": "integer", "format": "uint8", "minimum": 0},
@@ -263,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_that_is_there_stays() {
+    fn an_existing_limit_is_kept() {
         let schema = json!({"type": "string", "maxLength": 5, "pattern": "^a"});
         assert_eq!(bounded(&schema), schema);
         let far = json!({"type": "integer", "minimum": 5_000_000_000_i64});
@@ -271,24 +282,27 @@ mod tests {
     }
 
     #[test]
-    fn a_property_called_type_is_no_type() {
+    fn a_property_named_type_is_not_a_keyword() {
         let schema =
             json!({"type": "object", "additionalProperties": false, "properties": {"type": {"const": "string"}}});
         assert_eq!(bounded(&schema), schema);
     }
 
     #[test]
-    fn references_are_led_to_where_the_schema_is_put() {
+    fn references_point_to_where_the_schema_is_embedded() {
         let schema = json!({"properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#"}}}});
         let expected = json!({"properties": {"a": {"$ref": "#/$defs/t/$defs/A"}}, "$defs": {"A": {"items": {"$ref": "#/$defs/t"}}}});
-        assert_eq!(moved_to("/$defs/t", &schema), expected);
+        assert_eq!(rebase_references("/$defs/t", &schema), expected);
     }
 
     #[test]
-    fn names_in_references_are_as_the_grammars_library_looks_them_up() {
+    fn references_are_percent_decoded() {
         let schema =
             json!({"properties": {"a": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}, "$defs": {"Größe": {"const": 1}}});
         assert_eq!(bounded(&schema)["properties"]["a"]["$ref"], "#/$defs/Größe");
-        assert_eq!(moved_to("/$defs/t", &bounded(&schema))["properties"]["a"]["$ref"], "#/$defs/t/$defs/Größe");
+        assert_eq!(
+            rebase_references("/$defs/t", &bounded(&schema))["properties"]["a"]["$ref"],
+            "#/$defs/t/$defs/Größe"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A chat template: what a model's file says of how a conversation is written down.
+//! Chat templates: the Jinja programs in model files that render conversations.
 
 mod functions;
 mod json;
@@ -15,18 +15,18 @@ use super::gguf::Gguf;
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 
-/// Where a file has the template that is for all conversations, and where that for those with tools, if it is another.
-const NAME: &str = "tokenizer.chat_template";
-const WITH_TOOLS: &str = "tokenizer.chat_template.tool_use";
+/// The keys of the general template, and of the one for conversations with tools.
+const TEMPLATE_KEY: &str = "tokenizer.chat_template";
+const TOOL_TEMPLATE_KEY: &str = "tokenizer.chat_template.tool_use";
 
-/// How many steps a template may take: those of the hub take some hundred for a message. One that takes more is broken, or
-/// means harm.
-const FUEL: u64 = 10_000_000;
+/// The maximum number of steps of a template. Templates on the hub take some hundred per message; one that takes more
+/// is broken or malicious.
+const MAX_STEPS: u64 = 10_000_000;
 
-/// How deep a template may call itself: the stack is that of any thread.
-const DEPTH: usize = 64;
+/// The maximum recursion depth of a template: it shares the stack of its thread.
+const MAX_DEPTH: usize = 64;
 
-/// The template of models that carry none but have the marks of `ChatML`
+/// The template of models that have none but have the special tokens of `ChatML`
 /// (<https://github.com/openai/openai-python/blob/release-v0.28.0/chatml.md>).
 const CHATML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
     {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
@@ -40,18 +40,18 @@ pub(super) struct Template {
     eos_token: String,
 }
 
-/// What a template writes down.
+/// The input of a template.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Chat<'a> {
+pub(super) struct RenderInput<'a> {
     pub(super) messages: &'a [Value],
     pub(super) tools: &'a [Value],
-    /// Whether the model is to think, where the template lets one choose.
+    /// Whether thinking is enabled, for templates with that switch.
     pub(super) thinking: Option<bool>,
-    /// Whether the beginning of an answer is written, too.
-    pub(super) answering: bool,
+    /// Whether the start of an answer is rendered too.
+    pub(super) add_generation_prompt: bool,
 }
 
-/// The names by which templates know all that.
+/// The variables of a template.
 #[derive(Serialize)]
 struct Variables<'a> {
     messages: &'a [Value],
@@ -65,61 +65,61 @@ struct Variables<'a> {
 }
 
 impl Template {
-    /// Returns the template of a file for all conversations, or that of `ChatML` if it has none but `vocabulary` has its
-    /// marks.
+    /// Returns the general template of a file, or that of `ChatML` if there is none and `vocabulary` has its special
+    /// tokens.
     pub(super) fn read(file: &Gguf, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
-        let marks = vocabulary.marks();
-        let speaks_chatml = ["<|im_start|>", "<|im_end|>"].iter().all(|mark| marks.called(mark).is_some());
-        let source = file.text(NAME).or(speaks_chatml.then_some(CHATML)).ok_or_else(|| {
+        let special_tokens = vocabulary.special_tokens();
+        let has_chatml = ["<|im_start|>", "<|im_end|>"].iter().all(|name| special_tokens.find(name).is_some());
+        let source = file.text(TEMPLATE_KEY).or(has_chatml.then_some(CHATML)).ok_or_else(|| {
             let text = format!(
-                "the model's file has no chat template (`{NAME}`), nor the marks of ChatML; take one that was trained to chat"
+                "the model's file has no chat template (`{TEMPLATE_KEY}`) and no ChatML tokens; use a model that was trained for chat"
             );
             fault::configuration(text)
         })?;
-        Self::new(NAME, source, vocabulary)
+        Self::new(TEMPLATE_KEY, source, vocabulary)
     }
 
-    /// Returns the template of a file for conversations with tools, if it has one.
+    /// Returns the template for conversations with tools, if the file has one.
     pub(super) fn with_tools(file: &Gguf, vocabulary: &Vocabulary) -> Option<Result<Self, ProviderError>> {
-        file.text(WITH_TOOLS).map(|source| Self::new(WITH_TOOLS, source, vocabulary))
+        file.text(TOOL_TEMPLATE_KEY).map(|source| Self::new(TOOL_TEMPLATE_KEY, source, vocabulary))
     }
 
     fn new(name: &'static str, source: &str, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
-        let broken = |source| broken(name, source);
+        let failed = |source| failure(name, source);
         let mut environment = Environment::new();
-        // As transformers has it: <https://huggingface.co/docs/transformers/main/en/chat_templating_writing>.
+        // The settings of transformers: <https://huggingface.co/docs/transformers/main/en/chat_templating_writing>.
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
-        environment.set_syntax(syntax.map_err(broken)?);
+        environment.set_syntax(syntax.map_err(failed)?);
         environment.set_auto_escape_callback(|_| AutoEscape::None);
         environment.set_unknown_method_callback(unknown_method_callback);
-        environment.set_fuel(Some(FUEL));
-        environment.set_recursion_limit(DEPTH);
+        environment.set_fuel(Some(MAX_STEPS));
+        environment.set_recursion_limit(MAX_DEPTH);
         environment.add_function("raise_exception", functions::raise_exception);
         environment.add_function("strftime_now", functions::strftime_now);
         environment.add_filter("tojson", json::tojson);
-        // Jinja reads all ends of lines as this one; some files were written on Windows.
-        environment.add_template_owned(name, source.replace("\r\n", "\n")).map_err(broken)?;
+        // Jinja normalizes line endings; some files were written on Windows.
+        environment.add_template_owned(name, source.replace("\r\n", "\n")).map_err(failed)?;
         Ok(Self {
             name,
             environment,
-            bos_token: vocabulary.first_name().to_owned(),
-            eos_token: vocabulary.name(vocabulary.end()).to_owned(),
+            bos_token: vocabulary.bos_name().to_owned(),
+            eos_token: vocabulary.name(vocabulary.end_token()).to_owned(),
         })
     }
 
-    /// Returns `chat` as the model is to read it.
-    pub(super) fn render(&self, chat: Chat<'_>) -> Result<String, ProviderError> {
-        self.written(chat).map_err(|source| broken(self.name, source))
+    /// Renders `input`.
+    pub(super) fn render(&self, input: RenderInput<'_>) -> Result<String, ProviderError> {
+        self.try_render(input).map_err(|source| failure(self.name, source))
     }
 
-    /// Returns `chat` as the model is to read it, unless the template has no words for it.
-    pub(super) fn written(&self, chat: Chat<'_>) -> Result<String, Error> {
+    /// Renders `input`; returns the template's own error.
+    pub(super) fn try_render(&self, input: RenderInput<'_>) -> Result<String, Error> {
         let variables = Variables {
-            messages: chat.messages,
-            tools: Some(chat.tools).filter(|tools| !tools.is_empty()),
+            messages: input.messages,
+            tools: Some(input.tools).filter(|tools| !tools.is_empty()),
             documents: (),
-            enable_thinking: chat.thinking,
-            add_generation_prompt: chat.answering,
+            enable_thinking: input.thinking,
+            add_generation_prompt: input.add_generation_prompt,
             bos_token: &self.bos_token,
             eos_token: &self.eos_token,
         };
@@ -127,10 +127,12 @@ impl Template {
     }
 }
 
-/// The template failed: it is foreign code, or it refuses the conversation.
-fn broken(name: &str, source: Error) -> ProviderError {
-    let place = source.line().map(|line| format!(" in line {line}")).unwrap_or_default();
-    let said = source.detail().map_or_else(|| source.kind().to_string(), str::to_owned);
-    let text = format!("the model's chat template (`{name}`) failed{place}: {said}; take another file of the model");
+/// The template failed: it is untrusted code, or it rejects the conversation.
+fn failure(name: &str, source: Error) -> ProviderError {
+    let location = source.line().map(|line| format!(" in line {line}")).unwrap_or_default();
+    let reason = source.detail().map_or_else(|| source.kind().to_string(), str::to_owned);
+    let text = format!(
+        "the model's chat template (`{name}`) failed{location}: {reason}; check the conversation or use another model file"
+    );
     fault::configuration(text).with_source(source)
 }

@@ -1,39 +1,39 @@
-//! From text to tokens and back.
+//! The tokenizer of a model file.
 
+mod byte_alphabet;
 mod encoder;
-mod letters;
-mod marks;
-mod split;
+mod pre_tokenizer;
+mod special_tokens;
 
 use tokenizers::Tokenizer;
 
 use self::encoder::Encoder;
-pub(super) use self::marks::{Marks, Piece};
+pub(super) use self::special_tokens::{PromptPart, SpecialTokens};
 use super::fault;
 use super::gguf::Gguf;
 use crate::error::ProviderError;
 
-/// What a token is, by the numbers of the header
+/// The type of a token, numbered as in the header
 /// (`llama_token_type`, <https://github.com/ggml-org/llama.cpp/blob/master/include/llama.h>).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Text, or a part of one.
+enum TokenKind {
+    /// Text.
     Text,
-    /// A mark of the chat that is never shown.
+    /// A special token that is never part of a text.
     Control,
-    /// A mark of the chat that stands for its own name, such as `<think>`.
-    Named,
-    /// One byte.
+    /// A special token with a visible name, such as `<think>`.
+    Visible,
+    /// A single byte.
     Byte,
-    /// Nothing that may be written.
+    /// An unused or unknown token.
     Unused,
 }
 
-impl Kind {
-    fn of(number: i64) -> Self {
+impl TokenKind {
+    fn from_number(number: i64) -> Self {
         match number {
             3 => Self::Control,
-            4 => Self::Named,
+            4 => Self::Visible,
             6 => Self::Byte,
             2 | 5 => Self::Unused,
             _ => Self::Text,
@@ -41,164 +41,166 @@ impl Kind {
     }
 }
 
-/// How long a token's name may be. The longest that models have are some hundred spaces or dashes, of up to three bytes
-/// each; the time that a name takes grows with the square of its length.
-const LONGEST: usize = 1024;
+/// The maximum length of a token's name, in bytes. The longest real names are some hundred spaces or dashes of up to
+/// three bytes; the encoding time grows with the square of the length.
+const MAX_NAME_LENGTH: usize = 1024;
 
-/// The tokens of a model.
+/// The vocabulary and tokenizer of a model.
 pub(super) struct Vocabulary {
     encoder: Encoder,
-    marks: Marks,
+    special_tokens: SpecialTokens,
     names: Vec<String>,
-    kinds: Vec<Kind>,
-    pieces: Vec<Vec<u8>>,
-    first: Option<u32>,
-    begins: bool,
-    end: u32,
-    ends: Vec<u32>,
+    kinds: Vec<TokenKind>,
+    token_bytes: Vec<Vec<u8>>,
+    bos: Option<u32>,
+    adds_bos: bool,
+    end_token: u32,
+    end_tokens: Vec<u32>,
 }
 
-/// The tokens that end an answer, by key; a file has one to all of them.
-const ENDS: [&str; 3] = ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"];
+/// The header keys of the tokens that end an answer.
+const END_TOKEN_KEYS: [&str; 3] =
+    ["tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"];
 
-/// What tokens are called that end an answer, in files that do not say so
-/// (as in <https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp>).
-const ENDINGS: [&str; 6] = ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>"];
+/// The names of tokens that end an answer, for files without those keys (as in
+/// <https://github.com/ggml-org/llama.cpp/blob/master/src/llama-vocab.cpp>).
+const END_TOKEN_NAMES: [&str; 6] =
+    ["<|im_end|>", "<|eot_id|>", "<|eom_id|>", "<|endoftext|>", "<|end_of_text|>", "</s>"];
 
 impl Vocabulary {
-    /// Reads the vocabulary that a model's file carries.
+    /// Reads the vocabulary from a model file.
     pub(super) fn read(file: &Gguf) -> Result<Self, ProviderError> {
         let names: Vec<String> = file.texts("tokenizer.ggml.tokens").into_iter().map(str::to_owned).collect();
         if names.is_empty() || u32::try_from(names.len()).is_err() {
-            return Err(fault::configuration("the model's file has no vocabulary; take another file of the model"));
+            return Err(fault::configuration("the model's file has no vocabulary; use another file of the model"));
         }
-        if let Some(long) = names.iter().find(|name| name.len() > LONGEST) {
+        if let Some(long) = names.iter().find(|name| name.len() > MAX_NAME_LENGTH) {
             let text = format!(
-                "the model's file has a token whose name is {} bytes long, and {LONGEST} are enough; take another file of the model",
+                "the model's file has a token name of {} bytes; the maximum is {MAX_NAME_LENGTH}; use another file of the model",
                 long.len()
             );
             return Err(fault::configuration(text));
         }
-        let first = token(file, "tokenizer.ggml.bos_token_id", &names);
+        let bos = token(file, "tokenizer.ggml.bos_token_id", &names);
         let ends = ends(file, &names);
-        let Some(end) = ends.first().copied() else {
-            let text = "the model's file names no token that ends an answer; take another file of the model";
+        let Some(end_token) = ends.first().copied() else {
+            let text = "the model's file has no end-of-text token; use another file of the model";
             return Err(fault::configuration(text));
         };
-        let mut kinds: Vec<_> = file.integers("tokenizer.ggml.token_type").into_iter().map(Kind::of).collect();
-        kinds.resize(names.len(), Kind::Text);
-        for place in ends.iter().chain(&first).filter_map(|token| usize::try_from(*token).ok()) {
-            kinds[place] = Kind::Control;
+        let mut kinds: Vec<_> =
+            file.integers("tokenizer.ggml.token_type").into_iter().map(TokenKind::from_number).collect();
+        kinds.resize(names.len(), TokenKind::Text);
+        for index in ends.iter().chain(&bos).filter_map(|token| usize::try_from(*token).ok()) {
+            kinds[index] = TokenKind::Control;
         }
         let encoder = Encoder::read(file, &names, &kinds)?;
-        let pieces = names.iter().zip(&kinds).map(|(name, kind)| encoder.piece(name, *kind)).collect();
+        let token_bytes = names.iter().zip(&kinds).map(|(name, kind)| encoder.token_bytes(name, *kind)).collect();
         Ok(Self {
-            marks: Marks::new(&names, &kinds),
-            first,
-            begins: file.flag("tokenizer.ggml.add_bos_token").unwrap_or(encoder.begins),
+            special_tokens: SpecialTokens::new(&names, &kinds),
+            bos,
+            adds_bos: file.flag("tokenizer.ggml.add_bos_token").unwrap_or(encoder.adds_bos),
             encoder,
             names,
             kinds,
-            pieces,
-            end,
-            ends,
+            token_bytes,
+            end_token,
+            end_tokens: ends,
         })
     }
 
-    /// Returns the token that ends an answer, the first of several.
-    pub(super) fn end(&self) -> u32 {
-        self.end
+    /// Returns the primary end token.
+    pub(super) fn end_token(&self) -> u32 {
+        self.end_token
     }
 
     /// Returns all tokens that end an answer.
-    pub(super) fn ends(&self) -> &[u32] {
-        &self.ends
+    pub(super) fn end_tokens(&self) -> &[u32] {
+        &self.end_tokens
     }
 
-    /// Returns the name of the token that begins all texts: empty if there is none.
-    pub(super) fn first_name(&self) -> &str {
-        self.first.map(|id| self.name(id)).unwrap_or_default()
+    /// Returns the name of the BOS token; empty if there is none.
+    pub(super) fn bos_name(&self) -> &str {
+        self.bos.map(|id| self.name(id)).unwrap_or_default()
     }
 
     /// Returns the name of a token.
     pub(super) fn name(&self, token: u32) -> &str {
-        usize::try_from(token).ok().and_then(|place| self.names.get(place)).map(String::as_str).unwrap_or_default()
+        usize::try_from(token).ok().and_then(|index| self.names.get(index)).map(String::as_str).unwrap_or_default()
     }
 
-    /// Returns the marks of the chat.
-    pub(super) fn marks(&self) -> &Marks {
-        &self.marks
+    /// Returns the special tokens.
+    pub(super) fn special_tokens(&self) -> &SpecialTokens {
+        &self.special_tokens
     }
 
-    /// Returns the bytes of each token; those that are not text begin with `0xFF`.
-    pub(super) fn pieces(&self) -> &[Vec<u8>] {
-        &self.pieces
+    /// Returns the bytes of each token; special tokens start with `0xFF`.
+    pub(super) fn token_bytes(&self) -> &[Vec<u8>] {
+        &self.token_bytes
     }
 
-    /// Whether `token` is no part of an answer, and so ends it.
-    pub(super) fn is_silent(&self, token: u32) -> bool {
-        let kind = usize::try_from(token).ok().and_then(|place| self.kinds.get(place));
-        matches!(kind, None | Some(Kind::Control | Kind::Unused))
+    /// Returns whether `token` is not part of an answer and so ends it.
+    pub(super) fn ends_answer(&self, token: u32) -> bool {
+        let kind = usize::try_from(token).ok().and_then(|index| self.kinds.get(index));
+        matches!(kind, None | Some(TokenKind::Control | TokenKind::Unused))
     }
 
     /// Returns the bytes that `token` adds to a text.
-    pub(super) fn bytes(&self, token: u32) -> &[u8] {
-        let Some(place) = usize::try_from(token).ok().filter(|place| *place < self.names.len()) else { return &[] };
-        match self.kinds[place] {
-            Kind::Control | Kind::Unused => &[],
-            Kind::Named => self.names[place].as_bytes(),
-            // Some texts are written with letters that stand for no byte: they stand for themselves.
-            Kind::Text | Kind::Byte => {
-                let piece = self.pieces[place].as_slice();
-                piece.strip_prefix(&[0xFF]).filter(|name| !name.is_empty()).unwrap_or(piece)
+    pub(super) fn text_bytes(&self, token: u32) -> &[u8] {
+        let Some(index) = usize::try_from(token).ok().filter(|index| *index < self.names.len()) else { return &[] };
+        match self.kinds[index] {
+            TokenKind::Control | TokenKind::Unused => &[],
+            TokenKind::Visible => self.names[index].as_bytes(),
+            // Some names contain characters outside the byte alphabet; they represent themselves.
+            TokenKind::Text | TokenKind::Byte => {
+                let bytes = self.token_bytes[index].as_slice();
+                bytes.strip_prefix(&[0xFF]).filter(|name| !name.is_empty()).unwrap_or(bytes)
             }
         }
     }
 
-    /// Whether the first word of a text is written with a space before it, which is no part of the text.
-    pub(super) fn is_spaced(&self) -> bool {
-        self.encoder.is_spaced()
+    /// Returns whether the first word of a text is encoded with a space before it.
+    pub(super) fn adds_space_prefix(&self) -> bool {
+        self.encoder.adds_space_prefix()
     }
 
-    /// Returns the tokens of a prompt of `pieces`, in which marks are marks and texts are texts, whatever they spell
-    /// without `wedge`.
-    pub(super) fn prompt(&self, pieces: &[Piece<'_>], wedge: char) -> Result<Vec<u32>, ProviderError> {
+    /// Encodes a prompt. Only special parts become special tokens; `escape_char` is removed from texts.
+    pub(super) fn encode_prompt(&self, parts: &[PromptPart<'_>], escape_char: char) -> Result<Vec<u32>, ProviderError> {
         let mut tokens = Vec::new();
-        let begun = matches!(pieces.first(), Some(Piece::Mark(mark)) if Some(*mark) == self.first);
-        if self.begins && !begun {
-            tokens.extend(self.first);
+        let has_bos = matches!(parts.first(), Some(PromptPart::Special(token)) if Some(*token) == self.bos);
+        if self.adds_bos && !has_bos {
+            tokens.extend(self.bos);
         }
-        let mut opening = true;
-        for piece in pieces {
-            match piece {
-                Piece::Mark(mark) => tokens.push(*mark),
-                Piece::Text(text) => tokens.extend(self.encoder.encode(&text.replace(wedge, ""), opening)?),
+        let mut at_start = true;
+        for part in parts {
+            match part {
+                PromptPart::Special(token) => tokens.push(*token),
+                PromptPart::Text(text) => tokens.extend(self.encoder.encode(&text.replace(escape_char, ""), at_start)?),
             }
-            opening = matches!(piece, Piece::Mark(_));
+            at_start = matches!(part, PromptPart::Special(_));
         }
         Ok(tokens)
     }
 
-    /// Returns the tokens of `text` within a text.
+    /// Encodes `text` without a space prefix.
     pub(super) fn encode(&self, text: &str) -> Result<Vec<u32>, ProviderError> {
         self.encoder.encode(text, false)
     }
 
-    /// Returns the tokenizer itself, for whoever must share it; it adds nothing to a text.
+    /// Returns the underlying tokenizer; it adds nothing to a text.
     pub(super) fn tokenizer(&self) -> &Tokenizer {
         self.encoder.tokenizer()
     }
 }
 
-/// Returns the token at `key`, if there is one.
+/// Returns the token at `key`, if present.
 fn token(file: &Gguf, key: &str, names: &[String]) -> Option<u32> {
-    u32::try_from(file.count(key).filter(|place| *place < names.len())?).ok()
+    u32::try_from(file.count(key).filter(|index| *index < names.len())?).ok()
 }
 
-/// Returns the tokens that end an answer: those that the file states first.
+/// Returns the tokens that end an answer, those with a header key first.
 fn ends(file: &Gguf, names: &[String]) -> Vec<u32> {
-    let mut ends: Vec<_> = ENDS.iter().filter_map(|key| token(file, key, names)).collect();
-    let known = (0..).zip(names).filter(|(_, name)| ENDINGS.contains(&name.as_str())).map(|(token, _)| token);
+    let mut ends: Vec<_> = END_TOKEN_KEYS.iter().filter_map(|key| token(file, key, names)).collect();
+    let known = (0..).zip(names).filter(|(_, name)| END_TOKEN_NAMES.contains(&name.as_str())).map(|(token, _)| token);
     for token in known {
         if !ends.contains(&token) {
             ends.push(token);
@@ -209,27 +211,27 @@ fn ends(file: &Gguf, names: &[String]) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Gguf, Piece, Vocabulary};
+    use super::{Gguf, PromptPart, Vocabulary};
     use crate::local::tiny::{Tiny, bytes};
 
     fn vocabulary(tiny: &Tiny) -> Vocabulary {
-        Vocabulary::read(&Gguf::open(&tiny.write().0).expect("the file is sound")).expect("the vocabulary is sound")
+        Vocabulary::read(&Gguf::open(&tiny.write().0).expect("the file is valid")).expect("the vocabulary is valid")
     }
 
     #[test]
-    fn what_is_encoded_comes_back() {
+    fn encoding_round_trips() {
         let letters = (0..0x11_0000).step_by(257).filter_map(char::from_u32);
-        let strange: String =
-            letters.enumerate().flat_map(|(place, letter)| [letter, if place % 7 == 0 { ' ' } else { '4' }]).collect();
+        let mixed: String =
+            letters.enumerate().flat_map(|(index, letter)| [letter, if index % 7 == 0 { ' ' } else { '4' }]).collect();
         for tiny in [Tiny::of_bytes("llama", bytes(&["<s>", "</s>"], &[])), Tiny::of_characters("llama")] {
             let vocabulary = vocabulary(&tiny);
-            for text in ["", " ", "Hello, the world!", "  let x = [1, 2];\n\n\tx\r\n", "Zürich — 3 € 🦀 <s>", &strange]
+            for text in ["", " ", "Hello, the world!", "  let x = [1, 2];\n\n\tx\r\n", "Zürich — 3 € 🦀 <s>", &mixed]
             {
                 let tokens = vocabulary.encode(text).expect("any text can be encoded");
-                let bytes: Vec<u8> = tokens.iter().flat_map(|token| vocabulary.bytes(*token)).copied().collect();
+                let bytes: Vec<u8> = tokens.iter().flat_map(|token| vocabulary.text_bytes(*token)).copied().collect();
                 assert!(
                     bytes == text.as_bytes(),
-                    "{:?} came back otherwise",
+                    "{:?} does not round-trip",
                     text.chars().take(20).collect::<String>()
                 );
             }
@@ -237,9 +239,10 @@ mod tests {
     }
 
     #[test]
-    fn a_first_word_gets_a_space_where_the_model_was_trained_so() {
+    fn the_first_word_gets_a_space_prefix_if_the_vocabulary_has_one() {
         let vocabulary = vocabulary(&Tiny::of_characters("llama"));
-        let tokens = vocabulary.prompt(&[Piece::Text("the"), Piece::Mark(2), Piece::Text("the")], '|');
+        let tokens =
+            vocabulary.encode_prompt(&[PromptPart::Text("the"), PromptPart::Special(2), PromptPart::Text("the")], '|');
         let names: Vec<_> =
             tokens.expect("any text can be encoded").iter().map(|token| vocabulary.name(*token).to_owned()).collect();
         assert_eq!(names, ["<s>", "▁the", "</s>", "▁the"]);

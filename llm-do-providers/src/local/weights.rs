@@ -1,4 +1,4 @@
-//! Where the model's file is, or where it comes from.
+//! Locating, downloading and checking model files.
 
 mod checksum;
 #[cfg(feature = "local-download")]
@@ -6,14 +6,14 @@ mod download;
 #[cfg(feature = "local-download")]
 mod hub;
 mod hub_cache;
+#[cfg(feature = "local-download")]
+mod hub_error;
 mod hub_file;
 mod hub_options;
 #[cfg(feature = "local-download")]
-mod part;
+mod partial_file;
+mod prepare;
 mod progress;
-#[cfg(feature = "local-download")]
-mod refusal;
-mod unready;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -26,138 +26,139 @@ use self::checksum::Checksum;
 use self::hub::Hub;
 use self::hub_file::HubFile;
 pub(super) use self::hub_options::HubOptions;
+pub(super) use self::prepare::{fetch, submit};
 pub use self::progress::FetchProgress;
-pub(super) use self::unready::{fetch, submit};
 use super::fault;
 use crate::error::ProviderError;
 
-/// The model that the fetch script brings, as it is named after `local:`.
+/// The name of the default model after `local:`.
 pub(super) const DEFAULT: &str = "smollm2-135m-instruct";
 
-/// Its file's name.
-const FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
+/// The file name of the default model.
+const DEFAULT_FILE: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// The variable that names another place of the file.
+/// The environment variable with another path of the default model's file.
 const VARIABLE: &str = "LLM_DO_LOCAL_WEIGHTS";
 
-/// What brings the file.
+/// The command that downloads the default model.
 const COMMAND: &str = "sh llm-do-providers/fetch-local-model.sh";
 
-/// A model's file.
+/// The file of a model.
 #[derive(Debug)]
 pub(super) struct Weights {
     source: Source,
-    /// What the file must have.
+    /// The checksum that the file must have.
     pinned: Option<Checksum>,
-    /// Held by whoever fetches or checks the file, so that requests that come together do it once.
-    turn: Mutex<()>,
-    /// Where the file is, once it is there and checked.
+    /// Held while the file is downloaded or checked, so that concurrent requests do it once.
+    preparing: Mutex<()>,
+    /// The path of the file once it is present and checked.
     ready: OnceLock<PathBuf>,
 }
 
 #[derive(Debug)]
 enum Source {
-    /// A file of this machine.
+    /// A file on this machine.
     File(PathBuf),
-    /// A file that has to be fetched.
+    /// A file to download.
     #[cfg(feature = "local-download")]
     Hub(Box<(Hub, HubFile)>),
 }
 
 impl Weights {
-    /// Returns the file that `name`, which follows `local:`, stands for; nothing is fetched or checked yet.
+    /// Resolves `name`, the part after `local:`, without downloading or checking the file.
     pub(super) fn find(name: &str, options: &HubOptions) -> Result<Self, ProviderError> {
-        let (place, pinned) = Checksum::split(name)?;
-        let source = match place {
-            _ if Path::new(place).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gguf")) => {
-                source(place, options)?
+        let (name, pinned) = Checksum::split(name)?;
+        let source = match name {
+            _ if Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gguf")) => {
+                source(name, options)?
             }
-            DEFAULT => Source::File(default_place(std::env::var_os(VARIABLE).map(PathBuf::from))?),
-            _ => return Err(unknown(place)),
+            DEFAULT => Source::File(default_path(std::env::var_os(VARIABLE).map(PathBuf::from))?),
+            _ => return Err(unknown(name)),
         };
         let ready = OnceLock::new();
         if let (Source::File(path), None) = (&source, &pinned) {
             ready.get_or_init(|| path.clone());
         }
-        Ok(Self { source, pinned, turn: Mutex::default(), ready })
+        Ok(Self { source, pinned, preparing: Mutex::default(), ready })
     }
 
-    /// Returns where the file is, if it needs neither fetching nor checking any more.
+    /// Returns the path of the file if it needs neither a download nor a check.
     fn ready(&self) -> Option<&Path> {
         self.ready.get().map(PathBuf::as_path)
     }
 }
 
-/// Returns the model file of the name `place`: a path if there is one, else a file of the hub.
-fn source(place: &str, options: &HubOptions) -> Result<Source, ProviderError> {
-    if let Some(parts) = parts(place) {
+/// Resolves `name`: an existing path, or else a file on the hub.
+fn source(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
+    if let Some(parts) = parts(name) {
         return Err(fault::configuration(format!(
-            "`{place}` is one of {parts} parts, and a model is read from one file; choose a file that is whole, or join \
-             the parts with `llama-gguf-split --merge`"
+            "`{name}` is one of {parts} parts of a split model, which is not supported; use a single file, or join the \
+             parts with `llama-gguf-split --merge`"
         )));
     }
-    if Path::new(place).is_file() {
-        return Ok(Source::File(settled(place.into())));
+    if Path::new(name).is_file() {
+        return Ok(Source::File(canonical(name.into())));
     }
-    if HubFile::has_form(place) {
-        return of_hub(place, options);
+    if HubFile::looks_like(name) {
+        return hub_source(name, options);
     }
-    let hint = if place.matches('/').count() == 1 && !place.starts_with(['/', '.', '~']) {
-        ", or write `local:OWNER/REPO/FILE.gguf` for a file of the hub"
+    let hint = if name.matches('/').count() == 1 && !name.starts_with(['/', '.', '~']) {
+        ", or write `local:OWNER/REPO/FILE.gguf` for a file on the hub"
     } else {
         ""
     };
-    Err(missing(Path::new(place), &format!("check the path after `local:`{hint}")))
+    Err(missing(Path::new(name), &format!("check the path after `local:`{hint}")))
 }
 
-/// Returns the file of the hub that `name` is.
-fn of_hub(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
+/// Resolves `name` as a file on the hub.
+fn hub_source(name: &str, options: &HubOptions) -> Result<Source, ProviderError> {
     let file = HubFile::parse(name).map_err(|fault| {
-        let advice = format!("and it names no file of the hub, since {fault}; check the path after `local:`");
+        let advice = format!("it is not a valid hub file name either: {fault}; check the path after `local:`");
         missing(Path::new(name), &advice)
     })?;
     let cache = options.cache()?;
     if let Some(path) = cache.find(&file) {
-        return Ok(Source::File(settled(path)));
+        return Ok(Source::File(canonical(path)));
     }
-    let nowhere = format!(
-        "`{file}` is neither a path here nor in the hub's cache, `{}`, which `{}` would fill",
+    let missing = format!(
+        "`{file}` is neither an existing path nor in the hub's cache at `{}`; run `{}`",
         cache.root().display(),
         file.command()
     );
-    if let Some(ban) = options.ban() {
-        return Err(fault::configuration(format!("{nowhere}; {ban}")));
+    if let Some(reason) = options.offline_reason() {
+        return Err(fault::configuration(format!("{missing}, or allow downloads: {reason}")));
     }
     #[cfg(feature = "local-download")]
     return Ok(Source::Hub(Box::new((Hub::new(cache, options)?, file))));
     #[cfg(not(feature = "local-download"))]
-    Err(fault::configuration(format!("{nowhere}; or turn on the feature `local-download`")))
+    Err(fault::configuration(format!("{missing}, or enable the feature `local-download`")))
 }
 
-/// Returns the default model's file: what the variable says, or the place in the cache folder.
-fn default_place(variable: Option<PathBuf>) -> Result<PathBuf, ProviderError> {
+/// Returns the path of the default model: the variable's, or the one in the cache directory.
+fn default_path(variable: Option<PathBuf>) -> Result<PathBuf, ProviderError> {
     match variable.filter(|path| !path.as_os_str().is_empty()) {
-        Some(path) => given(path, &format!("check `{VARIABLE}`")),
-        None => given(cached()?, &format!("run `{COMMAND}` to fetch it, or set `{VARIABLE}` to where it is")),
+        Some(path) => existing(path, &format!("check the environment variable `{VARIABLE}`")),
+        None => existing(cached()?, &format!("run `{COMMAND}` to download it, or set `{VARIABLE}` to its path")),
     }
 }
 
-/// Returns the place that the fetch script puts the file in.
+/// Returns the path that the fetch script writes to.
 fn cached() -> Result<PathBuf, ProviderError> {
     let folders = etcetera::base_strategy::Xdg::new().map_err(|source| {
-        let text = format!("this user has no home folder; set `{VARIABLE}` to the model's file");
+        let text =
+            format!("cannot find the home directory of this user; set `{VARIABLE}` to the path of the model's file");
         fault::configuration(text).with_source(source)
     })?;
-    Ok(folders.cache_dir().join("llm-do").join(FILE))
+    Ok(folders.cache_dir().join("llm-do").join(DEFAULT_FILE))
 }
 
-/// Returns `path` if there is a file.
-fn given(path: PathBuf, advice: &str) -> Result<PathBuf, ProviderError> {
-    if path.is_file() { Ok(settled(path)) } else { Err(missing(&path, advice)) }
+/// Returns `path` if the file exists.
+fn existing(path: PathBuf, advice: &str) -> Result<PathBuf, ProviderError> {
+    if path.is_file() { Ok(canonical(path)) } else { Err(missing(&path, advice)) }
 }
 
-/// Returns the one path of a file that may have several: models that share it find each other by that.
-fn settled(path: PathBuf) -> PathBuf {
+/// Returns the canonical path: models with the same file share one engine by path.
+fn canonical(path: PathBuf) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }
 
@@ -165,22 +166,22 @@ fn missing(path: &Path, advice: &str) -> ProviderError {
     fault::configuration(format!("no model file at `{}`; {advice}", path.display()))
 }
 
-/// Says how a model is named.
+/// The error for an unknown model name.
 fn unknown(name: &str) -> ProviderError {
     let hint = if name.split('/').count() == 2 && HubFile::parse(&format!("{name}/a")).is_ok() {
-        " (a file of that repository has to be named too)"
+        " (a hub repository needs a file name too)"
     } else {
         ""
     };
     fault::configuration(format!(
-        "no embedded model `{name}`{hint}; write `local:{DEFAULT}`, `local:PATH.gguf`, or `local:OWNER/REPO/FILE.gguf` \
-         for a file of the hub"
+        "unknown embedded model `{name}`{hint}; write `local:{DEFAULT}`, `local:PATH.gguf`, or \
+         `local:OWNER/REPO/FILE.gguf` for a file on the hub"
     ))
 }
 
-/// Returns how many parts a model has that `place`, `..-00001-of-00003.gguf`, is a part of.
-fn parts(place: &str) -> Option<u32> {
-    let stem = place.get(..place.len().checked_sub(".gguf".len())?)?;
+/// Returns the number of parts of a split model that the file `..-00001-of-00003.gguf` belongs to.
+fn parts(name: &str) -> Option<u32> {
+    let stem = name.get(..name.len().checked_sub(".gguf".len())?)?;
     let (rest, parts) = stem.rsplit_once("-of-")?;
     let (_, number) = rest.rsplit_once('-')?;
     let is_number = |digits: &str| digits.len() == 5 && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -189,26 +190,26 @@ fn parts(place: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{COMMAND, default_place, given, parts};
+    use super::{COMMAND, default_path, existing, parts};
 
     #[test]
     fn a_missing_file_names_the_command() {
-        let error = given("/nowhere/a.gguf".into(), &format!("run `{COMMAND}`")).expect_err("there is no such file");
+        let error = existing("/nowhere/a.gguf".into(), &format!("run `{COMMAND}`")).expect_err("there is no such file");
         assert!(error.to_string().contains("no model file at `/nowhere/a.gguf`"), "{error}");
         assert!(error.to_string().contains("sh llm-do-providers/fetch-local-model.sh"), "{error}");
     }
 
     #[test]
     fn a_missing_file_of_the_variable_names_the_variable() {
-        let error = default_place(Some("/nowhere/b.gguf".into())).expect_err("there is no such file");
-        assert!(error.to_string().contains("check `LLM_DO_LOCAL_WEIGHTS`"), "{error}");
+        let error = default_path(Some("/nowhere/b.gguf".into())).expect_err("there is no such file");
+        assert!(error.to_string().contains("check the environment variable `LLM_DO_LOCAL_WEIGHTS`"), "{error}");
     }
 
     #[test]
-    fn a_part_of_a_model_is_told_from_a_whole_one() {
+    fn a_part_of_a_split_model_is_recognized() {
         assert_eq!(parts("a/b/c-00001-of-00003.gguf"), Some(3));
-        for whole in ["c-00001-of-00001.gguf", "c-1-of-3.gguf", "c.gguf", "gguf", "é.gguf", "-of-00003.gguf"] {
-            assert_eq!(parts(whole), None, "{whole}");
+        for single in ["c-00001-of-00001.gguf", "c-1-of-3.gguf", "c.gguf", "gguf", "é.gguf", "-of-00003.gguf"] {
+            assert_eq!(parts(single), None, "{single}");
         }
     }
 }

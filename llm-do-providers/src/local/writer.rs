@@ -1,13 +1,13 @@
-//! The loop that writes an answer, token by token.
+//! The generation loop.
 
-use super::engine::{Engine, Reader, Speech};
+use super::engine::{CachedDecoder, ChatFormat, Engine};
+use super::event_sender::EventSender;
 use super::fault;
 use super::grammar::Constraint;
-use super::outlet::Outlet;
-use super::sampler::{COLD, Sampler, avoid_repetition};
+use super::sampler::{MIN_TEMPERATURE, Sampler, penalize_repetition};
 use super::task::{Plan, Task};
-use super::text::Text;
-use super::thought::{Thoughts, budget};
+use super::text_stream::TextStream;
+use super::thinking::{ThinkTokens, budget};
 use super::vocabulary::Vocabulary;
 use crate::error::ProviderError;
 use crate::message::{FinishReason, ResponsePart, Thinking};
@@ -16,238 +16,239 @@ use crate::response::Response;
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
 
-/// How many tokens an answer may have where the settings do not say, its thought not counted.
-const ROOM: usize = 512;
+/// The default of `max_tokens`, without thinking.
+const DEFAULT_MAX_TOKENS: usize = 512;
 
-/// Answers `task` as `model`; the answer's pieces go to `outlet`.
+/// Generates the answer to `task`; its deltas are sent to `events`.
 pub(super) fn answer(
     engine: &mut Engine,
     task: &Task,
     model: &str,
-    outlet: &Outlet,
+    events: &EventSender,
 ) -> Result<Response, ProviderError> {
-    let Engine { reader, vocabulary, speech, with_tools, thoughts, grammars } = engine;
-    let Speech { template, dialect } = with_tools.as_ref().filter(|_| task.has_tools()).unwrap_or(speech);
-    let (plan, thoughts) = (task.plan(dialect), *thoughts);
-    let mut prompt = plan.conversation.encode(template, dialect, vocabulary)?;
-    let thinking = match thoughts {
-        Some(thoughts) => thoughts.open(&mut prompt, vocabulary, task.settings.thinking)?,
+    let Engine { decoder, vocabulary, chat, tool_chat, think_tokens, grammars } = engine;
+    let ChatFormat { template, capabilities } = tool_chat.as_ref().filter(|_| task.has_tools()).unwrap_or(chat);
+    let (plan, think_tokens) = (task.plan(capabilities), *think_tokens);
+    let mut prompt = plan.conversation.encode(template, capabilities, vocabulary)?;
+    let thinking = match think_tokens {
+        Some(tokens) => tokens.prepare_prompt(&mut prompt, vocabulary, task.settings.thinking)?,
         None => None,
     };
-    let room = room(prompt.len(), reader.context(), thinking.unwrap_or(0), &task.settings)?;
-    let constraint = grammars.constraint(&plan.grammar, vocabulary)?;
-    let remembered = reader.recall(&prompt);
-    let text = Text::new(plan.stops()).spaced(vocabulary.is_spaced());
+    let max_tokens = max_tokens(prompt.len(), decoder.context_length(), thinking.unwrap_or(0), &task.settings)?;
+    let constraint = grammars.compile(&plan.grammar, vocabulary)?;
+    let cached = decoder.reuse_prefix(&prompt);
+    let text = TextStream::new(plan.stops()).drop_leading_space(vocabulary.adds_space_prefix());
     let mut writer = Writer {
-        reader,
+        decoder,
         vocabulary,
-        thoughts,
+        think_tokens,
         plan: &plan,
-        outlet,
+        events,
         constraint,
-        unread: prompt[remembered..].to_vec(),
+        pending: prompt[cached..].to_vec(),
         sampler: Sampler::new(&task.settings),
-        thought: String::new(),
-        thinking: 0,
+        thinking_text: String::new(),
+        thinking_tokens: 0,
         text,
-        written: Vec::new(),
-        room,
+        output: Vec::new(),
+        max_tokens,
     };
     let finish = writer.write(thinking)?;
-    let Writer { text, thought, thinking, written, .. } = writer;
+    let Writer { text, thinking_text, thinking_tokens, output, .. } = writer;
     let usage = Usage {
-        cached_tokens: remembered as u64,
-        reasoning_tokens: thinking as u64,
-        ..Usage::of_request(prompt.len() as u64, written.len() as u64)
+        cached_tokens: cached as u64,
+        reasoning_tokens: thinking_tokens as u64,
+        ..Usage::of_request(prompt.len() as u64, output.len() as u64)
     };
-    let warnings = warnings(&task.settings, thoughts.is_some(), plan.stops().is_empty());
-    Ok(response(&plan, outlet, model, thought, text, finish, usage).with_warnings(warnings.into_list()))
+    let warnings = warnings(&task.settings, think_tokens.is_some(), plan.stops().is_empty());
+    Ok(response(&plan, events, model, thinking_text, text, finish, usage).with_warnings(warnings.into_list()))
 }
 
-/// Returns what becomes of settings that the model does not follow: `thinks` says whether it can think, and `ends_whole` whether
-/// its answer ends before no text.
-fn warnings(settings: &Settings, thinks: bool, ends_whole: bool) -> Warnings {
+/// Returns the warnings for settings without effect. `thinks` is true for models that can think, `ignores_stops` for
+/// answers that must be complete JSON.
+fn warnings(settings: &Settings, thinks: bool, ignores_stops: bool) -> Warnings {
     let mut warnings = Warnings::default();
-    let is_cold = settings.temperature.is_none_or(|temperature| temperature < COLD);
+    let is_greedy = settings.temperature.is_none_or(|temperature| temperature < MIN_TEMPERATURE);
     let has = [
-        ("presence_penalty", settings.presence_penalty.is_some(), "the model has no penalties"),
-        ("frequency_penalty", settings.frequency_penalty.is_some(), "the model has no penalties"),
+        ("presence_penalty", settings.presence_penalty.is_some(), "the embedded model has no such penalty"),
+        ("frequency_penalty", settings.frequency_penalty.is_some(), "the embedded model has no such penalty"),
         ("service_tier", settings.service_tier.is_some(), "the model runs in this process"),
-        ("top_p", settings.top_p.is_some() && is_cold, "without a `temperature`, the likeliest token is chosen"),
-        ("seed", settings.seed.is_some() && is_cold, "without a `temperature`, the likeliest token is chosen"),
-        ("stop", !settings.stop.is_empty() && ends_whole, "an answer of JSON must be whole"),
-        ("thinking", settings.thinking.is_some_and(|level| !level.is_off()) && !thinks, "the model does not think"),
+        ("top_p", settings.top_p.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
+        ("seed", settings.seed.is_some() && is_greedy, "without a `temperature`, the most likely token is sampled"),
+        ("stop", !settings.stop.is_empty() && ignores_stops, "the answer must be complete JSON"),
+        ("thinking", settings.thinking.is_some_and(|level| !level.is_off()) && !thinks, "the model cannot think"),
     ];
     for (setting, _, reason) in has.into_iter().filter(|(_, is_set, _)| *is_set) {
-        warnings.changed(setting, format!("without effect: {reason}"));
+        warnings.changed(setting, format!("no effect: {reason}"));
     }
     warnings
 }
 
-/// Returns how many tokens the answer to a prompt of `length` tokens may have, with a thought of so many.
-fn room(length: usize, context: usize, thought: usize, settings: &Settings) -> Result<usize, ProviderError> {
+/// Returns the token limit of the answer to a prompt of `length` tokens, with a thinking budget of `thinking` tokens.
+fn max_tokens(length: usize, context: usize, thinking: usize, settings: &Settings) -> Result<usize, ProviderError> {
     let left = context.checked_sub(length).filter(|left| *left > 0).ok_or_else(|| {
-        let text =
-            format!("the prompt has {length} tokens, and the model can read {context}; shorten the conversation");
+        let text = format!(
+            "the prompt has {length} tokens, but the context length of the model is {context}; shorten the conversation"
+        );
         fault::too_long(text)
     })?;
-    let usual = ROOM.saturating_add(thought);
-    let wanted = settings.max_tokens.map_or(usual, |most| usize::try_from(most).unwrap_or(context));
-    Ok(wanted.min(left))
+    let default = DEFAULT_MAX_TOKENS.saturating_add(thinking);
+    let requested = settings.max_tokens.map_or(default, |limit| usize::try_from(limit).unwrap_or(context));
+    Ok(requested.min(left))
 }
 
-/// Turns the finished text into the answer, and sends what of it was not shown yet.
+/// Builds the response from the finished text, and streams the rest of it.
 fn response(
     plan: &Plan<'_>,
-    outlet: &Outlet,
+    events: &EventSender,
     model: &str,
-    thought: String,
-    text: Text<'_>,
+    thinking: String,
+    text: TextStream<'_>,
     finish: FinishReason,
     usage: Usage,
 ) -> Response {
     let (text, rest) = text.finish();
     let mut parts = Vec::new();
-    if !thought.is_empty() {
-        parts.push(ResponsePart::Thinking(Thinking::new(thought)));
+    if !thinking.is_empty() {
+        parts.push(ResponsePart::Thinking(Thinking::new(thinking)));
     }
     let calls = if finish == FinishReason::Stop { plan.calls(&text) } else { Vec::new() };
     if !calls.is_empty() {
         for (index, call) in calls.into_iter().enumerate() {
             let (name, arguments) = (call.name.as_str().into(), call.arguments.clone());
-            outlet.send(Ok(StreamEvent::ToolCall { index, name, arguments }));
+            events.send(Ok(StreamEvent::ToolCall { index, name, arguments }));
             parts.push(ResponsePart::ToolCall(call));
         }
         return Response::new(model, parts, usage);
     }
-    outlet.send_text(rest);
+    events.send_text(rest);
     parts.push(ResponsePart::Text { text });
     Response::new(model, parts, usage).with_finish(finish)
 }
 
-/// An answer being written.
+/// The state of an answer being generated.
 struct Writer<'e, 'a> {
-    reader: &'e mut Reader,
+    decoder: &'e mut CachedDecoder,
     vocabulary: &'e Vocabulary,
-    thoughts: Option<Thoughts>,
+    think_tokens: Option<ThinkTokens>,
     plan: &'a Plan<'a>,
-    outlet: &'a Outlet,
+    events: &'a EventSender,
     constraint: Option<Constraint>,
-    unread: Vec<u32>,
+    pending: Vec<u32>,
     sampler: Sampler,
-    thought: String,
-    thinking: usize,
-    text: Text<'a>,
-    written: Vec<u32>,
-    room: usize,
+    thinking_text: String,
+    thinking_tokens: usize,
+    text: TextStream<'a>,
+    output: Vec<u32>,
+    max_tokens: usize,
 }
 
 impl Writer<'_, '_> {
-    /// Thinks, if there are tokens for it, and writes until the answer ends.
+    /// Thinks, if there is a budget for it, and generates until the answer ends.
     fn write(&mut self, thinking: Option<usize>) -> Result<FinishReason, ProviderError> {
-        if let (Some(most), Some(thoughts)) = (thinking, self.thoughts) {
-            self.think(most, thoughts)?;
+        if let (Some(budget), Some(tokens)) = (thinking, self.think_tokens) {
+            self.think(budget, tokens)?;
         }
         loop {
             if let Some(finish) = self.write_forced()? {
                 return Ok(finish);
             }
-            if self.written.len() >= self.room {
+            if self.output.len() >= self.max_tokens {
                 return Ok(FinishReason::Length);
             }
-            let token = self.choose()?;
-            if let Some(thoughts) = self.unasked_thoughts(token) {
-                self.unread.push(token);
-                self.written.push(token);
-                self.think(budget(None), thoughts)?;
+            let token = self.next_token()?;
+            if let Some(tokens) = self.unrequested_thinking(token) {
+                self.pending.push(token);
+                self.output.push(token);
+                self.think(budget(None), tokens)?;
                 continue;
             }
-            if self.vocabulary.is_silent(token) {
+            if self.vocabulary.ends_answer(token) {
                 return Ok(FinishReason::Stop);
             }
             if let Some(constraint) = &mut self.constraint {
-                constraint.take(token)?;
+                constraint.consume(token)?;
             }
-            if self.put(&[token]) {
+            if self.append(&[token]) {
                 return Ok(FinishReason::Stop);
             }
         }
     }
 
-    /// Thinks in at most so many tokens, and ends the thought.
-    fn think(&mut self, most: usize, thoughts: Thoughts) -> Result<(), ProviderError> {
-        let mut thought = Text::new(&[]);
-        let most = most.min(self.room.saturating_sub(self.written.len()));
-        for _ in 0..most {
-            let logits = self.read()?;
-            let token = self.sampler.choose(&logits).ok_or_else(speechless)?;
-            self.written.push(token);
-            self.thinking += 1;
-            if token == thoughts.end || self.vocabulary.is_silent(token) {
+    /// Generates at most `budget` tokens of thinking, and ends it.
+    fn think(&mut self, budget: usize, tokens: ThinkTokens) -> Result<(), ProviderError> {
+        let mut thinking = TextStream::new(&[]);
+        let budget = budget.min(self.max_tokens.saturating_sub(self.output.len()));
+        for _ in 0..budget {
+            let logits = self.next_logits()?;
+            let token = self.sampler.sample(&logits).ok_or_else(no_candidate)?;
+            self.output.push(token);
+            self.thinking_tokens += 1;
+            if token == tokens.end || self.vocabulary.ends_answer(token) {
                 break;
             }
-            self.unread.push(token);
-            thought.push(self.vocabulary.bytes(token));
-            self.outlet.send_thought(thought.fresh());
+            self.pending.push(token);
+            thinking.push(self.vocabulary.text_bytes(token));
+            self.events.send_thinking(thinking.take_new());
         }
-        let (text, rest) = thought.finish();
-        self.outlet.send_thought(rest);
-        self.thought.push_str(text.trim());
-        self.unread.extend(thoughts.ending(self.vocabulary)?);
+        let (text, rest) = thinking.finish();
+        self.events.send_thinking(rest);
+        self.thinking_text.push_str(text.trim());
+        self.pending.extend(tokens.closing_tokens(self.vocabulary)?);
         Ok(())
     }
 
-    /// Returns how thoughts begin and end, if `token` begins one that nobody asked for.
-    fn unasked_thoughts(&self, token: u32) -> Option<Thoughts> {
-        let is_first = self.constraint.is_none() && self.written.is_empty();
-        self.thoughts.filter(|thoughts| is_first && token == thoughts.begin)
+    /// Returns the thinking tokens if `token` starts thinking that the request did not ask for.
+    fn unrequested_thinking(&self, token: u32) -> Option<ThinkTokens> {
+        let is_first = self.constraint.is_none() && self.output.is_empty();
+        self.think_tokens.filter(|tokens| is_first && token == tokens.begin)
     }
 
-    /// Writes what the grammar leaves no choice about; returns why the answer ended, if it did.
+    /// Appends the tokens that the grammar forces; returns the finish reason if the answer has ended.
     fn write_forced(&mut self) -> Result<Option<FinishReason>, ProviderError> {
         let Some(constraint) = &mut self.constraint else { return Ok(None) };
         let forced = constraint.forced();
         let complete = constraint.is_complete()?;
-        let fitting = forced.len().min(self.room.saturating_sub(self.written.len()));
-        let stopped = self.put(&forced[..fitting]);
+        let fitting = forced.len().min(self.max_tokens.saturating_sub(self.output.len()));
+        let stopped = self.append(&forced[..fitting]);
         if fitting < forced.len() {
             return Ok(Some(FinishReason::Length));
         }
         Ok((complete || stopped).then_some(FinishReason::Stop))
     }
 
-    /// Chooses the token to come next.
-    fn choose(&mut self) -> Result<u32, ProviderError> {
-        let mut logits = self.read()?;
+    /// Samples the next token.
+    fn next_token(&mut self) -> Result<u32, ProviderError> {
+        let mut logits = self.next_logits()?;
         if let Some(constraint) = &mut self.constraint {
-            constraint.filter(&mut logits, self.vocabulary)?;
+            constraint.mask(&mut logits, self.vocabulary)?;
         }
         if self.plan.is_prose(self.text.as_str()) {
-            avoid_repetition(&mut logits, &self.written);
+            penalize_repetition(&mut logits, &self.output);
         }
-        self.sampler.choose(&logits).ok_or_else(speechless)
+        self.sampler.sample(&logits).ok_or_else(no_candidate)
     }
 
-    /// Reads what is unread; returns the likelihood of each token to come next.
-    fn read(&mut self) -> Result<Vec<f32>, ProviderError> {
-        let logits = self.reader.feed(&self.unread, || self.outlet.is_wanted())?;
-        self.unread.clear();
+    /// Evaluates the pending tokens; returns the logits of the next one.
+    fn next_logits(&mut self) -> Result<Vec<f32>, ProviderError> {
+        let logits = self.decoder.evaluate(&self.pending, || self.events.is_open())?;
+        self.pending.clear();
         Ok(logits)
     }
 
-    /// Adds tokens to the answer; returns whether it has come to a stop text.
-    fn put(&mut self, tokens: &[u32]) -> bool {
-        self.unread.extend_from_slice(tokens);
-        self.written.extend_from_slice(tokens);
-        let stopped = tokens.iter().any(|token| self.text.push(self.vocabulary.bytes(*token)));
-        if self.plan.is_shown(self.text.as_str()) {
-            self.outlet.send_text(self.text.fresh());
+    /// Appends tokens to the answer; returns whether a stop sequence was reached.
+    fn append(&mut self, tokens: &[u32]) -> bool {
+        self.pending.extend_from_slice(tokens);
+        self.output.extend_from_slice(tokens);
+        let stopped = tokens.iter().any(|token| self.text.push(self.vocabulary.text_bytes(*token)));
+        if self.plan.is_streamed(self.text.as_str()) {
+            self.events.send_text(self.text.take_new());
         }
         stopped
     }
 }
 
-/// Nothing may come next: only weights that are no numbers leave nothing.
-fn speechless() -> ProviderError {
-    fault::broken("the model gives no token a chance; its file may be broken")
+/// No token can be sampled: only NaN weights cause that.
+fn no_candidate() -> ProviderError {
+    fault::internal("no token can be sampled: all logits are NaN or excluded; the model's file may be damaged")
 }

@@ -1,35 +1,35 @@
-//! What is known of a request, and told to no provider.
+//! Information about a request that is not sent to providers.
 
 use serde_json::Value;
 
-/// What the asker knows of a [`Request`](crate::Request) and no provider is told: for models that make their answers up, such
-/// as `TestModel`.
+/// Information about a [`Request`](crate::Request) for models that make up their answers, such as `TestModel`; it is
+/// not sent to providers.
 ///
-/// A model that asks somebody ignores it, and no recording holds it.
+/// Other models ignore it, and recordings do not contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestHint<'a> {
-    /// How many answers there were since the prompt: what stands behind them as the user's is what a tool asked the user, or why
-    /// the model is to try again.
+    /// The number of answers since the prompt. User messages after an answer are questions of tools to the user, or
+    /// reasons for a retry.
     pub answers: u32,
-    /// The JSON schema that the answer's text is to follow, where nothing but the instructions tells the model of it.
+    /// The JSON schema of the answer's text, if only the instructions ask the model for it.
     pub prompted_output: Option<&'a Value>,
 }
 
 impl<'a> RequestHint<'a> {
-    /// Returns what is known of a prompt that was not answered yet, and that free text may answer.
+    /// Creates the hint for an unanswered prompt with a free text answer.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says how many answers there were since the prompt. Default: none.
+    /// Sets the number of answers since the prompt. Default: 0.
     #[must_use]
     pub fn answers(self, answers: u32) -> Self {
         Self { answers, ..self }
     }
 
-    /// Says which schema the instructions ask the answer's text to follow. Default: none.
+    /// Sets the schema that the instructions ask for. Default: none.
     #[must_use]
     pub fn prompted_output(self, schema: Option<&'a Value>) -> Self {
         Self { prompted_output: schema, ..self }

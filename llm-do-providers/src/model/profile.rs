@@ -1,20 +1,21 @@
-//! What a model can do.
+//! Features of models.
 
 use crate::server_side::ServerSideTool;
 
-/// What a model can do, so that a worker asks for nothing that the model cannot follow.
+/// The features of a model, so that a worker requests nothing unsupported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Profile {
-    /// Whether [`Request::tools`](crate::Request::tools) are known to it, so that it may call them. Default: true. A worker with tools is
-    /// refused by a model without, and a worker's output is then asked for in its instructions, unless the model has native output.
+    /// Whether it supports [`Request::tools`](crate::Request::tools). Default: true. A model without them rejects a
+    /// worker with tools, and a worker's output is requested in its instructions, unless the model has native output.
     pub tools: bool,
-    /// Whether [`Request::output`](crate::Request::output) is honoured: the answer's text is JSON of that schema. Default: false, and a
-    /// worker's output is then asked for as the arguments of an output tool.
+    /// Whether it supports [`Request::output`](crate::Request::output): the answer's text is JSON that matches the
+    /// schema. Default: false; a worker's output is then requested as the arguments of an output tool.
     pub native_output: bool,
-    /// Whether native output and [`Request::tools`](crate::Request::tools) can be asked for in one request. Default: false.
+    /// Whether one request may have both native output and [`Request::tools`](crate::Request::tools). Default: false.
     pub native_output_with_tools: bool,
-    /// Which [`Request::server_side_tools`](crate::Request::server_side_tools) its provider runs; what is set of them here says nothing. Default: none.
+    /// The supported [`Request::server_side_tools`](crate::Request::server_side_tools), regardless of their options.
+    /// Default: none.
     pub server_side_tools: &'static [ServerSideTool],
 }
 
@@ -25,27 +26,27 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// A model that only writes text and calls tools.
+    /// A model with text and tool calls only.
     pub const NONE: Self =
         Self { tools: true, native_output: false, native_output_with_tools: false, server_side_tools: &[] };
-    /// A model that only writes text.
+    /// A model with text only.
     pub const TEXT: Self = Self::NONE.without_tools();
-    /// A model that follows an output schema, also while it may call tools.
+    /// A model that follows an output schema, also in requests with tools.
     pub const NATIVE_OUTPUT: Self = Self { native_output: true, native_output_with_tools: true, ..Self::NONE };
 
-    /// Says which tools the provider runs. Default: none.
+    /// Sets the server-side tools of the provider. Default: none.
     #[must_use]
     pub const fn with_server_side_tools(self, tools: &'static [ServerSideTool]) -> Self {
         Self { server_side_tools: tools, ..self }
     }
 
-    /// Says that it calls no tools. Default: it does.
+    /// Disables tools. Default: enabled.
     #[must_use]
     pub const fn without_tools(self) -> Self {
         Self { tools: false, native_output_with_tools: false, ..self }
     }
 
-    /// Returns what a model can do that is one or the other.
+    /// Returns the features that both profiles have.
     #[must_use]
     pub(crate) fn and(self, other: Self) -> Self {
         let is_same = self.server_side_tools == other.server_side_tools;
@@ -53,12 +54,12 @@ impl Profile {
             tools: self.tools && other.tools,
             native_output: self.native_output && other.native_output,
             native_output_with_tools: self.native_output_with_tools && other.native_output_with_tools,
-            // No list of what both have can be made, as it is there for ever.
+            // The intersection cannot be built: the list is `'static`.
             server_side_tools: if is_same { self.server_side_tools } else { &[] },
         }
     }
 
-    /// Returns whether the provider runs `tool`, whatever is set of it.
+    /// Returns whether the provider runs `tool`, regardless of its options.
     #[must_use]
     pub fn runs(&self, tool: &ServerSideTool) -> bool {
         self.server_side_tools.iter().any(|known| known.is_same(tool))

@@ -1,12 +1,12 @@
-//! A whole answer as a stream.
+//! Replays a complete response as a stream.
 
 use super::{ResponseStream, StreamEvent};
 use crate::message::{ResponsePart, ServerSideToolUse};
 use crate::response::Response;
 
-/// Returns a stream that replays a whole answer: one piece for each part, then [`StreamEvent::Done`].
+/// Returns a stream that replays a complete response: one event per part, then [`StreamEvent::Done`].
 ///
-/// A use of a tool that the provider ran is two, its beginning and its end. A file is none.
+/// A use of a server-side tool has two events, its start and its end; a file has none.
 #[must_use]
 pub fn replay(response: Response) -> ResponseStream {
     let mut events = Vec::with_capacity(response.parts.len() + 1);
@@ -29,7 +29,7 @@ pub fn replay(response: Response) -> ResponseStream {
 }
 
 impl ServerSideToolUse {
-    /// Returns the event of its beginning.
+    /// Returns the event of its start.
     pub(crate) fn begun(&self) -> StreamEvent {
         StreamEvent::ServerSideTool { name: self.name.as_str().into(), input: self.input.clone() }
     }

@@ -1,11 +1,12 @@
-//! Tables of prices as files.
+//! Price tables as JSON files.
 
 use serde::Deserialize;
 
-use super::table::{PriceEntry, PriceTable, PriceTableError, is_day};
+use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
+use crate::model_pattern::is_day;
 
-/// The prices that are compiled in: list prices for single requests, each with where and when it was found.
+/// The built-in prices: list prices of single requests, each with its source and date.
 pub(super) const BUILTIN: &str = include_str!("../../prices.json");
 
 #[derive(Debug, Deserialize)]
@@ -27,14 +28,14 @@ struct Entry {
     cached_audio_input: Option<Money>,
     output: Money,
     #[serde(default)]
-    above: Vec<Step>,
+    above: Vec<Tier>,
     source: Option<String>,
     seen: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Step {
+struct Tier {
     tokens: u64,
     input: Money,
     cached_input: Option<Money>,
@@ -44,16 +45,16 @@ struct Step {
     output: Money,
 }
 
-/// Reads a table.
+/// Parses a price table.
 pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
-    let fault = |error| PriceTableError::new(format!("not a table of prices: {error}"));
+    let fault = |error| PriceTableError::new(format!("invalid price table: {error}"));
     let Table { date, prices } = serde_json::from_str(json).map_err(fault)?;
     if !is_day(&date) {
-        return Err(PriceTableError::new(format!("`date` is `{date}`; write a day such as `2026-11-22`")));
+        return Err(PriceTableError::new(format!("invalid `date` `{date}`: expected a day such as `2026-11-22`")));
     }
     let mut entries = Vec::with_capacity(prices.len());
-    for (place, entry) in prices.into_iter().enumerate() {
-        entry.check().map_err(|fault| PriceTableError::new(format!("entry {}: {fault}", place + 1)))?;
+    for (index, entry) in prices.into_iter().enumerate() {
+        entry.check().map_err(|fault| PriceTableError::new(format!("entry {}: {fault}", index + 1)))?;
         entries.extend(entry.models.iter().map(|model| entry.of(model)));
     }
     PriceTable::new(date, entries)
@@ -62,13 +63,13 @@ pub(super) fn read(json: &str) -> Result<PriceTable, PriceTableError> {
 impl Entry {
     fn check(&self) -> Result<(), &'static str> {
         if self.provider.is_empty() || self.provider.contains(':') {
-            return Err("`provider` is what stands before the colon of `provider:model`");
+            return Err("`provider` must be the part before the colon of `provider:model`");
         }
         if self.models.is_empty() {
-            return Err("`models` is empty; name at least one");
+            return Err("`models` is empty: expected at least one name");
         }
         if self.above.windows(2).any(|pair| pair[0].tokens >= pair[1].tokens) {
-            return Err("the `tokens` of `above` must rise");
+            return Err("the `tokens` of `above` must be strictly increasing");
         }
         Ok(())
     }
@@ -86,11 +87,11 @@ impl Entry {
         let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
         let price = price(self.input, self.cached_input, self.cache_write, self.output);
         let price = Price { audio_input, cached_audio_input, ..price };
-        self.above.iter().fold(price, |price, step| price.above(step.tokens, step.price()))
+        self.above.iter().fold(price, |price, tier| price.above(tier.tokens, tier.price()))
     }
 }
 
-impl Step {
+impl Tier {
     fn price(&self) -> Price {
         let (audio_input, cached_audio_input) = (self.audio_input, self.cached_audio_input);
         Price { audio_input, cached_audio_input, ..price(self.input, self.cached_input, self.cache_write, self.output) }
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_of_a_table_names_its_place_and_what_to_write() {
+    fn an_invalid_table_is_an_error_with_the_entry_and_the_fix() {
         let table = |entry: Value| json!({"date": "2026-01-01", "prices": [entry]});
         let entry = |key: &str, value: Value| {
             let mut entry = json!({"provider": "a", "models": ["b"], "input": 1, "output": "2"});
@@ -120,16 +121,16 @@ mod tests {
             table(entry)
         };
         assert!(read(&entry("seen", json!("2026-01-01")).to_string()).is_ok());
-        let steps = json!([{"tokens": 2, "input": 1, "output": 1}, {"tokens": 2, "input": 1, "output": 1}]);
+        let tiers = json!([{"tokens": 2, "input": 1, "output": 1}, {"tokens": 2, "input": 1, "output": 1}]);
         let faults = [
-            (entry("provider", json!("a:")), "entry 1: `provider` is what stands before the colon"),
+            (entry("provider", json!("a:")), "entry 1: `provider` must be the part before the colon"),
             (entry("models", json!([])), "entry 1: `models` is empty"),
             (entry("models", json!([""])), "`a:` is not a model's name; write `provider:model`"),
-            (entry("above", steps), "entry 1: the `tokens` of `above` must rise"),
-            (entry("input", json!("cheap")), "`cheap` is no amount of money"),
+            (entry("above", tiers), "entry 1: the `tokens` of `above` must be strictly increasing"),
+            (entry("input", json!("cheap")), "invalid amount `cheap`"),
             (entry("cached", json!(1)), "unknown field `cached`"),
             (json!({"prices": []}), "missing field `date`"),
-            (json!({"date": "today", "prices": []}), "`date` is `today`; write a day"),
+            (json!({"date": "today", "prices": []}), "invalid `date` `today`: expected a day"),
         ];
         for (table, text) in faults {
             assert!(fault(&table).contains(text), "{}", fault(&table));

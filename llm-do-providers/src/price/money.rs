@@ -1,35 +1,37 @@
-//! An exact amount of money.
+//! Exact amounts of money.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 use std::str::FromStr;
 
+use llm_do_worker_file::{InvalidAmount, parse_amount};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-/// Digits after the point that an amount may have.
-const DIGITS: usize = 12;
-/// What a dollar is, in the unit that is counted.
+/// The maximum number of decimal places.
+const DECIMAL_PLACES: usize = 12;
+/// A dollar in picodollars (10⁻¹² dollars).
 const DOLLAR: u128 = 1_000_000_000_000;
-/// What a millionth of a dollar is, the finest that is shown.
+/// A millionth of a dollar in picodollars, the resolution of the display.
 const MICRODOLLAR: u128 = 1_000_000;
-/// The number of tokens that prices are said for.
+/// The number of tokens that prices refer to.
 const MILLION: u128 = 1_000_000;
 
-/// An amount of US dollars, none or more, counted in 10⁻¹² dollars: sums are exact.
+/// A non-negative amount of US dollars, counted in 10⁻¹² dollars, so that sums are exact.
 ///
-/// One token at $0.01 per million costs 10⁻⁸ dollars, so nothing that is charged is lost to rounding. An amount that
-/// would not fit 128 bits stays at the largest.
+/// One token at $0.01 per million costs 10⁻⁸ dollars, so nothing is lost to rounding. Arithmetic saturates at 128
+/// bits.
 ///
-/// It is shown to the millionth of a dollar, rounded, with two digits at least; what is smaller as `<$0.000001`. As
-/// data it is exact both ways: written as a string of dollars such as `"0.00125"`, and read from such a string or from
-/// a number, which is taken as it is written.
+/// `Display` rounds to a millionth of a dollar and shows at least two decimal places; smaller amounts are
+/// `<$0.000001`. The serde form is exact: an amount is serialized as a string of dollars such as `"0.00125"`, and
+/// deserialized from such a string or from a number, which is taken as written.
 ///
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::Money;
+/// # use llm_do_providers as llm_do;
+/// use llm_do::Money;
 /// let sum = "0.10".parse::<Money>()? + "$0.20".parse()?;
 /// assert_eq!(sum, Money::from_cents(30));
 /// assert_eq!(sum.to_string(), "$0.30");
@@ -43,22 +45,22 @@ const MILLION: u128 = 1_000_000;
 pub struct Money(u128);
 
 impl Money {
-    /// Nothing.
+    /// Zero dollars.
     pub const ZERO: Self = Self(0);
 
-    /// Returns that many dollars.
+    /// Creates an amount of dollars.
     #[must_use]
     pub const fn from_dollars(dollars: u64) -> Self {
         Self(dollars as u128 * DOLLAR)
     }
 
-    /// Returns that many hundredths of a dollar.
+    /// Creates an amount of hundredths of a dollar.
     #[must_use]
     pub const fn from_cents(cents: u64) -> Self {
         Self(cents as u128 * (DOLLAR / 100))
     }
 
-    /// Returns that many times 10⁻¹² dollars.
+    /// Creates an amount of 10⁻¹² dollars.
     #[must_use]
     pub const fn from_picodollars(picodollars: u128) -> Self {
         Self(picodollars)
@@ -70,23 +72,23 @@ impl Money {
         self.0
     }
 
-    /// Returns whether it is nothing.
+    /// Returns whether the amount is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns what tokens cost, each number of them at a price for a million.
+    /// Returns the cost of tokens, each count at a price per million.
     ///
-    /// Exact for prices of at most six digits after the point; of others the sum is rounded up.
+    /// Exact for prices with at most six decimal places; otherwise the sum is rounded up.
     pub(super) fn of_tokens(counted: &[(u64, Self)]) -> Self {
         let cost = |&(tokens, price): &(u64, Self)| u128::from(tokens).saturating_mul(price.0);
         Self(counted.iter().map(cost).fold(0, u128::saturating_add).div_ceil(MILLION))
     }
 
-    /// The amount in dollars, exactly.
+    /// Returns the exact amount in dollars.
     fn decimal(self) -> String {
-        let fraction = format!("{:0DIGITS$}", self.0 % DOLLAR);
+        let fraction = format!("{:0DECIMAL_PLACES$}", self.0 % DOLLAR);
         match fraction.trim_end_matches('0') {
             "" => (self.0 / DOLLAR).to_string(),
             digits => format!("{}.{digits}", self.0 / DOLLAR),
@@ -108,40 +110,16 @@ impl fmt::Display for Money {
 impl FromStr for Money {
     type Err = MoneyError;
 
-    /// Reads dollars such as `2`, `0.25` or `$0.25`, with at most 12 digits after the point.
+    /// Parses dollars such as `2`, `0.25`, `$0.25` or `0.25 USD`, with at most 12 decimal places.
     fn from_str(text: &str) -> Result<Self, MoneyError> {
-        read(text.strip_prefix('$').unwrap_or(text))
-            .map(Self)
-            .map_err(|fault| MoneyError { text: text.to_owned(), fault })
+        Ok(Self(parse_amount(text)?))
     }
 }
 
-/// Reads a decimal number of dollars.
-fn read(text: &str) -> Result<u128, &'static str> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if text.starts_with('-') {
-        return Err("it is less than nothing");
-    }
-    if !digits(whole) || !digits(fraction) {
-        return Err("it is not a decimal number");
-    }
-    if fraction.len() > DIGITS {
-        return Err("it has more than 12 digits after the point");
-    }
-    // Twelve digits at most always fit.
-    let fraction: u128 = format!("{fraction:0<DIGITS$}").parse().unwrap_or_default();
-    let whole = whole.parse::<u128>().ok().and_then(|whole| whole.checked_mul(DOLLAR));
-    whole.and_then(|whole| whole.checked_add(fraction)).ok_or("it is too much")
-}
-
-/// A text that is no amount of money.
+/// An error that a text is not a valid [`Money`] amount.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no amount of money: {fault}; write dollars such as `0.25`")]
-pub struct MoneyError {
-    text: String,
-    fault: &'static str,
-}
+#[error(transparent)]
+pub struct MoneyError(#[from] InvalidAmount);
 
 impl Add for Money {
     type Output = Self;
@@ -171,13 +149,13 @@ impl Serialize for Money {
 
 impl<'de> Deserialize<'de> for Money {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Dollars)
+        deserializer.deserialize_any(MoneyVisitor)
     }
 }
 
-struct Dollars;
+struct MoneyVisitor;
 
-impl Visitor<'_> for Dollars {
+impl Visitor<'_> for MoneyVisitor {
     type Value = Money;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -196,7 +174,7 @@ impl Visitor<'_> for Dollars {
         self.visit_str(&dollars.to_string())
     }
 
-    /// A float is shown by the shortest decimal number that it stands for: the one that was written.
+    /// A float is formatted as the shortest decimal number that it represents: the one that was written.
     fn visit_f64<E: de::Error>(self, dollars: f64) -> Result<Money, E> {
         self.visit_str(&dollars.to_string())
     }
@@ -213,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn an_amount_is_shown_with_two_to_six_digits_and_never_as_nothing_when_it_is_something() {
+    fn an_amount_is_displayed_with_two_to_six_decimal_places_and_never_as_zero_unless_it_is() {
         let shown = [
             ("0", "$0.00"),
             ("12", "$12.00"),
@@ -236,29 +214,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused_with_the_reason() {
-        let refused = [
+    fn an_invalid_amount_is_rejected_with_the_reason() {
+        let rejected = [
             ("", "not a decimal number"),
-            ("$", "not a decimal number"),
             ("1e3", "not a decimal number"),
-            (".5", "not a decimal number"),
-            ("5.", "not a decimal number"),
-            ("1,000", "not a decimal number"),
-            ("+1", "not a decimal number"),
-            ("NaN", "not a decimal number"),
-            ("-1", "less than nothing"),
-            ("0.0000000000001", "more than 12 digits"),
-            ("340282366920938463463374608", "too much"),
-            ("99999999999999999999999999999999999999999", "too much"),
+            ("-1", "the amount is negative"),
+            ("0.0000000000001", "more than 12 decimal places"),
+            ("340282366920938463463374608", "the amount is too large"),
         ];
-        for (text, reason) in refused {
+        for (text, reason) in rejected {
             let error = text.parse::<Money>().unwrap_err().to_string();
             assert!(error.contains(reason) && error.contains("such as `0.25`"), "{text}: {error}");
         }
     }
 
     #[test]
-    fn a_number_is_taken_as_it_is_written() {
+    fn a_json_number_is_taken_as_written() {
         for (json, text) in
             [("0.1", "0.1"), ("2", "2"), ("1e-7", "0.0000001"), ("2.675", "2.675"), ("\"0.07\"", "0.07")]
         {
@@ -272,14 +243,14 @@ mod tests {
     proptest! {
         #[test]
         fn sums_are_exact_in_any_order(amounts in prop::collection::vec(0..u128::MAX >> 16, 0..64)) {
-            let there: Money = amounts.iter().copied().map(Money::from_picodollars).sum();
-            let back: Money = amounts.iter().rev().copied().map(Money::from_picodollars).sum();
-            prop_assert_eq!(there.picodollars(), amounts.iter().sum::<u128>());
-            prop_assert_eq!(there, back);
+            let forward: Money = amounts.iter().copied().map(Money::from_picodollars).sum();
+            let backward: Money = amounts.iter().rev().copied().map(Money::from_picodollars).sum();
+            prop_assert_eq!(forward.picodollars(), amounts.iter().sum::<u128>());
+            prop_assert_eq!(forward, backward);
         }
 
         #[test]
-        fn data_and_text_are_exact_both_ways(picodollars: u128) {
+        fn serde_and_parsing_are_exact(picodollars: u128) {
             let money = Money::from_picodollars(picodollars);
             prop_assert_eq!(money.decimal().parse(), Ok(money));
             let json = serde_json::to_value(money).unwrap();
@@ -287,7 +258,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_as_near_as_a_millionth(picodollars in 1_000_000..u128::MAX >> 1) {
+        fn display_rounds_to_a_millionth(picodollars in 1_000_000..u128::MAX >> 1) {
             let money = Money::from_picodollars(picodollars);
             let shown = of(&money.to_string());
             prop_assert!(shown.picodollars().abs_diff(picodollars) <= 500_000);

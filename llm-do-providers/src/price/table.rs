@@ -1,47 +1,49 @@
-//! Prices by the names of models.
+//! Tables of prices by model name.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use wildmatch::WildMatch;
-
 use super::file;
 use super::{Money, Price};
+use crate::model_pattern::ModelPattern;
 use crate::usage::Usage;
 
-/// The prices that are compiled in.
-static BUILTIN: LazyLock<PriceTable> =
-    LazyLock::new(|| file::read(file::BUILTIN).unwrap_or_else(|error| unreachable!("the prices compiled in: {error}")));
+/// The built-in prices.
+static BUILTIN: LazyLock<PriceTable> = LazyLock::new(|| {
+    file::read(file::BUILTIN).unwrap_or_else(|error| unreachable!("invalid built-in prices: {error}"))
+});
 
-/// What a model costs that runs in this process.
-static NOTHING: Price = Price::per_million(Money::ZERO, Money::ZERO);
+/// The price of a model that runs in this process.
+static FREE: Price = Price::per_million(Money::ZERO, Money::ZERO);
 
-/// Prefixes of models, and those under which the table has their prices.
+/// Provider prefixes, and the prefixes of their prices in the table.
 const ALIASES: [(&str, &str); 2] = [("gemini", "google"), ("openai-responses", "openai")];
 /// The providers whose models run in this process.
-const FREE: [&str; 4] = ["local", "test", "function", "scripted"];
+const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 
-/// What models cost, by name: a dated table that you extend.
+/// A dated, extensible table of prices by model name.
 ///
-/// **Prices change**, and the built-in table was right on its [`date`](Self::date) at best. It has the list prices of
+/// **Prices change**: the built-in table is correct on its [`date`](Self::date) at best. It has the list prices of
 /// the main models of `openai`, `anthropic`, `google`, `deepseek`, `mistral` and `groq` for single requests, in US
-/// dollars; it knows nothing of batches, faster or slower tiers, charges for tools that a provider runs, cache writes
-/// that last longer than the shortest, regions, or what you negotiated. Where the price depends on the hour, it has the
-/// highest. A server of your own behind `openai:` is charged like OpenAI if its models have the same names: give them a
-/// price of zero.
+/// dollars. It does not cover batches, faster or slower tiers, charges for server-side tools, cache writes with a
+/// longer than the shortest lifetime, regions, or negotiated prices. If a price depends on the time of day, it has
+/// the highest. Your own server behind `openai:` is charged like OpenAI if its models have the same names: set their
+/// price to zero.
 ///
-/// [`with`](Self::with) adds a price or replaces one, [`from_json`](Self::from_json) reads a table of yours, and
-/// [`over`](Self::over) puts it over another.
+/// [`with`](Self::with) adds or replaces a price, [`from_json`](Self::from_json) reads your own table, and
+/// [`over`](Self::over) combines two tables.
 ///
-/// A name `provider:model` is found without regard to case, as it is listed, as a dated snapshot of a listed one
+/// A name `provider:model` matches case-insensitively: exactly, as a dated snapshot of a listed model
 /// (`openai:gpt-4.1-2025-04-14` is `openai:gpt-4.1`; `openai:gpt-4.1-mini` is not), or by a listed pattern with `*`.
-/// What matches with the most letters wins, then what was added last. A model that is not found has no price, which is
-/// not the same as being free; those that run in this process, `local:..` and the test models, are free unless listed.
+/// The match with the most characters wins, then the one added last. An unknown model has no price, which is
+/// different from being free; models that run in this process, `local:..` and the test models, are free unless
+/// listed.
 ///
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::{Money, Price, PriceTable, Usage};
+/// # use llm_do_providers as llm_do;
+/// use llm_do::{Money, Price, PriceTable, Usage};
 /// let usage = Usage::of_request(10_000, 500);
 /// let prices = PriceTable::builtin();
 /// assert_eq!(prices.cost("openai:gpt-4.1", &usage).unwrap().to_string(), "$0.024");
@@ -58,40 +60,41 @@ pub struct PriceTable {
     rows: Arc<Vec<Row>>,
 }
 
-/// A model's price, and where it was found.
+/// A price and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PriceEntry {
-    /// The model or models, `provider:model`, perhaps with `*`.
+    /// The model name `provider:model`, or a pattern with `*`.
     pub model: String,
-    /// What it costs.
+    /// The price.
     pub price: Price,
-    /// The page or package in which the price was found.
+    /// The page or package that states the price.
     pub source: Option<String>,
-    /// The day on which it was found there, such as `2026-11-22`.
+    /// The day when it was read there, such as `2026-11-22`.
     pub seen: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 struct Row {
-    names: Names,
+    pattern: ModelPattern,
     entry: PriceEntry,
 }
 
 impl PriceTable {
-    /// Returns the table that is compiled in; it is shared, so this is cheap.
+    /// Returns the built-in table; it is shared, so this is cheap.
     #[must_use]
     pub fn builtin() -> Self {
         BUILTIN.clone()
     }
 
-    /// Reads a table of yours, with nothing of the built-in one.
+    /// Parses your own table, without the built-in prices.
     ///
-    /// Amounts are dollars for a million tokens, strings or numbers. Of an entry, `provider`, `models`, `input` and
-    /// `output` are required.
+    /// Amounts are dollars per million tokens, as strings or numbers. An entry requires `provider`, `models`, `input`
+    /// and `output`.
     ///
     /// ```
-    /// # use llm_do_providers::PriceTable;
+    /// # use llm_do_providers as llm_do;
+    /// use llm_do::PriceTable;
     /// let ours = PriceTable::from_json(r#"{
     ///     "date": "2026-11-22",
     ///     "prices": [{
@@ -109,18 +112,18 @@ impl PriceTable {
     ///
     /// # Errors
     ///
-    /// Returns an error that names the entry or the line if the text is no such table.
+    /// Returns an error with the entry or the line if the table is invalid.
     pub fn from_json(json: &str) -> Result<Self, PriceTableError> {
         file::read(json)
     }
 
-    /// Returns the day for which the table was made, such as `2026-11-22`.
+    /// Returns the date of the table, such as `2026-11-22`.
     #[must_use]
     pub fn date(&self) -> &str {
         &self.date
     }
 
-    /// Adds the price of a model, or of several by a pattern with `*`, over what the table says of that very name.
+    /// Adds the price of a model, or of several by a pattern with `*`; it replaces the price of the same name.
     ///
     /// # Errors
     ///
@@ -131,7 +134,7 @@ impl PriceTable {
         Ok(self)
     }
 
-    /// Returns these prices, and those of `base` where these say nothing; the date is that of these.
+    /// Returns these prices, with those of `base` for models that are missing here; the date is that of this table.
     #[must_use]
     pub fn over(self, base: &Self) -> Self {
         let rows = base.rows.iter().chain(self.rows.iter()).cloned().collect();
@@ -140,41 +143,41 @@ impl PriceTable {
 
     /// Returns the entry for a model, `provider:model`.
     ///
-    /// A provider that is known by several prefixes has its prices by one: `openai-responses:` costs what `openai:` does, and
-    /// `gemini:` what `google:` does, unless there is an entry for it by itself.
+    /// A provider with several prefixes has one set of prices: `openai-responses:` costs the same as `openai:`, and
+    /// `gemini:` the same as `google:`, unless it has its own entry.
     #[must_use]
     pub fn find(&self, model: &str) -> Option<&PriceEntry> {
         let name = model.trim().to_ascii_lowercase();
         self.best(&name).or_else(|| self.best(&alias(&name)?))
     }
 
-    /// Lists the models of a provider by the names in the table, without the prefix and without patterns.
+    /// Returns the listed models of a provider, without the prefix and without patterns.
     pub(crate) fn models(&self, prefix: &str) -> Vec<&str> {
         let listed = ALIASES.into_iter().find(|(alias, _)| *alias == prefix).map_or(prefix, |(_, listed)| listed);
-        let exact = self.rows.iter().filter(|row| matches!(row.names, Names::One(_)));
+        let exact = self.rows.iter().filter(|row| matches!(row.pattern, ModelPattern::Exact(_)));
         let split = exact.filter_map(|row| row.entry.model.split_once(':'));
         split.filter(|(provider, _)| *provider == listed).map(|(_, model)| model).collect()
     }
 
     fn best(&self, name: &str) -> Option<&PriceEntry> {
-        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(name)?, &row.entry)));
-        // Of equals, the last.
+        let ranked = self.rows.iter().filter_map(|row| Some((row.pattern.rank(name)?, &row.entry)));
+        // Of equal ranks, the last.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
 
-    /// Returns the price of a model, `provider:model`; `None` if it is not known, zero for one in this process.
+    /// Returns the price of a model `provider:model`; `None` if it is unknown, zero for a model in this process.
     #[must_use]
     pub fn price(&self, model: &str) -> Option<&Price> {
-        self.find(model).map(|entry| &entry.price).or_else(|| is_free(model).then_some(&NOTHING))
+        self.find(model).map(|entry| &entry.price).or_else(|| is_free(model).then_some(&FREE))
     }
 
-    /// Returns what one request to a model cost; `None` if that is not known. See [`Price::cost`].
+    /// Returns the cost of one request to a model; `None` if its price is unknown. See [`Price::cost`].
     #[must_use]
     pub fn cost(&self, model: &str, usage: &Usage) -> Option<Money> {
         Some(self.price(model)?.cost(usage))
     }
 
-    /// Returns a table of `entries`.
+    /// Creates a table of `entries`.
     pub(super) fn new(date: String, entries: Vec<PriceEntry>) -> Result<Self, PriceTableError> {
         let rows = entries.into_iter().map(Row::new).collect::<Result<_, _>>()?;
         Ok(Self { date: date.into(), rows: Arc::new(rows) })
@@ -195,66 +198,24 @@ impl Row {
             let text = format!("`{model}` is not a model's name; write `provider:model`");
             return Err(PriceTableError::new(text));
         }
-        Ok(Self { names: Names::new(&model.to_ascii_lowercase()), entry })
+        Ok(Self { pattern: ModelPattern::new(&model.to_ascii_lowercase()), entry })
     }
 }
 
-/// The names of models that an entry is for; in small letters, as are those that they are asked about.
-#[derive(Clone, Debug)]
-enum Names {
-    One(String),
-    Many(WildMatch),
-}
-
-/// How well a name is matched: by how many letters, and whether without a pattern.
-type Rank = (usize, bool);
-
-impl Names {
-    fn new(name: &str) -> Self {
-        if name.contains(['*', '?']) { Self::Many(WildMatch::new(name)) } else { Self::One(name.to_owned()) }
-    }
-
-    fn rank(&self, name: &str) -> Option<Rank> {
-        match self {
-            Self::One(listed) => {
-                let rest = name.strip_prefix(listed.as_str())?;
-                let snapshot = || rest.strip_prefix(['-', '@']).is_some_and(is_day);
-                (rest.is_empty() || snapshot()).then_some((listed.len(), true))
-            }
-            Self::Many(pattern) => {
-                let letters = || pattern.pattern_chars().iter().filter(|c| !matches!(c, '*' | '?')).count();
-                pattern.matches(name).then(|| (letters(), false))
-            }
-        }
-    }
-}
-
-/// Whether a text is a day, `2025-04-14` or `20250414`.
-pub(super) fn is_day(text: &str) -> bool {
-    let digits = match text.as_bytes() {
-        [year @ .., b'-', m1, m2, b'-', d1, d2] if year.len() == 4 => [year, &[*m1, *m2, *d1, *d2]].concat(),
-        whole => whole.to_vec(),
-    };
-    let [b'2', b'0', _, _, m1, m2, d1, d2] = digits[..] else { return false };
-    let month_and_day = matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
-        && matches!((d1, d2), (b'0', b'1'..=b'9') | (b'1' | b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
-    month_and_day && digits.iter().all(u8::is_ascii_digit)
-}
-
-/// Returns the name by which the table knows a model that is known by another, too.
+/// Returns the name under which the table lists a model with an alias prefix.
 fn alias(name: &str) -> Option<String> {
     let (prefix, model) = name.split_once(':')?;
     let (_, listed) = ALIASES.into_iter().find(|(alias, _)| *alias == prefix)?;
     Some(format!("{listed}:{model}"))
 }
 
-/// Whether a model runs in this process.
+/// Returns whether a model runs in this process.
 fn is_free(model: &str) -> bool {
     let provider = model.trim().split_once(':').map(|(provider, _)| provider);
-    provider.is_some_and(|provider| FREE.iter().any(|free| provider.eq_ignore_ascii_case(free)))
+    provider.is_some_and(|provider| FREE_PROVIDERS.iter().any(|free| provider.eq_ignore_ascii_case(free)))
 }
 
-/// Why a text is no table of prices, or a name that of no model.
+/// An error that a price table or a model name is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PriceTableError(String);
 
@@ -274,14 +235,15 @@ impl std::error::Error for PriceTableError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Money, Names, Price, PriceTable, Usage, is_day};
+    use super::{Money, Price, PriceTable, Usage};
+    use crate::model_pattern::{ModelPattern, is_day};
 
     fn input(cents: u64) -> Price {
         Price::per_million(Money::from_cents(cents), Money::ZERO)
     }
 
     #[test]
-    fn every_price_compiled_in_says_where_and_when_it_was_found_and_is_found_by_its_name() {
+    fn every_built_in_price_has_a_source_and_a_date_and_is_found_by_its_name() {
         let table = PriceTable::builtin();
         assert!(is_day(table.date()));
         for row in table.rows.iter() {
@@ -294,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_names_that_are_asked_for_most_have_a_price() {
+    fn the_most_used_models_have_a_price() {
         let names = [
             "mistral:mistral-large-latest",
             "mistral:codestral-latest",
@@ -317,52 +279,40 @@ mod tests {
     }
 
     #[test]
-    fn audio_costs_more_than_text_where_google_says_so() {
-        let heard = Usage { audio_tokens: 1_000_000, ..Usage::of_request(1_000_000, 0) };
+    fn audio_has_its_own_price_where_google_states_one() {
+        let with_audio = Usage { audio_tokens: 1_000_000, ..Usage::of_request(1_000_000, 0) };
         let table = PriceTable::builtin();
-        assert_eq!(table.cost("gemini:gemini-2.5-flash", &heard), Some(Money::from_dollars(1)));
+        assert_eq!(table.cost("gemini:gemini-2.5-flash", &with_audio), Some(Money::from_dollars(1)));
         assert_eq!(
             table.cost("gemini:gemini-2.5-flash", &Usage::of_request(1_000_000, 0)),
             Some(Money::from_cents(30))
         );
-        assert_eq!(table.cost("gemini:gemini-3.8-flash", &heard), Some(Money::from_cents(75)));
+        assert_eq!(table.cost("gemini:gemini-3.8-flash", &with_audio), Some(Money::from_cents(75)));
     }
 
     #[test]
-    fn no_name_is_listed_twice_and_none_by_a_pattern() {
+    fn built_in_names_are_unique_and_exact() {
         let table = PriceTable::builtin();
         let mut names: Vec<_> = table.rows.iter().map(|row| &row.entry.model).collect();
         names.sort();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(table.rows.iter().all(|row| matches!(row.names, Names::One(_))));
+        assert!(table.rows.iter().all(|row| matches!(row.pattern, ModelPattern::Exact(_))));
     }
 
     #[test]
-    fn cached_input_never_costs_more_than_other_input_and_long_requests_never_less() {
+    fn cached_input_is_never_dearer_and_long_requests_never_cheaper() {
         for row in PriceTable::builtin().rows.iter() {
             let price = &row.entry.price;
             assert!(price.cached_input.is_none_or(|cached| cached <= price.input), "{row:?}");
-            assert!(price.cache_write.is_none_or(|kept| kept >= price.input), "{row:?}");
-            for (_, long) in &price.steps {
+            assert!(price.cache_write.is_none_or(|cache_write| cache_write >= price.input), "{row:?}");
+            for (_, long) in &price.tiers {
                 assert!(long.input >= price.input && long.output >= price.output, "{row:?}");
             }
         }
     }
 
     #[test]
-    fn what_follows_a_name_is_a_date_or_another_model() {
-        let is_snapshot = |rest: &str| Names::new("a:b").rank(&format!("a:b{rest}")).is_some();
-        for date in ["", "-2025-04-14", "-20250414", "@20250414", "-2026-12-31"] {
-            assert!(is_snapshot(date), "{date}");
-        }
-        let others = ["-mini", "-2025", "-0613", "-2025-13-01", "-2025-00-10", "-20250432", "20250414", "-2025-0414"];
-        for other in others.into_iter().chain(["-20250414-mini", "-19990101", "-2025a414", "--20250414"]) {
-            assert!(!is_snapshot(other), "{other}");
-        }
-    }
-
-    #[test]
-    fn models_of_gemini_are_those_of_google() {
+    fn gemini_models_have_the_prices_of_google() {
         let table = PriceTable::builtin();
         assert_eq!(table.find("gemini:gemini-2.5-pro").unwrap().model, "google:gemini-2.5-pro");
         let table = table.with("gemini:gemini-2.5-pro", input(1)).unwrap();
@@ -371,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_match_wins_then_the_name_without_a_pattern_then_the_last() {
+    fn the_longest_match_wins_then_the_exact_name_then_the_last() {
         let empty = PriceTable::from_json(r#"{"date": "2026-01-01", "prices": []}"#).unwrap();
         let table = empty.with("a:model*", input(1)).unwrap().with("a:*", input(2)).unwrap();
         let table = table.with("a:model-b", input(3)).unwrap().with("a:model-*", input(4)).unwrap();

@@ -1,29 +1,30 @@
-//! Settings that a request was sent without, or with another value.
+//! Warnings about settings that were changed or not sent.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A setting that was not sent as it was set, because the model or its server does not accept it.
+/// A warning about a setting that was changed or not sent, because the model or its server does not accept it.
 ///
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers::SettingWarning;
+/// # use llm_do_providers as llm_do;
+/// use llm_do::SettingWarning;
 /// let warning = SettingWarning::new("seed", "not sent: the API has no field for it");
 /// assert_eq!(warning.to_string(), "`seed` not sent: the API has no field for it");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SettingWarning {
-    /// The setting, by the name of its field in [`Settings`](crate::Settings), such as `temperature`.
+    /// The setting: the name of its field in [`Settings`](crate::Settings), such as `temperature`.
     pub setting: String,
     /// What was sent instead, if anything, and why.
     pub message: String,
 }
 
 impl SettingWarning {
-    /// Returns a warning about `setting`.
+    /// Creates a warning about `setting`.
     #[must_use]
     pub fn new(setting: impl Into<String>, message: impl Into<String>) -> Self {
         Self { setting: setting.into(), message: message.into() }

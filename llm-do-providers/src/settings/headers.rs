@@ -1,19 +1,19 @@
-//! Headers of the caller's own.
+//! Additional request headers.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Headers that go with a request, by name in lower case; `Debug` shows the names alone, since a value may be a secret.
+/// Additional request headers by lower-case name; `Debug` shows the names only, since a value may be a secret.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ExtraHeaders(BTreeMap<String, String>);
 
 impl ExtraHeaders {
-    /// Adds a header; a second one of that name takes the place of the first.
+    /// Sets a header, replacing one of the same name.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.0.insert(name.into().to_ascii_lowercase(), value.into());
     }
 
-    /// Returns the headers, by name.
+    /// Returns the headers, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }

@@ -1,4 +1,4 @@
-//! How much a model thinks.
+//! Thinking levels.
 
 use std::fmt;
 
@@ -6,28 +6,28 @@ use serde::{Deserialize, Serialize};
 
 /// How much a model thinks before it answers; in JSON a word, or a number of tokens.
 ///
-/// Providers have words or numbers for it, and each model some of them: a level goes as the nearest that its provider has.
+/// Each provider and model accepts some words or numbers: the level is sent as the nearest one that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum ThinkingLevel {
-    /// Not at all, where the model can do without.
+    /// No thinking, if the model supports that.
     Off,
-    /// As little as it can.
+    /// The minimum.
     Minimal,
-    /// A little.
+    /// Little.
     Low,
-    /// Some.
+    /// Medium.
     Medium,
     /// Much.
     High,
-    /// Up to so many tokens.
+    /// A budget in tokens.
     #[serde(untagged)]
     Tokens(u32),
 }
 
 impl fmt::Display for ThinkingLevel {
-    /// Writes the level as in JSON: `off`, or `1024 tokens`.
+    /// Formats the level as `` `off` `` or `1024 tokens`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Off => "`off`",
@@ -41,7 +41,7 @@ impl fmt::Display for ThinkingLevel {
 }
 
 impl ThinkingLevel {
-    /// Whether the model is to answer without thinking.
+    /// Returns whether thinking is disabled.
     #[cfg(any(feature = "http", feature = "local"))]
     pub(crate) fn is_off(self) -> bool {
         matches!(self, Self::Off | Self::Tokens(0))

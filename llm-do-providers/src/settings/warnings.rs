@@ -1,4 +1,4 @@
-//! The warnings of one request, collected while it is written.
+//! Collects the warnings while a request is built.
 
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 use super::ThinkingLevel;
@@ -24,12 +24,12 @@ impl Warnings {
         self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
     }
 
-    /// Records that `setting` is sent with another value; `how` says with which, and why.
+    /// Records that `setting` is changed; `how` says to what, and why.
     pub(crate) fn changed(&mut self, setting: &str, how: impl Into<String>) {
         self.0.push(SettingWarning::new(setting, how));
     }
 
-    /// Records that a level of thinking is sent as the nearest word that the model accepts, unless that is its own word.
+    /// Records that a thinking level is sent as the nearest word that the model accepts, unless it is the same word.
     #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
     pub(crate) fn thinking_as(&mut self, level: ThinkingLevel, word: &str) {
         let own = match level {
@@ -45,7 +45,7 @@ impl Warnings {
         }
     }
 
-    /// Records that a level of thinking is sent as a number of tokens, unless that is the number that was set.
+    /// Records that a thinking level is sent as a number of tokens, unless that number was set.
     #[cfg(any(feature = "anthropic", feature = "gemini"))]
     pub(crate) fn thinking_as_tokens(&mut self, level: ThinkingLevel, tokens: u32, reason: &str) {
         let is_as_set = match level {

@@ -1,4 +1,4 @@
-//! A model that is a function.
+//! A model backed by a function.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,14 +12,16 @@ use crate::response::Response;
 
 type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
 
-/// A model that answers with what a function returns.
+/// A model that answers with the result of a function.
 ///
-/// Its streams give texts, thoughts and arguments word by word, so that what reads them is tried with pieces.
+/// Streams emit text, thinking and arguments word by word, to test consumers with deltas.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, Response, ResponsePart, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::FunctionModel;
+/// use llm_do::{Response, ResponsePart, Usage};
 ///
 /// let echo = FunctionModel::new(|request| {
 ///     let text = format!("{} messages", request.messages.len());
@@ -35,18 +37,18 @@ pub struct FunctionModel {
 }
 
 impl FunctionModel {
-    /// Returns a model that answers each request with what `answer` returns.
+    /// Creates a model that calls `answer` for each request.
     pub fn new(answer: impl Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync + 'static) -> Self {
         Self { name: "function:model".to_owned(), profile: Profile::NONE, answer: Arc::new(answer) }
     }
 
-    /// Calls the model `function:NAME`. Default: `function:model`.
+    /// Sets the name `function:NAME`. Default: `function:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { name: format!("function:{name}"), ..self }
     }
 
-    /// Says what the model can do. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::NONE`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
@@ -78,12 +80,12 @@ impl Model for FunctionModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let whole = replay((self.answer)(request)?);
-        Ok(Box::pin(whole.flat_map(|event| stream::iter(in_words(event)))))
+        Ok(Box::pin(whole.flat_map(|event| stream::iter(split_words(event)))))
     }
 }
 
-/// Cuts an event into one for each word.
-pub(super) fn in_words(event: Result<StreamEvent, ProviderError>) -> Vec<Result<StreamEvent, ProviderError>> {
+/// Splits an event into one event per word.
+pub(super) fn split_words(event: Result<StreamEvent, ProviderError>) -> Vec<Result<StreamEvent, ProviderError>> {
     match event {
         Ok(StreamEvent::Text(text)) => words(&text).map(StreamEvent::Text).map(Ok).collect(),
         Ok(StreamEvent::Thinking(text)) => words(&text).map(StreamEvent::Thinking).map(Ok).collect(),
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn streams_come_word_by_word_and_end_in_the_same_answer() {
+    async fn streams_emit_words_and_end_with_the_same_answer() {
         let settings = Settings::default();
         let request = Request::new(&[], &settings);
         let events: Vec<_> = model().stream(request).await.unwrap().try_collect().await.unwrap();
@@ -139,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn errors_pass_through() {
+    async fn errors_are_returned_unchanged() {
         let model = FunctionModel::new(|_| Err(ProviderError::new("p", ErrorKind::Timeout, "late"))).named("late");
         let settings = Settings::default();
         assert!(model.request(Request::new(&[], &settings)).await.unwrap_err().is_timeout());
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_reach_the_function_as_they_are() {
+    async fn files_reach_the_function_unchanged() {
         let file = || Attachment::new("video/mp4", [0xFF]).named("a.mp4");
         let call = ToolCall::new("1", "film", "{}");
         let history = || {

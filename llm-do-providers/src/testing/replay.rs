@@ -1,6 +1,6 @@
-//! A model that answers as another did once.
+//! A model that replays recorded answers.
 
-mod tape;
+mod recording;
 
 use std::fmt;
 use std::path::Path;
@@ -8,34 +8,37 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
-use self::tape::{Recording, Tape, difference, written};
+use self::recording::{Recording, ReplayedRecording, request_json};
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
 use crate::response::Response;
 
 const PROVIDER: &str = "replay";
 
-/// A model that answers as another did once, from a file: real answers in tests that ask nobody.
+/// A model that replays the recorded answers of another model from a file: real answers in offline tests.
 ///
-/// Each request is held to the recorded ones in full: instructions, messages, tools, output schema and settings. One that is
-/// not among them is an error that names the first place where it differs from the next recorded one, so that a test notices
-/// what changed; [`assert_over`](Self::assert_over) has it notice what is not asked any more. Equal requests are answered in the
-/// order of the file, each answer once; others in any order, as calls at the same time make them.
+/// Each request must equal a recorded one in full: instructions, messages, tools, output schema and settings.
+/// Otherwise the request is an error that names the file, the line, and the first difference from the next recorded
+/// request, with both values; [`assert_over`](Self::assert_over) detects recorded requests that are no longer sent.
+/// Equal requests are answered in the order of the file, each answer once; different ones in any order, since
+/// concurrent calls vary.
 ///
-/// The file has a line of JSON for each request. It holds prompts and answers, but no key and no header. It is made with the
-/// first answer: a recording whose first request fails leaves none.
+/// The file has a line of JSON per request. It contains prompts and answers, but no keys and no headers. It is
+/// created with the first answer: a recording whose first request fails leaves no file.
 ///
-/// Its name is that of the model that was recorded, so that the answers have the price that they had.
+/// The name is that of the recorded model, so that answers keep their price.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{FunctionModel, Message, Model, ReplayModel, Request, Response, Settings, Usage};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::{FunctionModel, ReplayModel};
+/// use llm_do::{Message, Model, Request, Response, Settings, Usage};
 ///
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// let path = folder.join("greeting.jsonl");
-/// // Stands for a model that costs something; with the file there, it is not even made.
+/// // Stands for a paid model; if the file exists, it is not even created.
 /// let real = || Ok(FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(3, 4)))));
 /// let model = ReplayModel::open(&path, real)?;
 /// # let messages = [Message::user("Hello!")];
@@ -56,23 +59,23 @@ pub struct ReplayModel {
     source: Source,
 }
 
-/// Where answers come from.
+/// The source of answers.
 #[derive(Clone)]
 enum Source {
-    File(Arc<Mutex<Tape>>),
-    /// A model, while the file is made.
+    File(Arc<Mutex<ReplayedRecording>>),
+    /// A real model, whose answers are recorded.
     Real(Arc<dyn Model>, Arc<Mutex<Recording>>),
 }
 
 impl ReplayModel {
-    /// Answers from the file at `path`; if there is none, asks the model that `real` makes, and records what it answers.
+    /// Replays the file at `path`; if it does not exist, uses the model that `real` creates and records its answers.
     ///
-    /// Record once with a key, and keep the file with the tests; delete it to record anew.
+    /// Record once with a key, and keep the file with the tests; delete it to record again.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the file cannot be read, or there is no folder for it, and the
-    /// error of `real`.
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the file cannot be read or its directory does not
+    /// exist, and the error of `real`.
     pub fn open<M: Model + 'static>(
         path: impl AsRef<Path>,
         real: impl FnOnce() -> Result<M, ProviderError>,
@@ -83,52 +86,45 @@ impl ReplayModel {
         }
         let real = real()?;
         let (name, profile) = (real.name().to_owned(), real.profile());
-        let recording = Recording::new(path, &name, profile).map_err(|error| unusable(path, &error))?;
+        let recording = Recording::new(path, &name, profile).map_err(|error| recording_error(path, &error))?;
         Ok(Self { name, profile, source: Source::Real(Arc::new(real), Arc::new(Mutex::new(recording))) })
     }
 
-    /// Answers from the file at `path`.
+    /// Replays the file at `path`.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`ErrorKind::Configuration`] if the file is not there, or is no recording.
+    /// Returns an error of kind [`ErrorKind::Configuration`] if the file does not exist or is not a valid recording.
     pub fn replay(path: impl AsRef<Path>) -> Result<Self, ProviderError> {
         let path = path.as_ref();
-        let (tape, name, profile) = Tape::read(path).map_err(|error| unusable(path, &error))?;
-        Ok(Self { name, profile, source: Source::File(Arc::new(Mutex::new(tape))) })
+        let (recording, name, profile) =
+            ReplayedRecording::read(path).map_err(|error| recording_error(path, &error))?;
+        Ok(Self { name, profile, source: Source::File(Arc::new(Mutex::new(recording))) })
     }
 
-    /// Says what the model can do. Default: what the recorded one could, and of tools that a provider runs all, as requests are
-    /// held to the recorded ones anyway.
+    /// Sets the features of the model. Default: those of the recorded one, with all server-side tools, since each
+    /// request has to equal a recorded one anyway.
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    /// Fails the test if recorded answers were not asked for; while the file is made, there are none.
+    /// Asserts that all recorded answers were used; does nothing while recording.
     ///
     /// # Panics
     ///
-    /// Panics with how many answers are left, and where in the file the next one is.
+    /// Panics with the number of unused answers and the line of the next one, if there are any.
     #[track_caller]
     pub fn assert_over(&self) {
-        let Source::File(tape) = &self.source else { return };
-        let left = lock(tape).left();
-        assert!(left.is_none(), "`{}` was not asked for all: {}", self.name, left.unwrap_or_default());
+        let Source::File(recording) = &self.source else { return };
+        let unused = lock(recording).describe_unused();
+        assert!(unused.is_none(), "`{}` has unused recorded answers: {}", self.name, unused.unwrap_or_default());
     }
 }
 
-fn answer(tape: &mut Tape, request: &Request<'_>) -> Result<Response, ProviderError> {
-    let asked = written(request);
-    tape.take(&asked).map_err(|next| {
-        let text = match next {
-            Some(next) => {
-                let place = difference(&next, &asked).unwrap_or_default();
-                format!("it differs from the next one that was recorded at `{place}`")
-            }
-            None => "all that were recorded are answered".to_owned(),
-        };
-        let text = format!("a request is not among the recorded ones: {text}; delete the file to record anew");
+fn answer(recording: &mut ReplayedRecording, request: &Request<'_>) -> Result<Response, ProviderError> {
+    recording.take(&request_json(request)).map_err(|mismatch| {
+        let text = format!("the request does not match the recording: {mismatch}");
         ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
     })
 }
@@ -137,8 +133,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn unusable(path: &Path, error: &std::io::Error) -> ProviderError {
-    let text = format!("`{}` cannot be used as a recording: {error}", path.display());
+fn recording_error(path: &Path, error: &std::io::Error) -> ProviderError {
+    let text = format!("cannot use `{}` as a recording: {error}", path.display());
     ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
 }
 
@@ -164,19 +160,19 @@ impl Model for ReplayModel {
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let (real, recording) = match &self.source {
-            Source::File(tape) => return answer(&mut lock(tape), &request),
+            Source::File(recording) => return answer(&mut lock(recording), &request),
             Source::Real(real, recording) => (real, recording),
         };
         let response = real.request(request).await?;
-        lock(recording).record(written(&request), &response).map_err(|error| {
-            let text = format!("an answer cannot be recorded: {error}");
+        lock(recording).record(request_json(&request), &response).map_err(|error| {
+            let text = format!("cannot record the answer: {error}");
             ProviderError::new(PROVIDER, ErrorKind::Configuration, text)
         })?;
         Ok(response)
     }
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
-        // The whole answer is what is recorded; its pieces are cut anew.
+        // Complete answers are recorded; the stream is replayed from them.
         Ok(replay(self.request(request).await?))
     }
 }

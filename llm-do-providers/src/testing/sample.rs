@@ -1,31 +1,31 @@
-//! From a JSON schema to a small valid value.
+//! Generates small valid values for JSON schemas.
 
 mod leaf;
 
 use serde_json::{Map, Value, json};
 
-/// How many references may lie inside each other in a value.
-const MOST_REFERENCES: usize = 16;
-/// A schema may ask for more items than memory holds; a test value need not have them.
-const MOST_ITEMS: u64 = 1_000;
+/// The maximum nesting of references in a value.
+const MAX_REFERENCES: usize = 16;
+/// The maximum number of items: a schema may require more than fit into memory.
+const MAX_ITEMS: u64 = 1_000;
 
-/// Returns a value that is valid for `schema`, always the same; `null` if none was found.
+/// Returns a deterministic valid value for `schema`; `null` if none was found.
 ///
-/// Objects get their required properties only; arrays and strings are as short as allowed; numbers are 0 or the bound
-/// next to it; the alternative is taken that needs the fewest references, or else the first. Keywords that describe
-/// values from the outside, such as `pattern`, `not` and `uniqueItems`, are beyond it.
+/// Objects get their required properties only; arrays and strings are as short as allowed; numbers are the allowed
+/// ones next to 0; of alternatives, the one with the fewest nested references is used, or else the first. The
+/// keywords `pattern`, `not`, `uniqueItems` and similar ones are not supported.
 pub(super) fn sample(schema: &Value) -> Value {
     let sampler = Sampler { root: schema };
-    (0..MOST_REFERENCES).find_map(|references| sampler.value(schema, references)).unwrap_or_default()
+    (0..MAX_REFERENCES).find_map(|references| sampler.value(schema, references)).unwrap_or_default()
 }
 
 struct Sampler<'a> {
-    /// What references point into.
+    /// The schema that references point into.
     root: &'a Value,
 }
 
 impl Sampler<'_> {
-    /// Returns a value that takes at most so many references, inside each other, to describe.
+    /// Returns a value with at most `references` nested references.
     fn value(&self, schema: &Value, references: usize) -> Option<Value> {
         match schema {
             Value::Object(schema) => self.described(schema.clone(), references),
@@ -77,7 +77,7 @@ impl Sampler<'_> {
     fn array(&self, schema: &Map<String, Value>, references: usize) -> Option<Value> {
         let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let other = schema.get("items").unwrap_or(&Value::Bool(true));
-        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default().min(MOST_ITEMS);
+        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or_default().min(MAX_ITEMS);
         let schemas = first.iter().chain(std::iter::repeat(other));
         let items = (0..least).zip(schemas).map(|(_, schema)| self.value(schema, references));
         items.collect::<Option<Vec<_>>>().map(Value::Array)
@@ -87,13 +87,13 @@ impl Sampler<'_> {
         self.root.pointer(reference.as_str()?.strip_prefix('#')?)
     }
 
-    /// Returns what `part` refers to, if it is a reference, so that several can be merged.
+    /// Resolves `part` if it is a reference, so that several can be merged.
     fn resolved(&self, part: Value) -> Value {
         part.get("$ref").and_then(|target| self.target(target)).cloned().unwrap_or(part)
     }
 }
 
-/// Returns `schema` with the keywords of `more`; where both list properties or required ones, all count.
+/// Adds the keywords of `more` to `schema`; the lists of properties and required ones are combined.
 fn merged(mut schema: Map<String, Value>, more: Value) -> Map<String, Value> {
     let Value::Object(more) = more else { return schema };
     for (key, value) in more {
@@ -106,16 +106,16 @@ fn merged(mut schema: Map<String, Value>, more: Value) -> Map<String, Value> {
     schema
 }
 
-/// The type of the values: the first one named, or what the other keywords speak of.
+/// Returns the type of the values: the first one named, or the one that the other keywords imply.
 fn kind(schema: &Map<String, Value>) -> &str {
-    let speaks = |keys: &[&str]| keys.iter().any(|key| schema.contains_key(*key));
+    let has_any = |keys: &[&str]| keys.iter().any(|key| schema.contains_key(*key));
     match schema.get("type") {
         Some(Value::String(kind)) => kind,
         Some(Value::Array(kinds)) => kinds.first().and_then(Value::as_str).unwrap_or("null"),
-        _ if speaks(&["properties", "required"]) => "object",
-        _ if speaks(&["items", "prefixItems", "minItems"]) => "array",
-        _ if speaks(&["minLength", "maxLength", "format"]) => "string",
-        _ if speaks(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) => "number",
+        _ if has_any(&["properties", "required"]) => "object",
+        _ if has_any(&["items", "prefixItems", "minItems"]) => "array",
+        _ if has_any(&["minLength", "maxLength", "format"]) => "string",
+        _ if has_any(&["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]) => "number",
         _ => "null",
     }
 }

@@ -1,6 +1,6 @@
-//! A model that follows a script.
+//! A model with scripted answers.
 
-mod asked;
+mod recorded_request;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use futures_util::{StreamExt, stream};
 use serde_json::Value;
 
-pub use self::asked::AskedRequest;
-use super::function::in_words;
+pub use self::recorded_request::AskedRequest;
+use super::function::split_words;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolCall};
 use crate::model::{Model, Profile, Request, ResponseStream, replay};
@@ -20,20 +20,22 @@ use crate::usage::Usage;
 
 const PROVIDER: &str = "scripted";
 
-/// A model that gives the answers of a script, in order, and keeps what it was asked.
+/// A model that returns scripted answers in order and records its requests.
 ///
-/// A request after the last answer fails, with how many were asked for, and so does [`assert_over`](Self::assert_over) where
-/// answers are left: a test that expected another course notices. Clones have one script and one record, so that a test
-/// keeps one and gives the other away. Workers that run at the same time take answers in the order in which they ask; where
-/// that may be any, a [`FunctionModel`](super::FunctionModel) looks at what it is asked.
+/// A request after the last answer fails with the number of requests, and [`assert_over`](Self::assert_over) fails if
+/// answers are left, so that a test notices an unexpected course. Clones share the script and the record: keep one
+/// clone in the test and pass the other on. Concurrent workers take answers in the order of their requests; if that
+/// order varies, use a [`FunctionModel`](super::FunctionModel) that inspects the request.
 ///
-/// Its streams give texts, thoughts and arguments word by word. Each answer used a token read and one written, unless
-/// [`usage`](Self::usage) says otherwise.
+/// Streams emit text, thinking and arguments word by word. Each answer has a usage of one input and one output token,
+/// unless [`usage`](Self::usage) is set.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Message, Model, Request, ScriptedModel, Settings};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::ScriptedModel;
+/// use llm_do::{Message, Model, Request, Settings};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
@@ -56,11 +58,11 @@ pub struct ScriptedModel {
     script: Arc<Mutex<Script>>,
 }
 
-/// The answers to come, and the requests that were made.
+/// The remaining answers and the recorded requests.
 #[derive(Default)]
 struct Script {
     answers: VecDeque<Result<Response, ProviderError>>,
-    /// How many calls the answers make, for their ids.
+    /// The number of calls in the script, for their ids.
     calls: usize,
     repeats: bool,
     asked: Vec<AskedRequest>,
@@ -78,43 +80,43 @@ impl Default for ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// Returns a model with an empty script.
+    /// Creates a model with an empty script.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls the model `scripted:NAME`, or as another provider's, if the name has one: `openai:gpt-5-mini`, for tests of what
-    /// depends on that, such as prices. Default: `scripted:model`.
+    /// Sets the name `scripted:NAME`, or that of another provider's model if `name` has a prefix, such as
+    /// `openai:gpt-5-mini`, for tests that depend on it, such as those of prices. Default: `scripted:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         let name = if name.contains(':') { name.to_owned() } else { format!("{PROVIDER}:{name}") };
         Self { name, ..self }
     }
 
-    /// Says what the model can do. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::NONE`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    /// Says what each of the answers that are added from here on used. Default: a token read, and one written.
+    /// Sets the usage of each answer added afterwards. Default: one input and one output token.
     #[must_use]
     pub fn usage(self, usage: Usage) -> Self {
         Self { usage, ..self }
     }
 
-    /// Adds an answer of a text.
+    /// Adds a text answer.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         self.answer([ResponsePart::Text { text: text.into() }])
     }
 
-    /// Adds an answer that calls one tool; the ids of such calls are `call_1`, `call_2`, ... in the order of the script.
+    /// Adds an answer with one tool call; the ids are `call_1`, `call_2`, ... in the order of the script.
     ///
-    /// A worker's output goes through the tool `final_result` where the model's profile has no structured output.
+    /// The output tool of a worker is `final_result`, if the model's profile has no native output.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "`json!({ .. })` stands here without a reference")]
+    #[expect(clippy::needless_pass_by_value, reason = "`json!({ .. })` is passed by value")]
     pub fn call(self, tool: &str, arguments: Value) -> Self {
         let id = {
             let mut script = self.script();
@@ -124,57 +126,56 @@ impl ScriptedModel {
         self.answer([ResponsePart::ToolCall(ToolCall::new(id, tool, arguments.to_string()))])
     }
 
-    /// Adds an answer of these parts: several calls, thoughts, files, whatever a provider might give.
+    /// Adds an answer with these parts: several calls, thinking, files, and so on.
     #[must_use]
     pub fn answer(self, parts: impl IntoIterator<Item = ResponsePart>) -> Self {
         let response = Response::new(self.name.clone(), parts.into_iter().collect(), self.usage);
         self.respond(response)
     }
 
-    /// Adds an answer as it is: with a finish reason, a usage or a model of its own.
+    /// Adds a complete response, with its own finish reason, usage or model.
     #[must_use]
     pub fn respond(self, response: Response) -> Self {
         self.script().answers.push_back(Ok(response));
         self
     }
 
-    /// Adds a failure; the request after it gets the next answer.
+    /// Adds an error; the request after it gets the next answer.
     #[must_use]
     pub fn error(self, error: ProviderError) -> Self {
         self.script().answers.push_back(Err(error));
         self
     }
 
-    /// Gives the last answer for ever, unless it is a failure. Default: a request after the last answer fails.
+    /// Repeats the last answer forever, unless it is an error. Default: a request after the last answer fails.
     #[must_use]
     pub fn repeat_last(self) -> Self {
         self.script().repeats = true;
         self
     }
 
-    /// Returns what was asked so far, in order, those requests included that got an error.
+    /// Returns the requests so far in order, including those that got an error.
     #[must_use]
     pub fn requests(&self) -> Vec<AskedRequest> {
         self.script().asked.clone()
     }
 
-    /// Fails the test if answers were not asked for. A last answer that repeats may have been given any number of times, or
-    /// never.
+    /// Asserts that all answers were used. A repeated last answer may have been used any number of times, or never.
     ///
     /// # Panics
     ///
-    /// Panics with how many answers are left, and what the next one is.
+    /// Panics with the number of unused answers and the next one, if there are any.
     #[track_caller]
     pub fn assert_over(&self) {
         let (asked, left, next) = {
             let script = self.script();
             let repeats = script.repeats && script.answers.back().is_some_and(Result::is_ok);
             let left = script.answers.len() - usize::from(repeats);
-            (script.asked.len(), left, script.answers.front().map(shown))
+            (script.asked.len(), left, script.answers.front().map(description))
         };
         let next = next.unwrap_or_default();
-        let times = if asked == 1 { "once" } else { &format!("{asked} times") };
-        assert!(left == 0, "`{}` was asked {times}; answers left: {left}, {next}", self.name);
+        let requests = if asked == 1 { "1 request" } else { &format!("{asked} requests") };
+        assert!(left == 0, "`{}` has {left} unused answers after {requests}; {next}", self.name);
     }
 
     fn script(&self) -> MutexGuard<'_, Script> {
@@ -189,19 +190,23 @@ impl ScriptedModel {
             return Ok(last.clone());
         }
         let asked = script.asked.len();
-        let over = || {
-            let text = format!("the script of `{}` has {} answers, and this is request {asked}", self.name, asked - 1);
+        let exhausted = || {
+            let text = format!(
+                "the script of `{}` has {} answers, but this is request {asked}; add an answer",
+                self.name,
+                asked - 1
+            );
             Err(ProviderError::new(PROVIDER, ErrorKind::Configuration, text))
         };
-        script.answers.pop_front().unwrap_or_else(over)
+        script.answers.pop_front().unwrap_or_else(exhausted)
     }
 }
 
-/// Says what an answer is.
-fn shown(answer: &Result<Response, ProviderError>) -> String {
+/// Describes an answer.
+fn description(answer: &Result<Response, ProviderError>) -> String {
     match answer {
-        Ok(response) => format!("the next is {:?}", response.parts),
-        Err(error) => format!("the next is the error `{error}`"),
+        Ok(response) => format!("the next one is {:?}", response.parts),
+        Err(error) => format!("the next one is the error `{error}`"),
     }
 }
 
@@ -232,6 +237,6 @@ impl Model for ScriptedModel {
 
     async fn stream(&self, request: Request<'_>) -> Result<ResponseStream, ProviderError> {
         let whole = replay(self.next(request)?);
-        Ok(Box::pin(whole.flat_map(|event| stream::iter(in_words(event)))))
+        Ok(Box::pin(whole.flat_map(|event| stream::iter(split_words(event)))))
     }
 }

@@ -1,4 +1,4 @@
-//! A model that tries every tool.
+//! A model that calls every tool.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,26 +14,28 @@ use crate::model::{Model, Profile, Request, ToolChoice, ToolSpec};
 use crate::response::Response;
 use crate::usage::Usage;
 
-/// The tool whose arguments are a worker's output; the runtime names it so.
+/// The output tool of workers, as named by the runtime.
 const OUTPUT_TOOL: &str = "final_result";
 
 inventory::submit! {
     ModelProvider::new("test", |model| Ok(Arc::new(TestModel::new().named(model))))
 }
 
-/// A model that first calls every tool once, and then answers; the same each time.
+/// A deterministic model that first calls every tool once, and then answers.
 ///
-/// The arguments are made from each tool's schema: required properties only, and the smallest values. Then it
-/// answers, with JSON made from the schema if the request or, by its [`hint`](Request::hint), the instructions ask for one,
-/// through the output tool `final_result` if one is offered, and with a text otherwise. It keeps no state: the history tells
-/// which tools were called since the prompt, which is the last user message before the answers that the hint counts. So a
-/// worker's tools are called once for each call of it, whatever they ask the user, and whatever becomes of the answer. In the
-/// catalog, it is `test:ANY`.
+/// Arguments are generated from each tool's schema, with required properties only and the smallest values. The answer
+/// is JSON generated from the schema if the request or, by its [`hint`](Request::hint), the instructions ask for one,
+/// a call of the output tool `final_result` if it is available, and otherwise text. The model keeps no state: it
+/// finds the tools called since the prompt in the history. The prompt is the last user message before the answers
+/// that the hint counts, so a worker's tools are called once per call of the worker, whatever they ask the user and
+/// whether or not the answer is accepted. In the catalog, it is `test:ANY`.
 ///
 /// # Examples
 ///
 /// ```
-/// use llm_do_providers::{Message, Model, Request, Settings, TestModel};
+/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// use llm_do::testing::TestModel;
+/// use llm_do::{Message, Model, Request, Settings};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), llm_do_providers::ProviderError> {
@@ -59,38 +61,38 @@ impl Default for TestModel {
 }
 
 impl TestModel {
-    /// Returns a model that calls every tool and then answers in a few words.
+    /// Creates a model that calls every tool and then answers in a few words.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Calls the model `test:NAME`. Default: `test:model`.
+    /// Sets the name `test:NAME`. Default: `test:model`.
     #[must_use]
     pub fn named(self, name: &str) -> Self {
         Self { name: format!("test:{name}"), ..self }
     }
 
-    /// Says what the model can do. Default: [`Profile::NONE`].
+    /// Sets the features of the model. Default: [`Profile::NONE`].
     #[must_use]
     pub fn profile(self, profile: Profile) -> Self {
         Self { profile, ..self }
     }
 
-    /// Says whether tools are called where the request leaves it open. Default: true.
+    /// Sets whether tools are called if the request does not require it. Default: true.
     #[must_use]
     pub fn call_tools(self, calls_tools: bool) -> Self {
         Self { calls_tools, ..self }
     }
 
-    /// Answers with `text`, also where only the instructions ask for JSON, unless there is an [`output`](Self::output).
+    /// Sets the answer's text, also if only the instructions ask for JSON, unless [`output`](Self::output) is set.
     /// Default: `success (no tool calls)`, or the results of the tools called.
     #[must_use]
     pub fn text(self, text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..self }
     }
 
-    /// Gives `output` where an output of some schema is asked for. Default: a value made from the schema.
+    /// Sets the output for requests with a schema. Default: a value generated from the schema.
     #[must_use]
     pub fn output(self, output: Value) -> Self {
         Self { output: Some(output), ..self }
@@ -103,10 +105,10 @@ impl TestModel {
             let numbered = calls.into_iter().enumerate();
             return numbered.map(|(place, tool)| self.call(tool, request.messages.len(), place)).collect();
         }
-        vec![ResponsePart::Text { text: self.last_words(request, &turn) }]
+        vec![ResponsePart::Text { text: self.final_text(request, &turn) }]
     }
 
-    /// The tools to call now.
+    /// Returns the tools to call now.
     fn calls<'a>(&self, request: &Request<'a>, turn: &Turn<'_>) -> Vec<&'a ToolSpec> {
         let tools = request.tools.iter();
         if let ToolChoice::Tool(name) = request.tool_choice {
@@ -125,7 +127,7 @@ impl TestModel {
         }
     }
 
-    /// The id holds the length of the history, so that no two calls of a conversation share one.
+    /// Returns a call. Its id contains the length of the history, so that ids are unique in a conversation.
     fn call(&self, tool: &ToolSpec, length: usize, place: usize) -> ResponsePart {
         let given = self.output.clone().filter(|_| *tool.name == *OUTPUT_TOOL);
         let arguments = given.unwrap_or_else(|| match sample(&tool.parameters) {
@@ -139,7 +141,7 @@ impl TestModel {
         ))
     }
 
-    fn last_words(&self, request: &Request<'_>, turn: &Turn<'_>) -> String {
+    fn final_text(&self, request: &Request<'_>, turn: &Turn<'_>) -> String {
         let given = |schema| self.output.clone().unwrap_or_else(|| sample(schema)).to_string();
         match (request.output, request.hint.prompted_output, &self.text) {
             (Some(output), ..) => given(&output.schema),
@@ -162,12 +164,12 @@ impl Model for TestModel {
 
     async fn request(&self, request: Request<'_>) -> Result<Response, ProviderError> {
         let parts = self.answer(&request);
-        let usage = Usage::of_request(words(request.messages), words(&parts));
+        let usage = Usage::of_request(word_count(request.messages), word_count(&parts));
         Ok(Response::new(&self.name, parts, usage))
     }
 }
 
-/// What happened since the prompt.
+/// The tool calls since the prompt.
 struct Turn<'a> {
     called: HashSet<&'a str>,
     results: Vec<(&'a str, &'a str)>,
@@ -197,8 +199,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// A stand-in for tokens: the words of the JSON form.
-fn words(parts: &[impl serde::Serialize]) -> u64 {
+/// Approximates tokens by the words of the JSON form.
+fn word_count(parts: &[impl serde::Serialize]) -> u64 {
     let texts = parts.iter().map(|part| serde_json::to_string(part).unwrap_or_default());
     texts.map(|text| text.split_whitespace().map(|_| 1).sum::<u64>()).sum()
 }
@@ -229,7 +231,7 @@ mod tests {
         response.tool_calls().map(|call| call.name.as_str()).collect()
     }
 
-    /// The answers of `model` until it calls no more tools.
+    /// Returns the answers of `model` until it calls no more tools.
     async fn converse(model: &TestModel, tools: &[ToolSpec], choice: ToolChoice<'_>) -> Vec<Response> {
         let settings = Settings::default();
         let mut messages = vec![Message::user("go")];
@@ -248,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn files_change_nothing_about_the_answer() {
+    async fn files_do_not_change_the_answer() {
         let file = || Attachment::new("video/mp4", [0xFF]).named("a.mp4");
         let prompt = vec![UserPart::Text { text: "go".into() }, UserPart::Attachment(file())];
         let mut messages = vec![Message::User { parts: prompt }];
@@ -263,7 +265,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_tool_is_called_once_and_then_the_results_are_told() {
+    async fn every_tool_is_called_once_and_then_the_results_are_reported() {
         let answers = converse(&TestModel::new(), &[tool("a"), tool("b")], ToolChoice::Auto).await;
         assert_eq!(answers.len(), 2);
         assert_eq!(names(&answers[0]), ["a", "b"]);
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_tools_make_a_plain_answer() {
+    async fn without_tools_the_answer_is_text() {
         let answers = converse(&TestModel::new(), &[], ToolChoice::Auto).await;
         assert_eq!(answers[0].text(), "success (no tool calls)");
         let answers = converse(&TestModel::new().call_tools(false), &[tool("a")], ToolChoice::Auto).await;
@@ -294,7 +296,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_named_tool_is_called_alone() {
+    async fn a_required_tool_is_the_only_one_called() {
         let tools = [tool("a"), tool("b")];
         let answers = converse(&TestModel::new(), &tools, ToolChoice::Tool("b")).await;
         assert!(answers.iter().all(|answer| names(answer) == ["b"]));
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn tools_are_called_anew_for_the_next_user_message() {
+    async fn tools_are_called_again_for_the_next_user_message() {
         let settings = Settings::default();
         let tools = [tool("a")];
         let mut messages = vec![Message::user("go")];
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn the_catalog_knows_it() {
+    fn the_model_is_in_the_catalog() {
         assert_eq!(crate::model("test:any").unwrap().name(), "test:any");
     }
 }

@@ -1,4 +1,4 @@
-//! What is made of whole answers.
+//! Complete answers.
 
 use llm_do_providers::{FinishReason, ResponsePart, StreamEvent};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn tool_use(id: &str, input: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_text_is_the_answer() {
+async fn a_text_block_is_the_answer() {
     let response = answer_of(json!([{"type": "text", "text": "hello"}]), "end_turn").await;
     assert_eq!((response.text().as_str(), response.model.as_str()), ("hello", "claude-1"));
     assert_eq!(response.finish, FinishReason::Stop);
@@ -21,7 +21,7 @@ async fn a_text_is_the_answer() {
 }
 
 #[tokio::test]
-async fn parallel_calls_keep_their_order_and_what_the_model_wrote() {
+async fn parallel_calls_keep_their_order_and_arguments() {
     let content = json!([
         {"type": "text", "text": "Let me see."}, tool_use("t1", &json!({"b": 2, "a": 1.5})), tool_use("t2", &json!({}))
     ]);
@@ -33,7 +33,7 @@ async fn parallel_calls_keep_their_order_and_what_the_model_wrote() {
 
 /// By <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons>.
 #[tokio::test]
-async fn each_stop_reason_has_a_meaning() {
+async fn each_stop_reason_has_a_finish_reason() {
     let reasons = [
         ("end_turn", FinishReason::Stop),
         ("stop_sequence", FinishReason::Stop),
@@ -52,7 +52,7 @@ async fn each_stop_reason_has_a_meaning() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_why_in_a_part_of_its_own() {
+async fn a_refusal_has_its_reason_in_a_separate_part() {
     let mut body = message(&json!([]), "refusal");
     body["stop_details"] = json!({"type": "refusal", "category": "cyber", "explanation": null});
     let server = Server::scripted([Reply::json(200, &body)]).await;
@@ -62,13 +62,13 @@ async fn a_refusal_says_why_in_a_part_of_its_own() {
 }
 
 #[tokio::test]
-async fn an_empty_answer_is_one() {
+async fn an_empty_answer_is_valid() {
     let response = answer_of(json!([]), "end_turn").await;
     assert_eq!((response.parts.len(), response.finish), (0, FinishReason::Stop));
 }
 
 #[tokio::test]
-async fn a_call_that_the_limit_cut_off_is_never_made() {
+async fn a_call_truncated_by_the_limit_is_dropped() {
     let content = json!([tool_use("t1", &json!({"a": 1})), tool_use("t2", &json!({}))]);
     for word in ["max_tokens", "model_context_window_exceeded"] {
         let response = answer_of(content.clone(), word).await;
@@ -85,7 +85,7 @@ async fn a_call_that_the_limit_cut_off_is_never_made() {
 }
 
 #[tokio::test]
-async fn what_is_cached_is_part_of_the_input_and_uses_of_servers_tools_are_counted() {
+async fn cached_tokens_are_part_of_the_input_and_server_tool_uses_are_counted() {
     let mut body = message(&json!([{"type": "text", "text": "hi"}]), "end_turn");
     body["usage"] = json!({
         "input_tokens": 10, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "output_tokens": 9,
@@ -99,7 +99,7 @@ async fn what_is_cached_is_part_of_the_input_and_uses_of_servers_tools_are_count
 }
 
 #[tokio::test]
-async fn blocks_and_fields_that_are_new_are_kept_or_passed_over() {
+async fn unknown_blocks_are_kept_and_unknown_fields_ignored() {
     let odd = json!({"type": "novelty", "things": [1]});
     let mut body = message(&json!([odd, {"type": "text", "text": "hi", "mood": "good"}]), "end_turn");
     body["usage"]["input_tokens"] = json!(null);
@@ -111,7 +111,7 @@ async fn blocks_and_fields_that_are_new_are_kept_or_passed_over() {
 }
 
 #[tokio::test]
-async fn a_stream_shows_each_piece_as_it_comes() {
+async fn a_stream_emits_each_delta() {
     let thought = json!({"type": "thinking", "thinking": "", "signature": ""});
     let mut reply = start(begun(), 0, &thought);
     reply = delta(reply, 0, &json!({"type": "thinking_delta", "thinking": "hm"}));
@@ -143,7 +143,7 @@ async fn a_stream_shows_each_piece_as_it_comes() {
 /// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool> (read 2026-11-22): the figures at the top hold
 /// the sampling of the model's own messages, and neither compaction nor the advisor.
 #[tokio::test]
-async fn compaction_and_advisor_count_beside_the_figures_at_the_top() {
+async fn compaction_and_advisor_tokens_are_added_to_the_top_level_usage() {
     let iterations = json!([
         {"type": "compaction", "input_tokens": 180_000, "output_tokens": 3_500},
         {"type": "message", "input_tokens": 23_000, "output_tokens": 1_000},
@@ -165,7 +165,7 @@ async fn compaction_and_advisor_count_beside_the_figures_at_the_top() {
 }
 
 #[tokio::test]
-async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+async fn calls_without_a_finish_reason_finish_with_other() {
     let call = tool_use("t1", &json!({}));
     let reply = start(begun(), 0, &call).named_event(&json!({"type": "message_stop"})).end();
     let mut body = message(&json!([call]), "");

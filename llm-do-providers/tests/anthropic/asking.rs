@@ -1,4 +1,4 @@
-//! What the server gets: headers, settings, tools, structured output, caching marks.
+//! Requests: headers, settings, tools, structured output, cache breakpoints.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ async fn asked_for_output(model: &str, schema: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_request_goes_to_messages_with_the_version_of_the_api() {
+async fn a_request_is_sent_to_messages_with_the_api_version() {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     whole(&model(&server)).await.unwrap();
     let [request] = &server.requests()[..] else { panic!("one request") };
@@ -51,7 +51,7 @@ async fn a_request_goes_to_messages_with_the_version_of_the_api() {
 }
 
 #[tokio::test]
-async fn a_key_and_betas_go_in_headers_of_their_own() {
+async fn the_key_and_betas_are_headers() {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     let model = named(OLDER, &server).api_key(ApiKey::new("sk-ant-1").unwrap()).beta("a-1").beta("b-2").build();
     whole(&model.unwrap()).await.unwrap();
@@ -61,7 +61,7 @@ async fn a_key_and_betas_go_in_headers_of_their_own() {
 }
 
 #[tokio::test]
-async fn a_streamed_request_says_so() {
+async fn a_streamed_request_has_the_stream_field() {
     let server = Server::scripted([ok_stream()]).await;
     streamed(&model(&server)).await.unwrap();
     assert_eq!(server.requests()[0].body["stream"], true);
@@ -77,7 +77,7 @@ async fn the_instructions_are_the_system_prompt() {
 }
 
 #[tokio::test]
-async fn settings_go_by_the_names_of_the_api() {
+async fn settings_have_the_names_of_the_api() {
     let settings = Settings::new().max_tokens(9).temperature(0.5).stop("END").service_tier("standard_only");
     let settings = settings.seed(1).presence_penalty(1.0).frequency_penalty(1.0);
     let expected = json!({
@@ -88,7 +88,7 @@ async fn settings_go_by_the_names_of_the_api() {
 }
 
 #[tokio::test]
-async fn what_the_newest_models_refuse_is_left_out() {
+async fn settings_that_the_newest_models_reject_are_left_out() {
     let body = asked_with(NEWEST, Settings::new().temperature(0.5).top_p(0.5)).await;
     assert!(body.get("temperature").is_none() && body.get("top_p").is_none(), "{body}");
     let body = asked_with(OLDER, Settings::new().temperature(0.5).top_p(0.5)).await;
@@ -97,7 +97,7 @@ async fn what_the_newest_models_refuse_is_left_out() {
 }
 
 #[tokio::test]
-async fn fields_and_headers_of_the_callers_own_go_along() {
+async fn extra_fields_and_headers_are_sent() {
     let settings = Settings::new().extra_body("metadata", json!({"user_id": "u"})).extra_body("top_k", 5);
     let settings = settings.extra_header("anthropic-beta", "mine");
     let messages = [Message::user("hi")];
@@ -108,7 +108,7 @@ async fn fields_and_headers_of_the_callers_own_go_along() {
 
 /// By <https://platform.claude.com/docs/en/build-with-claude/thinking>.
 #[tokio::test]
-async fn a_level_of_thinking_is_said_as_the_family_understands_it() {
+async fn a_thinking_level_is_sent_in_the_form_of_the_model_family() {
     let cases = [
         (OLDER, ThinkingLevel::Low, json!({"type": "enabled", "budget_tokens": 2048}), Value::Null),
         (OLDER, ThinkingLevel::Off, Value::Null, Value::Null),
@@ -131,7 +131,7 @@ async fn a_level_of_thinking_is_said_as_the_family_understands_it() {
 
 /// By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools#forcing-tool-use>.
 #[tokio::test]
-async fn each_choice_of_a_tool_has_its_word() {
+async fn each_tool_choice_has_its_value() {
     let choices = [
         (ToolChoice::Auto, Value::Null, json!({"type": "auto", "disable_parallel_tool_use": true})),
         (ToolChoice::Required, json!({"type": "any"}), json!({"type": "any", "disable_parallel_tool_use": true})),
@@ -152,7 +152,7 @@ async fn each_choice_of_a_tool_has_its_word() {
 }
 
 #[tokio::test]
-async fn a_model_that_may_not_be_forced_has_the_choice() {
+async fn a_model_without_forced_calls_gets_tool_choice_auto() {
     let thinks = Settings::new().thinking(ThinkingLevel::Low);
     for choice in [ToolChoice::Required, ToolChoice::Tool("add")] {
         assert!(asked_for(NEWEST, choice, Settings::new()).await.get("tool_choice").is_none());
@@ -164,7 +164,7 @@ async fn a_model_that_may_not_be_forced_has_the_choice() {
 }
 
 #[tokio::test]
-async fn without_tools_there_is_no_choice() {
+async fn without_tools_no_tool_choice_is_sent() {
     let (messages, settings) = ([Message::user("hi")], Settings::new().parallel_tool_calls(false));
     let (body, _) = asked(OLDER, Request::new(&messages, &settings).tool_choice(ToolChoice::None)).await;
     assert!(body.get("tool_choice").is_none() && body.get("tools").is_none(), "{body}");
@@ -192,7 +192,7 @@ async fn an_output_schema_is_enforced() {
 }
 
 #[tokio::test]
-async fn a_schema_that_cannot_be_enforced_is_told() {
+async fn an_unsupported_schema_is_described_in_the_instructions() {
     let schema = json!({"type": "object", "additionalProperties": {"type": "string"}});
     let body = asked_for_output(OLDER, schema.clone()).await;
     assert!(body.get("output_config").is_none(), "{body}");
@@ -201,7 +201,7 @@ async fn a_schema_that_cannot_be_enforced_is_told() {
 }
 
 #[tokio::test]
-async fn an_effort_and_a_schema_go_together() {
+async fn an_effort_and_a_schema_can_be_combined() {
     let output = output(json!({"type": "object", "properties": {}}));
     let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::Low));
     let (body, _) = asked(NEWEST, Request::new(&messages, &settings).output(Some(&output))).await;
@@ -211,7 +211,7 @@ async fn an_effort_and_a_schema_go_together() {
 
 /// By <https://platform.claude.com/docs/en/build-with-claude/prompt-caching>.
 #[tokio::test]
-async fn marks_stand_behind_what_stays() {
+async fn cache_breakpoints_follow_the_stable_prefix() {
     let mark = json!({"type": "ephemeral"});
     let (tools, settings) = ([add(), ToolSpec { name: "sub".into(), ..add() }], Settings::new().cache_prompt(true));
     let messages = [
@@ -233,7 +233,7 @@ async fn marks_stand_behind_what_stays() {
 }
 
 #[tokio::test]
-async fn nothing_is_marked_unless_it_is_asked_for() {
+async fn no_cache_breakpoints_by_default() {
     let (messages, tools) = ([Message::user("one")], [add()]);
     for settings in [Settings::new(), Settings::new().cache_prompt(false)] {
         let request = Request::new(&messages, &settings).instructions(Some("be brief")).tools(&tools);
@@ -242,7 +242,7 @@ async fn nothing_is_marked_unless_it_is_asked_for() {
 }
 
 #[tokio::test]
-async fn tools_of_the_server_go_by_their_versions_behind_ours() {
+async fn server_tools_have_versions_and_follow_function_tools() {
     let search = WebSearch::new().max_uses(3).allowed_domains(["example.org"]);
     let server_side = [search.into(), ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
     let (messages, tools, settings) = ([Message::user("hi")], [add()], Settings::new().cache_prompt(true));
@@ -258,7 +258,7 @@ async fn tools_of_the_server_go_by_their_versions_behind_ours() {
 }
 
 #[tokio::test]
-async fn what_the_server_has_no_words_for_is_refused_before_it_is_asked() {
+async fn unsupported_options_are_rejected_before_the_request() {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     let (messages, settings) = ([Message::user("news?")], Settings::default());
     let both = WebSearch::new().allowed_domains(["a.org"]).blocked_domains(["b.org"]);
@@ -276,7 +276,7 @@ async fn what_the_server_has_no_words_for_is_refused_before_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_profile_of_the_users_own_goes_before_what_is_known_of_the_family() {
+async fn a_custom_profile_overrides_that_of_the_model_family() {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     let profile = model(&server).profile();
     let model = named("glm-5", &server).profile(profile).build().unwrap();
@@ -286,7 +286,7 @@ async fn a_profile_of_the_users_own_goes_before_what_is_known_of_the_family() {
 }
 
 #[tokio::test]
-async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+async fn a_setting_is_sent_or_causes_a_warning() {
     let of = Settings::new;
     let each = [
         ("temperature", of().temperature(0.5)),
@@ -315,7 +315,7 @@ async fn a_setting_is_sent_or_the_answer_warns_of_it() {
 }
 
 #[tokio::test]
-async fn a_budget_that_the_api_takes_is_sent_as_it_is_and_another_is_warned_of() {
+async fn a_valid_budget_is_sent_and_a_changed_one_causes_a_warning() {
     let server = Server::scripted(vec![Reply::json(200, &hello()); 2]).await;
     let (model, messages) = (model(&server), [Message::user("hi")]);
     let kept = Settings::new().thinking(3_000).max_tokens(4_096);

@@ -1,4 +1,4 @@
-//! Thoughts that were made for another conversation: the server drops them instead of refusing the request.
+//! Thinking bound to another conversation: the server drops it instead of rejecting the request.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking> and
 //! <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation>.
@@ -20,7 +20,7 @@ fn thought(signature: &str) -> ResponsePart {
     ResponsePart::Thinking(Thinking::new("hm").with_provider_data(data))
 }
 
-/// A conversation whose answers have thoughts: one before the user's last message, one in the turn that goes on.
+/// A conversation with thinking before the user's last message and in the current turn.
 fn conversation() -> [Message; 5] {
     let call = ToolCall::new("c1", "add", "{}");
     [
@@ -32,7 +32,7 @@ fn conversation() -> [Message; 5] {
     ]
 }
 
-/// What a server that is not Anthropic's gets, with its head; `betas` are the model's.
+/// The body and the head of a request to a server that is not Anthropic's; `betas` are the model's.
 async fn asked(model: &str, betas: &[&str], messages: &[Message], settings: &Settings) -> (Value, String) {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     let model = betas.iter().fold(named(model, &server), |model, beta| model.beta(*beta)).build().unwrap();
@@ -42,14 +42,14 @@ async fn asked(model: &str, betas: &[&str], messages: &[Message], settings: &Set
     (request.body, request.head)
 }
 
-/// The signatures that go back.
+/// The signatures that are sent back.
 fn signatures(body: &Value) -> Vec<&str> {
     let blocks = body["messages"].as_array().unwrap().iter().filter_map(|said| said["content"].as_array()).flatten();
     blocks.filter_map(|block| block["signature"].as_str()).collect()
 }
 
 #[tokio::test]
-async fn thoughts_that_no_longer_fit_are_dropped() {
+async fn thinking_with_an_invalid_binding_is_dropped() {
     let binding = json!({"prefix_mismatch_behavior": "drop_block"});
     for model in BOUND {
         let (body, head) = asked(model, &[BETA], &conversation(), &Settings::default()).await;
@@ -65,13 +65,13 @@ async fn thoughts_that_no_longer_fit_are_dropped() {
 }
 
 #[tokio::test]
-async fn a_conversation_without_thoughts_says_nothing_of_them() {
+async fn a_conversation_without_thinking_sends_no_binding_setting() {
     let (body, _) = asked("claude-fable-5-1", &[BETA], &[Message::user("hi")], &Settings::default()).await;
     assert_eq!(body.get("thinking"), None);
 }
 
 #[tokio::test]
-async fn models_that_do_not_bind_their_thoughts_are_told_nothing() {
+async fn models_without_bound_thinking_get_no_binding_setting() {
     for model in ["claude-fable-5", "claude-opus-5", "claude-sonnet-4-5", "glm-5"] {
         let settings = Settings::new().thinking(ThinkingLevel::Low);
         let (body, _) = asked(model, &[BETA], &conversation(), &settings).await;
@@ -80,7 +80,7 @@ async fn models_that_do_not_bind_their_thoughts_are_told_nothing() {
 }
 
 #[tokio::test]
-async fn without_the_beta_the_field_is_not_sent_as_it_would_be_refused() {
+async fn without_the_beta_the_field_is_not_sent() {
     let (body, head) = asked("claude-opus-5-5", &[], &conversation(), &Settings::default()).await;
     assert!(body.get("thinking").is_none() && !head.contains("anthropic-beta"), "{head}");
 
@@ -93,9 +93,9 @@ async fn without_the_beta_the_field_is_not_sent_as_it_would_be_refused() {
     assert_eq!(body["thinking"]["block_binding"]["prefix_mismatch_behavior"], "drop_block");
 }
 
-/// The setting goes with thinking alone, and by the second page such thoughts are to be left out by hand.
+/// The setting requires thinking, and according to the second page such thinking has to be removed by the client.
 #[tokio::test]
-async fn a_model_that_is_told_not_to_think_gets_the_thoughts_of_its_turn_alone() {
+async fn with_thinking_off_only_the_thinking_of_the_current_turn_is_sent() {
     let settings = Settings::new().thinking(ThinkingLevel::Off);
     for (model, off) in [("claude-sonnet-5-5", "between_tools"), ("claude-haiku-5-5", "disabled")] {
         let (body, _) = asked(model, &[BETA], &conversation(), &settings).await;

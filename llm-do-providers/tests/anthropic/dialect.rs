@@ -1,4 +1,4 @@
-//! The schemas of many kinds of values, as the server gets them.
+//! The schemas of the corpus, as they are sent to the server.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations>.
 
@@ -28,7 +28,7 @@ const DOCUMENTED: [&str; 12] = [
     "required",
 ];
 
-/// Each case of the corpus, and the body that asks for it as an answer.
+/// Each case of the corpus with the body of a request for it.
 async fn sent() -> Vec<(Case, Value)> {
     let cases = all();
     let server = Server::scripted(vec![Reply::json(200, &hello()); cases.len()]).await;
@@ -41,7 +41,7 @@ async fn sent() -> Vec<(Case, Value)> {
     cases.into_iter().zip(bodies).collect()
 }
 
-/// The cases whose schema is enforced, with it.
+/// The cases with an enforced schema, and that schema.
 async fn enforced() -> Vec<(Case, Value)> {
     let schemas =
         sent().await.into_iter().map(|(case, mut body)| (case, body["output_config"]["format"]["schema"].take()));
@@ -49,7 +49,7 @@ async fn enforced() -> Vec<(Case, Value)> {
 }
 
 #[tokio::test]
-async fn a_schema_is_enforced_or_told_whole() {
+async fn a_schema_is_enforced_or_described_completely() {
     for (case, body) in sent().await {
         let is_enforced = body["output_config"]["format"]["type"] == "json_schema";
         let told = body["system"][0]["text"].as_str().unwrap_or_default();
@@ -68,7 +68,7 @@ async fn an_enforced_schema_keeps_to_the_documented_subset() {
     }
 }
 
-/// Says what the API would refuse in a schema by itself.
+/// Returns what the API would reject in a schema, without its subschemas.
 fn fault(part: &Value, root: &Value) -> Option<String> {
     let Some(keywords) = part.as_object() else { return Some("not an object".to_owned()) };
     if let Some(unknown) = keywords.keys().find(|key| *key != "type" && !DOCUMENTED.contains(&&***key)) {
@@ -90,7 +90,7 @@ fn fault(part: &Value, root: &Value) -> Option<String> {
 }
 
 #[tokio::test]
-async fn an_enforced_schema_says_all_that_the_schema_says_to_the_model() {
+async fn an_enforced_schema_keeps_all_information_for_the_model() {
     let said = |schema: &Value| {
         let descriptions = subschemas(schema).into_iter().filter_map(|part| part["description"].as_str());
         descriptions.map(str::to_owned).collect::<Vec<_>>()
@@ -104,7 +104,7 @@ async fn an_enforced_schema_says_all_that_the_schema_says_to_the_model() {
 }
 
 #[tokio::test]
-async fn what_serde_writes_is_valid_by_the_enforced_schema() {
+async fn serialized_values_match_the_enforced_schema() {
     for (case, schema) in enforced().await {
         let validator = jsonschema::draft202012::new(&schema).unwrap();
         let mut runner = TestRunner::deterministic();

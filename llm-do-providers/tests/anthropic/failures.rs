@@ -1,4 +1,4 @@
-//! What goes wrong, and what is said of it.
+//! Failures and their errors.
 //!
 //! By <https://platform.claude.com/docs/en/api/errors>.
 
@@ -14,7 +14,7 @@ fn error(r#type: &str, message: &str) -> Value {
     json!({"type": "error", "error": {"type": r#type, "message": message}, "request_id": "req_1"})
 }
 
-/// What an error must be and say, and must not.
+/// Checks the kind, the status and the message of an error.
 fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, told: &str) {
     let text = error.to_string();
     assert_eq!((error.kind(), error.status()), (kind, status), "{text}");
@@ -46,7 +46,7 @@ async fn each_status_has_a_kind() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
+async fn a_conversation_that_is_too_long_has_its_own_kind() {
     for message in [
         "prompt is too long: 210000 tokens > 200000 maximum",
         "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000",
@@ -57,7 +57,7 @@ async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
     }
 }
 
-/// What the API says of an account without credit, and of an answer that its filter stopped.
+/// The API's errors for an account without credit, and for an answer stopped by its filter.
 const REFUSALS: [(&str, ErrorKind, &str); 2] = [
     (
         "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade.",
@@ -72,7 +72,7 @@ const REFUSALS: [(&str, ErrorKind, &str); 2] = [
 ];
 
 #[tokio::test]
-async fn no_credit_and_a_filter_are_told_from_invalid_requests() {
+async fn missing_credit_and_content_filters_have_their_own_kinds() {
     for (message, kind, told) in REFUSALS {
         let server = Server::scripted([Reply::json(400, &error("invalid_request_error", message))]).await;
         check(&whole(&model(&server)).await.unwrap_err(), kind, Some(400), told);
@@ -83,7 +83,7 @@ async fn no_credit_and_a_filter_are_told_from_invalid_requests() {
 }
 
 #[tokio::test]
-async fn too_many_requests_are_waited_for_as_the_server_asks() {
+async fn rate_limits_are_retried_after_the_requested_delay() {
     let busy = |headers: &str| Reply::whole(429, headers, &error("rate_limit_error", "x").to_string());
     let server = Server::scripted([busy("retry-after: 0\r\n"), Reply::json(200, &hello())]).await;
     assert_eq!(whole(&model(&server)).await.unwrap().text(), "hello");
@@ -100,7 +100,7 @@ async fn too_many_requests_are_waited_for_as_the_server_asks() {
 }
 
 #[tokio::test]
-async fn what_the_server_says_of_retries_holds() {
+async fn the_should_retry_header_is_respected() {
     let reply = Reply::whole(500, "x-should-retry: false\r\n", &error("api_error", "x").to_string());
     let server = Server::scripted([reply, Reply::json(200, &hello())]).await;
     assert_eq!(whole(&model(&server)).await.unwrap_err().should_retry(), Some(false));
@@ -109,7 +109,7 @@ async fn what_the_server_says_of_retries_holds() {
 
 /// An error event inside of a stream, by <https://platform.claude.com/docs/en/build-with-claude/streaming#error-events>.
 #[tokio::test]
-async fn an_error_before_the_first_content_is_tried_again() {
+async fn an_error_before_the_first_content_is_retried() {
     for word in ["overloaded_error", "api_error", "rate_limit_error", "timeout_error", "novel_error"] {
         let broken = begun().named_event(&error(word, "my secret")).end();
         let server = Server::scripted([broken, ok_stream()]).await;
@@ -118,7 +118,7 @@ async fn an_error_before_the_first_content_is_tried_again() {
 }
 
 #[tokio::test]
-async fn an_error_amid_a_stream_has_its_kind_and_what_arrived() {
+async fn an_error_in_a_stream_has_its_kind_and_the_partial_response() {
     let cases = [
         ("overloaded_error", ErrorKind::Overloaded, Some(529)),
         ("invalid_request_error", ErrorKind::InvalidRequest, Some(400)),
@@ -137,13 +137,13 @@ async fn an_error_amid_a_stream_has_its_kind_and_what_arrived() {
 }
 
 #[tokio::test]
-async fn an_error_in_place_of_an_answer_is_one() {
+async fn an_error_object_with_status_200_is_an_error() {
     let server = Server::scripted([Reply::json(200, &error("invalid_request_error", "my secret"))]).await;
     check(&whole(&model(&server)).await.unwrap_err(), ErrorKind::InvalidRequest, Some(400), "invalid_request_error");
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_before_the_first_content_is_asked_for_anew() {
+async fn a_stream_that_breaks_before_the_first_content_is_retried() {
     let text = start(begun(), 0, &json!({"type": "text", "text": ""}));
     for broken in [begun(), begun().end(), text, Reply::stream()] {
         let server = Server::scripted([broken, ok_stream()]).await;
@@ -153,14 +153,14 @@ async fn a_stream_that_breaks_before_the_first_content_is_asked_for_anew() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_in_order_but_too_early_broke_off() {
+async fn a_stream_without_its_last_event_is_a_transport_error() {
     let server = Server::scripted([text_block(begun(), 0, "half").end(), ok_stream()]).await;
     check(&streamed(&model(&server)).await.unwrap_err(), ErrorKind::Protocol, Some(200), "the stream broke off");
     assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_later_keeps_what_is_whole() {
+async fn a_stream_that_breaks_later_keeps_its_complete_parts() {
     let call = |id: &str| json!({"type": "tool_use", "id": id, "name": "add", "input": {}});
     let part = json!({"type": "input_json_delta", "partial_json": "{\"a\": 1}"});
     let thought = json!({"type": "thinking", "thinking": "", "signature": ""});
@@ -177,7 +177,7 @@ async fn a_stream_that_breaks_later_keeps_what_is_whole() {
 }
 
 #[tokio::test]
-async fn an_answer_of_something_else_is_a_broken_protocol() {
+async fn an_invalid_body_is_a_protocol_error() {
     for body in ["{}", "[]", "<html>", "{\"content\": 7}"] {
         let server = Server::scripted([Reply::whole(200, "", body), Reply::stream().event(body).end()]).await;
         let model = named("claude-sonnet-4-5", &server).retries(0).build().unwrap();
@@ -187,14 +187,14 @@ async fn an_answer_of_something_else_is_a_broken_protocol() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_name_is_a_broken_protocol() {
+async fn a_call_without_a_name_is_a_protocol_error() {
     let content = json!([{"type": "tool_use", "id": "t1", "input": {}}]);
     let server = Server::scripted([Reply::json(200, &crate::message(&content, "tool_use"))]).await;
     check(&whole(&model(&server)).await.unwrap_err(), ErrorKind::Protocol, Some(200), "a tool without a name");
 }
 
 #[tokio::test]
-async fn a_stream_that_stalls_is_given_up() {
+async fn a_stalled_stream_times_out() {
     for reply in [text_block(begun(), 0, "half").stall(), begun().stall(), Reply::default().stall()] {
         let server = Server::scripted([reply]).await;
         let limit = Duration::from_millis(100);
@@ -205,11 +205,11 @@ async fn a_stream_that_stalls_is_given_up() {
 }
 
 #[tokio::test]
-async fn no_server_is_a_lost_connection() {
+async fn an_unreachable_server_is_a_transport_error() {
     let server = Server::scripted([]).await;
     let model = named("claude-sonnet-4-5", &server).retries(0).build().unwrap();
     drop(server);
-    // The port may answer until the task is gone; either way no answer comes.
+    // The port may accept connections until the task is gone; either way there is no answer.
     let error = whole(&model).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Transport, "{error}");
 }

@@ -1,4 +1,4 @@
-//! How a conversation is told: whose turn, results first, files.
+//! The serialized conversation: roles, results first, files.
 
 use llm_do_providers::{
     Attachment, ErrorKind, Message, Model, Request, ResponsePart, Settings, Thinking, ToolCall, ToolResult, UserPart,
@@ -37,13 +37,13 @@ fn png(data: &str) -> Attachment {
     Attachment::new("image/png", data)
 }
 
-/// What stands in the protocol for an image.
+/// The content block of an image.
 fn image(base64: &str) -> Value {
     json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64}})
 }
 
 #[tokio::test]
-async fn a_turn_is_told_as_it_was() {
+async fn a_turn_is_sent_unchanged() {
     let messages =
         [Message::user("1+2?"), says([text("Let me see."), ResponsePart::ToolCall(call("c1", "{\"a\": 1.50}"))])];
     let results = Message::Tool { results: vec![result("c1")] };
@@ -60,7 +60,7 @@ async fn a_turn_is_told_as_it_was() {
 }
 
 #[tokio::test]
-async fn what_one_side_says_twice_is_one_message_results_first() {
+async fn consecutive_messages_are_merged_with_results_first() {
     let failed = ToolResult::new(&call("c2", "{}"), "no such file").with_error(true);
     let messages = [
         Message::user("a"),
@@ -106,7 +106,7 @@ async fn files_of_the_user_are_images_and_documents() {
 }
 
 #[tokio::test]
-async fn files_of_a_result_stand_in_it() {
+async fn files_of_a_result_are_part_of_it() {
     let silent = ToolResult::new(&call("c2", "{}"), "").with_attachments([png("b")]);
     let results = vec![result("c1").with_attachments([png("a")]), silent, ToolResult::new(&call("c3", "{}"), " ")];
     let told = told(&[Message::user("hi"), calls(&["c1", "c2", "c3"]), Message::Tool { results }]).await;
@@ -118,7 +118,7 @@ async fn files_of_a_result_stand_in_it() {
     assert_eq!(told[2]["content"], expected);
 }
 
-/// The API says of others: "all content must be type `text` if `is_error` is true".
+/// The API documents: "all content must be type `text` if `is_error` is true".
 #[tokio::test]
 async fn files_of_a_failure_follow_all_results() {
     let failed = result("c1").with_error(true).with_attachments([png("a").named("a.png")]);
@@ -133,7 +133,7 @@ async fn files_of_a_failure_follow_all_results() {
 }
 
 #[tokio::test]
-async fn a_file_that_the_api_does_not_carry_is_refused_by_name() {
+async fn an_unsupported_file_is_rejected_by_name() {
     let server = Server::scripted([]).await;
     let (model, settings) = (crate::model(&server), Settings::default());
     for file in [
@@ -166,16 +166,16 @@ async fn the_input_of_an_earlier_call_is_always_an_object() {
     }
 }
 
-/// The API takes `^[a-zA-Z0-9_-]+$`; other providers have more in theirs.
+/// The API accepts `^[a-zA-Z0-9_-]+$`; ids of other providers may contain other characters.
 #[tokio::test]
-async fn the_id_of_another_providers_call_is_rewritten_alike_in_call_and_result() {
+async fn an_invalid_call_id_is_rewritten_consistently() {
     let told = told(&[calls(&["call|1.é"]), Message::Tool { results: vec![result("call|1.é")] }]).await;
     assert_eq!(told[0]["content"][0]["id"], "call_1__");
     assert_eq!(told[1]["content"][0]["tool_use_id"], "call_1__");
 }
 
 #[tokio::test]
-async fn what_the_api_does_not_take_back_is_left_out() {
+async fn unsupported_parts_of_the_history_are_left_out() {
     let foreign = ResponsePart::Thinking(Thinking::new("another model's thought"));
     let messages = [
         Message::user("hi"),

@@ -1,4 +1,4 @@
-//! The Messages API client against a server that says byte for byte what the test wants.
+//! The Messages API client against a server with scripted responses.
 //!
 //! What the server says follows <https://platform.claude.com/docs/en/api/messages/create> and the pages that each test names.
 
@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 
 use self::server::{Reply, Server};
 
-/// A model at `server`; no test waits long for anything.
+/// A model at `server` with short timeouts.
 fn named(model: &str, server: &Server) -> AnthropicBuilder {
     let limit = Duration::from_secs(5);
     AnthropicModel::builder(model).base_url(server.base_url()).idle_timeout(limit).timeout(limit)
@@ -38,14 +38,14 @@ fn model(server: &Server) -> AnthropicModel {
     named("claude-sonnet-4-5", server).build().unwrap()
 }
 
-/// The answer to a short question.
+/// The complete answer to a short question.
 async fn whole(model: &AnthropicModel) -> Result<Response, ProviderError> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
     model.request(Request::new(&messages, &settings).tools(&tools)).await
 }
 
-/// The events that answer the same question.
+/// The stream events for the same question.
 async fn events(model: &AnthropicModel) -> Vec<Result<StreamEvent, ProviderError>> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
@@ -53,7 +53,7 @@ async fn events(model: &AnthropicModel) -> Vec<Result<StreamEvent, ProviderError
     stream.collect().await
 }
 
-/// The same question's streamed answer.
+/// The streamed answer to the same question.
 async fn streamed(model: &AnthropicModel) -> Result<Response, ProviderError> {
     match events(model).await.pop() {
         Some(Ok(StreamEvent::Done(response))) => Ok(response),
@@ -62,7 +62,7 @@ async fn streamed(model: &AnthropicModel) -> Result<Response, ProviderError> {
     }
 }
 
-/// What the server gets for one request, with its head.
+/// The body and the head of one request.
 async fn asked(model: &str, request: Request<'_>) -> (Value, String) {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     named(model, &server).build().unwrap().request(request).await.unwrap();
@@ -79,7 +79,7 @@ fn hello() -> Value {
     message(&json!([{"type": "text", "text": "hello"}]), "end_turn")
 }
 
-/// A whole answer.
+/// A complete response body.
 fn message(content: &Value, stop_reason: &str) -> Value {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-1", "content": content,
@@ -87,13 +87,13 @@ fn message(content: &Value, stop_reason: &str) -> Value {
     })
 }
 
-/// The answer to a whole request that is answered with `content`.
+/// The complete answer of a server that responds with `content`.
 async fn answer_of(content: Value, stop_reason: &str) -> Response {
     let server = Server::scripted([Reply::json(200, &message(&content, stop_reason))]).await;
     whole(&model(&server)).await.unwrap()
 }
 
-/// An event of a stream, under its name.
+/// A named event of a stream.
 trait Named {
     fn named_event(self, data: &Value) -> Self;
 }
@@ -104,7 +104,7 @@ impl Named for Reply {
     }
 }
 
-/// The beginning of a stream.
+/// The start of a stream.
 fn begun() -> Reply {
     let usage = json!({"input_tokens": 3, "output_tokens": 1});
     let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-1", "content": [],
@@ -124,7 +124,7 @@ fn stop(reply: Reply, index: usize) -> Reply {
     reply.named_event(&json!({"type": "content_block_stop", "index": index}))
 }
 
-/// A stream with one more block, whole.
+/// Adds a complete block to a stream.
 fn block(reply: Reply, index: usize, block: &Value, deltas: &[Value]) -> Reply {
     stop(deltas.iter().fold(start(reply, index, block), |reply, more| delta(reply, index, more)), index)
 }

@@ -1,4 +1,4 @@
-//! Turns that the provider pauses, and that go on by themselves.
+//! Turns that the provider pauses, and that are continued automatically.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons#pause-turn>.
 
@@ -46,7 +46,7 @@ async fn stream(server: &Server) -> Vec<Result<StreamEvent, ProviderError>> {
     model.stream(Request::new(&messages, &settings).server_side_tools(&tools)).await.unwrap().collect().await
 }
 
-/// What the server got after the pause: the answer as it was, and nothing else that is new.
+/// Checks the request after the pause: the partial answer unchanged, and nothing else new.
 fn check_went_on(server: &Server) {
     let requests = server.requests();
     let [first, second] = &requests[..] else { panic!("two requests, not {}", requests.len()) };
@@ -58,7 +58,7 @@ fn check_went_on(server: &Server) {
 }
 
 #[tokio::test]
-async fn a_paused_turn_goes_on_and_is_one_answer() {
+async fn a_paused_turn_is_continued_as_one_answer() {
     let server = Server::scripted([paused(), rest()]).await;
     let response = crate::whole(&model(&server)).await.unwrap();
     assert_eq!((response.text().as_str(), response.finish), ("I search. It is e.", FinishReason::Stop));
@@ -71,7 +71,7 @@ async fn a_paused_turn_goes_on_and_is_one_answer() {
 }
 
 #[tokio::test]
-async fn a_use_that_fails_after_a_pause_says_why() {
+async fn a_failed_use_after_a_pause_has_its_error_code() {
     let content = json!({"type": "web_search_tool_result_error", "error_code": "unavailable"});
     let lost = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": content});
     let rest = Reply::json(200, &message(&json!([lost, text("Nothing.")]), "end_turn"));
@@ -85,7 +85,7 @@ async fn a_use_that_fails_after_a_pause_says_why() {
 }
 
 #[tokio::test]
-async fn a_paused_stream_goes_on_and_has_one_end() {
+async fn a_paused_stream_is_continued_and_has_one_end() {
     let server = Server::scripted([paused_stream(), rest_stream()]).await;
     let mut events: Vec<_> = stream(&server).await.into_iter().map(Result::unwrap).collect();
     let Some(StreamEvent::Done(response)) = events.pop() else { panic!("{events:?}") };
@@ -96,7 +96,7 @@ async fn a_paused_stream_goes_on_and_has_one_end() {
 }
 
 #[tokio::test]
-async fn a_turn_that_pauses_twice_grows_by_both() {
+async fn a_turn_that_pauses_twice_has_all_parts() {
     let more = Reply::json(200, &message(&json!([text("Still. ")]), "pause_turn"));
     let server = Server::scripted([paused(), more, rest()]).await;
     let response = crate::whole(&model(&server)).await.unwrap();
@@ -107,14 +107,14 @@ async fn a_turn_that_pauses_twice_grows_by_both() {
 }
 
 #[tokio::test]
-async fn a_turn_that_keeps_pausing_is_cut_off() {
+async fn a_turn_that_keeps_pausing_is_stopped() {
     let server = Server::scripted(vec![paused(); 12]).await;
     let response = crate::whole(&model(&server)).await.unwrap();
     assert_eq!((response.finish, response.usage.requests), (FinishReason::Length, 11));
 }
 
 #[tokio::test]
-async fn a_failure_after_a_pause_is_tried_again_from_there() {
+async fn a_failure_after_a_pause_is_retried_from_there() {
     let busy = || Reply::whole(529, "retry-after: 0\r\n", r#"{"type":"error","error":{"type":"overloaded_error"}}"#);
     let server = Server::scripted([paused(), busy(), rest()]).await;
     assert_eq!(crate::whole(&model(&server)).await.unwrap().text(), "I search. It is e.");
@@ -127,7 +127,7 @@ async fn a_failure_after_a_pause_is_tried_again_from_there() {
 }
 
 #[tokio::test]
-async fn a_failure_for_good_after_a_pause_keeps_what_came_before() {
+async fn a_permanent_failure_after_a_pause_keeps_the_earlier_parts() {
     let broken = text_block(begun(), 0, "It is");
     let refused = Reply::json(400, &json!({"error": {"type": "invalid_request_error"}}));
     for (reply, arrived) in [(broken, "I search. It is"), (refused.clone(), "I search. ")] {

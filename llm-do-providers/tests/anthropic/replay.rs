@@ -1,4 +1,4 @@
-//! What goes back as it came: thoughts, encrypted thoughts, signatures, over several turns.
+//! Parts that are sent back unchanged over several turns: thinking, encrypted thinking, signatures.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>.
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::server::{Reply, Server};
 use crate::{add, begun, block, ended, hello, message, model, streamed, text_block, whole};
 
-/// A signature with all that base64 has, and something to escape.
+/// A signature with all base64 characters, and some that need escaping.
 const SIGNATURE: &str = "EqQBCgIYAhIM/+==\u{2028}\"\\";
 
 fn content() -> Value {
@@ -24,7 +24,7 @@ fn content() -> Value {
     ])
 }
 
-/// The turn after `response`, as the server gets it: what was answered, and the results.
+/// The next request after `response`: the answer and the results.
 async fn next(response: &Response) -> Vec<Value> {
     let history = serde_json::to_string(&[Message::user("hi"), Message::Assistant { parts: response.parts.clone() }]);
     let mut messages: Vec<Message> = serde_json::from_str(&history.unwrap()).unwrap();
@@ -37,7 +37,7 @@ async fn next(response: &Response) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_whole_answer_goes_back_as_it_came() {
+async fn a_complete_answer_is_sent_back_unchanged() {
     let server = Server::scripted([Reply::json(200, &message(&content(), "tool_use"))]).await;
     let response = whole(&model(&server)).await.unwrap();
     let messages = next(&response).await;
@@ -46,7 +46,7 @@ async fn a_whole_answer_goes_back_as_it_came() {
 }
 
 #[tokio::test]
-async fn a_streamed_answer_goes_back_as_it_came() {
+async fn a_streamed_answer_is_sent_back_unchanged() {
     let thought = |reply, index, text: &str, signature: &str| {
         let pieces: Vec<_> = text.chars().map(|piece| json!({"type": "thinking_delta", "thinking": piece})).collect();
         let signed = [json!({"type": "signature_delta", "signature": signature})];
@@ -70,7 +70,7 @@ async fn a_streamed_answer_goes_back_as_it_came() {
 }
 
 #[tokio::test]
-async fn what_another_provider_wants_back_is_not_sent() {
+async fn data_of_another_provider_is_not_sent() {
     let data = |value| ProviderData::new("other", value);
     let thought = Thinking::new("hm").with_provider_data(data(json!({"type": "thinking", "signature": "theirs"})));
     let call = ToolCall::new("c1", "add", "{}").with_provider_data(data(json!({"secret": "theirs"})));
@@ -82,7 +82,7 @@ async fn what_another_provider_wants_back_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_thought_that_was_cut_off_is_not_sent_back() {
+async fn truncated_thinking_is_not_sent_back() {
     let thought = json!({"type": "thinking", "thinking": "I wonder", "signature": ""});
     let text = json!({"type": "text", "text": "Hm."});
     for (content, left) in [(json!([text, thought]), json!([text])), (json!([thought, text]), json!([text]))] {
@@ -95,7 +95,7 @@ async fn a_thought_that_was_cut_off_is_not_sent_back() {
 }
 
 #[tokio::test]
-async fn an_answer_of_thoughts_alone_is_no_message() {
+async fn an_answer_with_thinking_only_is_not_sent_back() {
     let thought = json!({"type": "thinking", "thinking": "I wonder", "signature": "whole"});
     let response = crate::answer_of(json!([thought]), "end_turn").await;
     let messages = next(&response).await;

@@ -1,4 +1,4 @@
-//! Tools that ran on the server: shown, kept and sent back.
+//! Server-side tools: their uses are reported, kept and sent back.
 //!
 //! By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>,
 //! <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-fetch-tool> and
@@ -24,7 +24,7 @@ fn citation() -> Value {
         "encrypted_index": "Eo8BCioIAhgBIiQ+/=="})
 }
 
-/// A search, a fetch that failed, code, and text that is founded on the search.
+/// A search, a failed fetch, code, and text with citations of the search.
 fn content() -> Value {
     let found = json!({"type": "web_search_result", "url": "https://e.org", "title": "E", "page_age": null,
         "encrypted_content": "EqgfCioIARgBIiQ3YTAw+/=="});
@@ -50,7 +50,7 @@ async fn asked(reply: Reply) -> Response {
     model(&server).request(Request::new(&messages, &settings).server_side_tools(&TOOLS)).await.unwrap()
 }
 
-/// The same conversation's next request: `then` follows the answer.
+/// The next request of the conversation: `then` follows the answer.
 async fn next(response: Response, then: Message) -> Value {
     let server = Server::scripted([Reply::json(200, &hello())]).await;
     let messages = [Message::user("news?"), Message::Assistant { parts: response.parts }, then];
@@ -60,7 +60,7 @@ async fn next(response: Response, then: Message) -> Value {
 }
 
 #[tokio::test]
-async fn uses_are_shown_with_what_they_found() {
+async fn server_tool_uses_have_their_output() {
     let response = asked(Reply::json(200, &message(&content(), "end_turn"))).await;
     let uses: Vec<_> = response
         .parts
@@ -84,13 +84,13 @@ async fn uses_are_shown_with_what_they_found() {
 }
 
 #[tokio::test]
-async fn uses_results_and_citations_go_back_as_they_came() {
+async fn uses_results_and_citations_are_sent_back_unchanged() {
     let response = asked(Reply::json(200, &message(&content(), "end_turn"))).await;
     assert_eq!(next(response, Message::user("more")).await["messages"][1]["content"], content());
 }
 
 #[tokio::test]
-async fn a_stream_shows_a_use_once_it_is_known_what_for() {
+async fn a_stream_emits_a_use_once_its_input_is_complete() {
     let content = content();
     let mut begin = content[1].clone();
     begin["input"] = json!({});
@@ -117,7 +117,7 @@ async fn a_stream_shows_a_use_once_it_is_known_what_for() {
 /// By <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>, "Errors", and the page on the code
 /// execution tool, "Response format".
 #[tokio::test]
-async fn a_use_that_fails_says_why_streamed_or_not_wherever_its_result_stands() {
+async fn a_failed_use_has_its_error_code_in_any_position() {
     let content = json!([
         used("srvtoolu_1", "bash_code_execution", &json!({"command": "false"})),
         used("srvtoolu_2", "web_search", &json!({"query": "e"})),
@@ -152,9 +152,9 @@ async fn a_use_that_fails_says_why_streamed_or_not_wherever_its_result_stands() 
     assert_eq!(done.collect::<Vec<_>>(), failed);
 }
 
-/// A search that code made: its result stands between the code and the code's result.
+/// A search started by code: its result is between the code and the result of the code.
 #[tokio::test]
-async fn results_that_stand_apart_from_their_uses_keep_their_places() {
+async fn results_apart_from_their_uses_keep_their_positions() {
     let content = json!([
         used("srvtoolu_1", "code_execution", &json!({"code": "search()"})),
         used("srvtoolu_2", "web_search", &json!({"query": "e"})),
@@ -167,7 +167,7 @@ async fn results_that_stand_apart_from_their_uses_keep_their_places() {
 }
 
 #[tokio::test]
-async fn a_use_that_still_waits_for_its_result_goes_back_only_within_the_turn() {
+async fn a_pending_use_is_sent_back_only_within_the_turn() {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}});
     let content = json!([used("srvtoolu_1", "web_search", &json!({"query": "e"})), call]);
     let response = asked(Reply::json(200, &message(&content, "tool_use"))).await;
@@ -182,7 +182,7 @@ async fn a_use_that_still_waits_for_its_result_goes_back_only_within_the_turn() 
 }
 
 #[tokio::test]
-async fn a_container_goes_on_within_a_turn_only() {
+async fn a_container_is_reused_within_a_turn_only() {
     let call = json!({"type": "tool_use", "id": "toolu_1", "name": "add", "input": {"a": 1}});
     let mut body = message(&json!([call]), "tool_use");
     body["container"] = json!({"id": "container_1", "expires_at": "2026-11-22T00:00:00Z"});

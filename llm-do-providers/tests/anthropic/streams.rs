@@ -1,4 +1,4 @@
-//! Streams that are not quite as documented, and what is made of them.
+//! Streams that deviate from the documentation.
 
 use llm_do_providers::{ResponsePart, StreamEvent};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::server::{Reply, Server};
 use crate::{Named, begun, block, delta, ended, events, model, start, streamed, text_block};
 
 #[tokio::test]
-async fn events_and_deltas_that_are_new_are_passed_over() {
+async fn unknown_events_and_deltas_are_ignored() {
     let mut reply = begun().named_event(&json!({"type": "novelty", "delta": {"text": "no"}}));
     reply = text_block(reply, 0, "fine");
     reply = delta(reply, 0, &json!({"type": "novel_delta", "novelty": 1}));
@@ -16,7 +16,7 @@ async fn events_and_deltas_that_are_new_are_passed_over() {
 }
 
 #[tokio::test]
-async fn a_block_that_grows_in_an_unknown_way_is_not_kept() {
+async fn a_block_with_an_unknown_delta_is_dropped() {
     let whole = block(begun(), 0, &json!({"type": "novelty", "a": 1}), &[]);
     let grows = block(whole, 1, &json!({"type": "novelty", "a": 2}), &[json!({"type": "novel_delta", "more": 3})]);
     let server = Server::scripted([ended(grows, "end_turn")]).await;
@@ -26,7 +26,7 @@ async fn a_block_that_grows_in_an_unknown_way_is_not_kept() {
 }
 
 #[tokio::test]
-async fn figures_at_the_end_take_the_place_of_those_at_the_beginning() {
+async fn usage_at_the_end_replaces_that_at_the_start() {
     let usage = json!({"input_tokens": 50, "cache_read_input_tokens": 7, "output_tokens": 9});
     let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage});
     let reply = text_block(begun(), 0, "fine").named_event(&end).named_event(&json!({"type": "message_stop"})).end();
@@ -36,7 +36,7 @@ async fn figures_at_the_end_take_the_place_of_those_at_the_beginning() {
 }
 
 #[tokio::test]
-async fn a_stream_without_its_last_event_is_whole_once_the_reason_came() {
+async fn a_stream_with_a_stop_reason_needs_no_last_event() {
     let end = json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}});
     for reply in
         [text_block(begun(), 0, "fine").named_event(&end), text_block(begun(), 0, "fine").named_event(&end).end()]
@@ -47,7 +47,7 @@ async fn a_stream_without_its_last_event_is_whole_once_the_reason_came() {
 }
 
 #[tokio::test]
-async fn a_text_without_a_beginning_is_read_and_input_may_come_at_once() {
+async fn a_text_without_a_start_event_and_input_without_deltas_are_read() {
     let mut reply = delta(begun(), 0, &json!({"type": "text_delta", "text": "fi"}));
     reply = delta(reply, 0, &json!({"type": "text_delta", "text": "ne"}));
     let call = json!({"type": "tool_use", "id": "t1", "name": "add", "input": {"a": 1}});
@@ -62,7 +62,7 @@ async fn a_text_without_a_beginning_is_read_and_input_may_come_at_once() {
 }
 
 #[tokio::test]
-async fn a_model_that_is_not_named_is_the_one_that_was_asked() {
+async fn without_a_model_name_the_requested_one_is_reported() {
     let message = json!({"type": "message_start", "message": {"content": []}});
     let reply = ended(text_block(Reply::stream().named_event(&message), 0, "fine"), "end_turn");
     let server = Server::scripted([reply]).await;

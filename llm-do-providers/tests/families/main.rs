@@ -1,4 +1,4 @@
-//! The embedded model of every family, with tiny files by chance: what is held whatever a model would say.
+//! The embedded model of every family, with tiny random files: properties that hold for any weights.
 #![cfg(feature = "local")]
 
 mod files;
@@ -29,12 +29,12 @@ fn llama() -> Tiny {
     Tiny::of_bytes("llama", bytes(&LLAMA_MARKS, &[])).with_template(LLAMA)
 }
 
-/// Returns a model of the family Llama with the vocabulary of its second generation.
+/// Returns a Llama model with the vocabulary of Llama 2.
 fn mistral() -> Tiny {
     Tiny::of_characters("llama").with_template(MISTRAL)
 }
 
-/// A model, and its file.
+/// A model and its file.
 struct Opened {
     model: LocalModel,
     _file: Written,
@@ -69,7 +69,7 @@ async fn say(model: &LocalModel, text: &str, settings: &Settings) -> Result<Resp
     model.request(Request::new(&[Message::user(text)], settings)).await
 }
 
-/// Returns all that the model sends.
+/// Returns all stream events of a request.
 async fn events(model: &LocalModel, request: Request<'_>) -> Vec<StreamEvent> {
     let stream = model.stream(request).await.expect("the request is sound");
     stream.map(|event| event.expect("the model answers")).collect().await
@@ -82,7 +82,7 @@ fn add() -> ToolSpec {
     ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: parameters.into() }
 }
 
-/// A schema whose every answer is short.
+/// A schema with short answers only.
 fn short() -> Value {
     json!({
         "type": "object",

@@ -1,6 +1,6 @@
 //! Chat templates in the style of each family, written for these tests.
 
-/// Qwen's: `ChatML` with thoughts, and tools in the instructions.
+/// Qwen: `ChatML` with thinking, and tools in the instructions.
 pub(crate) const QWEN: &str = r#"
 {%- if tools %}
     {{- '<|im_start|>system\n' }}
@@ -48,11 +48,11 @@ pub(crate) const QWEN: &str = r#"
 {%- endif %}
 "#;
 
-/// The marks of that.
+/// Its special tokens.
 pub(crate) const QWEN_MARKS: [&str; 2] = ["<|im_start|>", "<|im_end|>"];
 pub(crate) const QWEN_NAMED: [&str; 4] = ["<think>", "</think>", "<tool_call>", "</tool_call>"];
 
-/// Llama 3's: headers, the date, tools in the first message of the user, calls as bare JSON.
+/// Llama 3: headers, the date, tools in the first user message, calls as bare JSON.
 pub(crate) const LLAMA: &str = r#"{{- bos_token }}
 {%- if messages[0]['role'] == 'system' %}
     {%- set system_message = messages[0]['content'] | trim %}
@@ -86,18 +86,18 @@ pub(crate) const LLAMA: &str = r#"{{- bos_token }}
 {%- endif %}
 "#;
 
-/// The marks of that.
+/// Its special tokens.
 pub(crate) const LLAMA_MARKS: [&str; 4] =
     ["<|begin_of_text|>", "<|eot_id|>", "<|start_header_id|>", "<|end_header_id|>"];
 
-/// Mistral's first: no role for instructions or tools, and users and models take turns.
+/// Mistral's first: no system or tool role, and strictly alternating user and assistant messages.
 pub(crate) const MISTRAL: &str = "{{ bos_token }}{% for message in messages %}\
     {% if (message['role'] == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}{% endif %}\
     {% if message['role'] == 'user' %}{{ '[INST] ' + message['content'] + ' [/INST]' }}\
     {% elif message['role'] == 'assistant' %}{{ message['content'] + eos_token }}\
     {% else %}{{ raise_exception('only users and models speak') }}{% endif %}{% endfor %}";
 
-/// Returns `source`, which fails with all that it has written if that has the words `show me`.
+/// Returns `source`, changed to fail with its output if that contains `show me`.
 pub(crate) fn shown(source: &str) -> String {
     format!(
         "{{% set written %}}{source}{{% endset %}}{{% if 'show me' in written %}}{{{{ raise_exception(written) }}}}\

@@ -1,4 +1,4 @@
-//! Model files of a few kilobytes, with weights by chance: they say nothing sensible, by all the code there is.
+//! Model files of a few kilobytes with random weights: their answers are meaningless, but they run all of the code.
 
 #![expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "tiny files have small numbers")]
 
@@ -32,10 +32,10 @@ const HEAD: usize = 8;
 const INNER: usize = 48;
 const LAYERS: usize = 2;
 
-/// A vocabulary: each token with its kind, as the header numbers them.
+/// A vocabulary: each token with its type, numbered as in the header.
 pub(crate) type Tokens = Vec<(String, i32)>;
 
-/// Returns a vocabulary of bytes with those marks, of which those in `named` stand for their own names.
+/// Returns a byte vocabulary with the special tokens `marks`, and `named` ones with a visible name.
 pub(crate) fn bytes(control: &[&str], named: &[&str]) -> Tokens {
     let marks = control.iter().map(|mark| ((*mark).to_owned(), 3));
     let named = named.iter().map(|mark| ((*mark).to_owned(), 4));
@@ -47,7 +47,7 @@ pub(crate) fn bytes(control: &[&str], named: &[&str]) -> Tokens {
     marks.chain(named).chain(letters).chain(joined).collect()
 }
 
-/// Returns a vocabulary of characters, as `SentencePiece` makes them.
+/// Returns a `SentencePiece` vocabulary.
 pub(crate) fn characters() -> Tokens {
     let marks = [("<unk>", 2), ("<s>", 3), ("</s>", 3)].map(|(mark, kind)| (mark.to_owned(), kind));
     let bytes = (0..256).map(|byte| (format!("<0x{byte:02X}>"), 6));
@@ -57,7 +57,7 @@ pub(crate) fn characters() -> Tokens {
 }
 
 impl Tiny {
-    /// Returns a model of `family` with a vocabulary of bytes, of which the second token ends an answer.
+    /// Returns a model of `family` with a byte vocabulary, whose second token ends an answer.
     pub(crate) fn of_bytes(family: &str, tokens: Tokens) -> Self {
         let merges = ["h e", "l l", "he ll", "Ġ w", "o r"].map(str::to_owned).to_vec();
         Self::new(family, tokens)
@@ -68,14 +68,14 @@ impl Tiny {
             .with("tokenizer.ggml.eos_token_id", Value::Count(1))
     }
 
-    /// Returns a model of `family` with a vocabulary of characters.
+    /// Returns a model of `family` with a `SentencePiece` vocabulary.
     pub(crate) fn of_characters(family: &str) -> Self {
         Self::of_spelled(family, characters())
     }
 
-    /// Returns a model of `family` with those tokens, which are spelled in characters and begin with those of above.
+    /// Returns a model of `family` with a `SentencePiece` vocabulary of the tokens above and `words`.
     pub(crate) fn of_spelled(family: &str, tokens: Tokens) -> Self {
-        // The longer of the words have the better scores, that is, were joined first; other tokens have none.
+        // Longer words have better scores, so they are merged first; other tokens have no score.
         let scores = tokens.iter().map(|(token, kind)| if *kind == 1 { -(100.0 / token.len() as f32) } else { 0.0 });
         let scores = scores.collect();
         Self::new(family, tokens)
@@ -137,7 +137,7 @@ impl Tiny {
     }
 
     fn tensor(&mut self, name: &str, sizes: &[usize]) {
-        // A number by chance, from the place and the name alone, so that each run has the same.
+        // A pseudo-random number from the index and the name, the same in each run.
         let mut state = name.bytes().fold(7_u64, |state, byte| state.wrapping_mul(31).wrapping_add(byte.into()));
         let mut chance = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -159,31 +159,31 @@ impl Tiny {
         self.with("tokenizer.chat_template", Value::Text(source.to_owned()))
     }
 
-    /// Leaves out the tensors whose names end with `end`.
+    /// Removes the tensors whose names end with `end`.
     pub(crate) fn without_tensor(mut self, end: &str) -> Self {
         self.tensors.retain(|(name, ..)| !name.ends_with(end));
         self
     }
 
-    /// Adds a tensor of those values.
+    /// Adds a tensor with these values.
     pub(crate) fn with_tensor(mut self, name: &str, sizes: &[usize], values: Vec<f32>) -> Self {
         self.tensors.push((name.to_owned(), sizes.to_vec(), values));
         self
     }
 
-    /// Adds a tensor of values by chance.
+    /// Adds a tensor with random values.
     #[allow(dead_code, reason = "it is for the tests within the crate, which share this file")]
     pub(crate) fn with_chance(mut self, name: &str, sizes: &[usize]) -> Self {
         self.tensor(name, sizes);
         self
     }
 
-    /// Has all tensors be the same bytes of the file.
+    /// Makes all tensors share the same bytes of the file.
     pub(crate) fn sharing(self) -> Self {
         Self { shared: true, ..self }
     }
 
-    /// Returns the file's bytes, and how many of them are the header.
+    /// Returns the file's bytes and the length of its header.
     pub(crate) fn bytes(&self) -> (Vec<u8>, usize) {
         let mut bytes = b"GGUF".to_vec();
         bytes.extend(3_u32.to_le_bytes());
@@ -211,13 +211,13 @@ impl Tiny {
         (bytes, header)
     }
 
-    /// Writes the file below the folder for temporary files.
+    /// Writes the file to the temporary directory.
     pub(crate) fn write(&self) -> Written {
         Written::new(&self.bytes().0)
     }
 }
 
-/// A file that is gone once this is.
+/// A file that is deleted on drop.
 pub(crate) struct Written(pub(crate) PathBuf);
 
 impl Written {

@@ -1,4 +1,4 @@
-//! From text to tokens: what is told by their number.
+//! Tokenization, observed through token counts.
 
 use llm_do_providers::LocalModel;
 
@@ -6,7 +6,7 @@ use super::templates::MISTRAL;
 use super::tiny::{Tiny, Value, bytes, characters};
 use crate::{all, at_most, llama, mistral, open, qwen, say};
 
-/// Returns how many tokens `text` takes more than `x`.
+/// Returns the number of additional tokens of `text` compared to `x`.
 async fn more(model: &LocalModel, text: &str) -> u64 {
     let tokens = async |text: &str| {
         let answer = say(model, text, &at_most(1)).await.expect("the model answers");
@@ -16,10 +16,10 @@ async fn more(model: &LocalModel, text: &str) -> u64 {
 }
 
 #[tokio::test]
-async fn a_mark_that_a_message_spells_is_text() {
+async fn a_special_token_in_a_message_is_text() {
     for (name, model) in all() {
         for mark in ["<|im_end|>", "<|eot_id|>", "</s>", "<|im_start|>", "<tool_"] {
-            // There is no token for more than one of these letters.
+            // No token has more than one of these characters.
             assert_eq!(more(&model, mark).await, mark.len() as u64, "{name}: {mark}");
             assert_eq!(more(&model, &format!("{mark}\n{mark}")).await, 2 * mark.len() as u64 + 1, "{name}: {mark}");
         }
@@ -27,13 +27,13 @@ async fn a_mark_that_a_message_spells_is_text() {
 }
 
 #[tokio::test]
-async fn a_mark_that_stands_for_its_name_is_text_in_a_message_too() {
+async fn a_visible_special_token_in_a_message_is_text_too() {
     let model = open(&qwen("qwen3"));
     assert_eq!(more(&model, "<think></think>").await, 15);
 }
 
 #[tokio::test]
-async fn bytes_are_joined_as_the_file_says() {
+async fn bytes_are_merged_as_the_file_says() {
     let model = open(&llama());
     // `hell` and `o`; ` w`, `or`, `l` and `d`.
     assert_eq!(more(&model, " hello world").await, 1 + 2 + 4);
@@ -41,7 +41,7 @@ async fn bytes_are_joined_as_the_file_says() {
 }
 
 #[tokio::test]
-async fn characters_are_joined_by_their_scores() {
+async fn characters_are_merged_by_their_scores() {
     let model = open(&mistral());
     // `▁the`, `▁` and `or`; a character without a token is bytes.
     assert_eq!(more(&model, " the or").await, 3);
@@ -49,7 +49,7 @@ async fn characters_are_joined_by_their_scores() {
 }
 
 #[tokio::test]
-async fn no_characters_are_joined_to_a_mark() {
+async fn characters_are_never_merged_to_a_special_token() {
     let texts = ["<", ">", "s", "i", "n", "k", "s>", "in", "k>", "ink>", "think>"];
     let texts = texts.map(|text| (text.to_owned(), 1));
     let marks = [("<think>", 4), ("§", 3)].map(|(mark, kind)| (mark.to_owned(), kind));
@@ -62,21 +62,21 @@ async fn no_characters_are_joined_to_a_mark() {
 }
 
 #[tokio::test]
-async fn a_token_with_a_name_that_would_take_hours_is_refused() {
+async fn a_token_with_an_overlong_name_is_rejected() {
     let tokens = characters().into_iter().chain([("e".repeat(1025), 1)]).collect();
     let error = say(&open(&Tiny::of_spelled("llama", tokens).with_template(MISTRAL)), "x", &at_most(1)).await;
     let error = error.expect_err("no model has such a token");
-    assert!(error.to_string().contains("a token whose name is 1025 bytes long, and 1024 are enough"), "{error}");
+    assert!(error.to_string().contains("a token name of 1025 bytes; the maximum is 1024"), "{error}");
 }
 
 #[tokio::test]
-async fn accents_are_joined_with_their_letters_for_qwen_alone() {
+async fn text_is_normalized_to_nfc_for_qwen_only() {
     assert_eq!(more(&open(&qwen("qwen2")), "e\u{301}").await, 2);
     assert_eq!(more(&open(&llama()), "e\u{301}").await, 3);
 }
 
 #[tokio::test]
-async fn a_text_begins_with_the_mark_that_the_file_wants() {
+async fn a_prompt_starts_with_the_bos_token_if_the_file_wants_one() {
     let plain = |wanted| {
         let template = "{% for message in messages %}{{ message.content }}{% endfor %}";
         Tiny::of_bytes("llama", bytes(&["<s>", "</s>"], &[]))
@@ -87,7 +87,7 @@ async fn a_text_begins_with_the_mark_that_the_file_wants() {
         let answer = say(&open(&plain(wanted)), "x", &at_most(1)).await.expect("the model answers");
         assert_eq!(answer.usage.input_tokens, tokens);
     }
-    // The template writes the mark itself: it is not doubled.
+    // The template writes the token itself: it is not duplicated.
     let twice =
         plain(true).with_template("{{ bos_token }}{% for message in messages %}{{ message.content }}{% endfor %}");
     let answer = say(&open(&twice), "x", &at_most(1)).await.expect("the model answers");
@@ -95,10 +95,10 @@ async fn a_text_begins_with_the_mark_that_the_file_wants() {
 }
 
 #[tokio::test]
-async fn how_a_text_is_split_must_be_known() {
+async fn an_unknown_pre_tokenizer_is_rejected() {
     let strange = llama().with("tokenizer.ggml.pre", Value::Text("martian".into()));
-    let error = say(&open(&strange), "x", &at_most(1)).await.expect_err("nobody knows that");
-    assert!(error.to_string().contains("is split by `martian`, which is not known here"), "{error}");
+    let error = say(&open(&strange), "x", &at_most(1)).await.expect_err("the pre-tokenizer is unknown");
+    assert!(error.to_string().contains("unsupported pre-tokenizer `martian`"), "{error}");
     assert!(error.to_string().contains("`llama-bpe`"), "{error}");
     for known in ["gpt-2", "smollm", "qwen2", "tekken", "default", "smaug-bpe"] {
         let model = open(&llama().with("tokenizer.ggml.pre", Value::Text(known.into())));

@@ -1,4 +1,4 @@
-//! Calls, in the form of each family.
+//! Tool calls in the format of each family.
 
 use llm_do_providers::{
     FinishReason, Message, Model as _, Request, ResponsePart, Settings, StreamEvent, ToolCall, ToolChoice, ToolResult,
@@ -8,8 +8,8 @@ use super::templates::{LLAMA, MISTRAL, QWEN, QWEN_MARKS, QWEN_NAMED, shown};
 use super::tiny::{Tiny, Value, bytes};
 use crate::{add, all, at_most, events, llama, mistral, open, output, qwen, short};
 
-/// A conversation in which a tool was called.
-fn called() -> [Message; 3] {
+/// A conversation with a tool call.
+fn conversation_with_a_call() -> [Message; 3] {
     let call = ToolCall::new("call_1", "add", r#"{"a": 1, "b": 2}"#);
     let result = ToolResult::new(&call, "3");
     [
@@ -40,8 +40,8 @@ async fn a_forced_call_of_every_family_has_valid_arguments() {
 }
 
 #[tokio::test]
-async fn a_model_that_may_call_and_begins_a_call_makes_one() {
-    // All tokens are as likely: of those that may come, the first does, which is the mark of a call.
+async fn an_answer_that_starts_like_a_call_is_a_call() {
+    // All tokens are equally likely: the first allowed one is sampled, which starts a call.
     let even =
         qwen("qwen3").without_tensor("output_norm.weight").with_tensor("output_norm.weight", &[32], vec![0.0; 32]);
     let (messages, tools, settings) = ([Message::user("hello")], [add()], at_most(700));
@@ -53,8 +53,8 @@ async fn a_model_that_may_call_and_begins_a_call_makes_one() {
 }
 
 #[tokio::test]
-async fn an_answer_has_as_many_calls_as_it_may() {
-    // All tokens are as likely, and those that end an answer come last: it goes on as long as it may.
+async fn an_answer_has_at_most_the_allowed_number_of_calls() {
+    // All tokens are equally likely, and the end tokens have the highest ids: the model continues as long as allowed.
     let mut tokens = bytes(&[], &QWEN_NAMED);
     tokens.extend(bytes(&QWEN_MARKS, &[]).into_iter().take(2));
     let end = tokens.len() - 1;
@@ -78,7 +78,7 @@ async fn an_answer_has_as_many_calls_as_it_may() {
 }
 
 #[tokio::test]
-async fn a_model_that_may_call_and_does_not_streams_its_text() {
+async fn an_answer_without_a_call_streams_its_text() {
     for (name, model) in all() {
         let (messages, tools) = ([Message::user("hello")], [add()]);
         for seed in 0..6 {
@@ -95,7 +95,7 @@ async fn a_model_that_may_call_and_does_not_streams_its_text() {
 }
 
 #[tokio::test]
-async fn a_model_that_may_call_or_answer_by_a_schema_does_one_of_them() {
+async fn with_tools_and_a_schema_the_answer_is_a_call_or_valid_json() {
     for (name, model) in all() {
         let (messages, tools, output) = ([Message::user("hello")], [add()], output(&short()));
         for seed in 0..4 {
@@ -111,8 +111,8 @@ async fn a_model_that_may_call_or_answer_by_a_schema_does_one_of_them() {
 }
 
 #[tokio::test]
-async fn a_template_that_knows_tools_is_given_tools_calls_and_results() {
-    let (messages, tools, settings) = (called(), [add()], Settings::default());
+async fn a_template_with_tool_support_gets_tools_calls_and_results() {
+    let (messages, tools, settings) = (conversation_with_a_call(), [add()], Settings::default());
     let request = Request::new(&messages, &settings).tools(&tools);
     let model = open(&qwen("qwen3").with_template(&shown(QWEN)));
     let error = model.request(request).await.expect_err("the template shows").to_string();
@@ -133,14 +133,14 @@ async fn a_template_that_knows_tools_is_given_tools_calls_and_results() {
     assert!(expected.iter().all(|text| error.contains(text)), "{error}");
 }
 
-/// A model that has a template of its own for conversations with tools.
+/// A model with a separate template for conversations with tools.
 fn of_two_templates(with_tools: &str) -> Tiny {
     let with_tools = Value::Text(with_tools.to_owned());
     qwen("qwen3").with_template(&shown(MISTRAL)).with("tokenizer.chat_template.tool_use", with_tools)
 }
 
 #[tokio::test]
-async fn a_template_for_tools_is_taken_where_there_are_some() {
+async fn the_tool_template_is_used_for_requests_with_tools() {
     let (messages, tools, settings) = ([Message::user("show me")], [add()], at_most(1));
     let model = open(&of_two_templates(&shown(QWEN)));
     let request = Request::new(&messages, &settings);
@@ -155,7 +155,7 @@ async fn a_template_for_tools_is_taken_where_there_are_some() {
 }
 
 #[tokio::test]
-async fn a_template_for_tools_that_fails_or_shows_none_is_passed_over() {
+async fn a_tool_template_that_fails_or_ignores_tools_is_not_used() {
     let (messages, tools, settings) = ([Message::user("show me")], [add()], at_most(1));
     for with_tools in ["{% if %}", MISTRAL] {
         let model = open(&of_two_templates(with_tools));
@@ -166,8 +166,8 @@ async fn a_template_for_tools_that_fails_or_shows_none_is_passed_over() {
 }
 
 #[tokio::test]
-async fn a_template_that_knows_no_tools_is_told_of_them_in_our_words() {
-    let (messages, tools, settings) = (called(), [add()], Settings::default());
+async fn without_tool_support_the_instructions_describe_the_tools() {
+    let (messages, tools, settings) = (conversation_with_a_call(), [add()], Settings::default());
     let model = open(&mistral().with_template(&shown(MISTRAL)));
     let request = Request::new(&messages, &settings).tools(&tools).tool_choice(ToolChoice::Required);
     let error = model.request(request).await.expect_err("the template shows").to_string();
@@ -179,7 +179,7 @@ async fn a_template_that_knows_no_tools_is_told_of_them_in_our_words() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_the_template_refuses_is_an_error_in_its_words() {
+async fn a_conversation_that_the_template_rejects_is_an_error_with_its_message() {
     let call = |id| ResponsePart::ToolCall(ToolCall::new(id, "add", "{}"));
     let messages = [Message::user("Add."), Message::Assistant { parts: vec![call("1"), call("2")] }];
     let settings = Settings::default();

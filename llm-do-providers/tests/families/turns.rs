@@ -1,4 +1,4 @@
-//! Text, its stream, thoughts, and what is remembered between turns.
+//! Text, streams, thinking, and the KV cache between turns.
 
 use llm_do_providers::{
     FinishReason, Message, Model as _, Request, ResponsePart, Settings, StreamEvent, Thinking, ThinkingLevel,
@@ -9,7 +9,7 @@ use crate::tiny::{Tiny, bytes};
 use crate::{add, all, at_most, events, llama, mistral, open, output, qwen, say, short};
 
 #[tokio::test]
-async fn every_family_streams_the_text_that_it_answers() {
+async fn every_family_streams_the_text_of_its_answer() {
     for (name, model) in all() {
         let (settings, messages) = (at_most(24), [Message::user("hello world")]);
         let events = events(&model, Request::new(&messages, &settings)).await;
@@ -26,7 +26,7 @@ async fn every_family_streams_the_text_that_it_answers() {
 }
 
 #[tokio::test]
-async fn every_family_answers_by_a_schema() {
+async fn every_family_follows_an_output_schema() {
     for (name, model) in all() {
         let (settings, messages, output) = (at_most(200), [Message::user("Who?")], output(&short()));
         for settings in [settings.clone(), settings.temperature(1.5).seed(3)] {
@@ -40,7 +40,7 @@ async fn every_family_answers_by_a_schema() {
 }
 
 #[tokio::test]
-async fn a_turn_is_read_from_where_the_last_one_left_off() {
+async fn a_further_turn_reuses_the_cached_tokens() {
     for (name, model) in all() {
         let settings = at_most(8);
         let mut messages = vec![Message::user("the hello")];
@@ -49,7 +49,7 @@ async fn a_turn_is_read_from_where_the_last_one_left_off() {
         messages.push(Message::Assistant { parts: vec![ResponsePart::Text { text: "or".into() }] });
         messages.push(Message::user("the world"));
         let second = model.request(Request::new(&messages, &settings)).await.expect("the model answers");
-        // What stands before the first answer, but for the mark that there is no thought, which is not repeated.
+        // The prompt before the first answer, except the empty thinking block, which is not repeated.
         let begun = first.usage.input_tokens - if name.starts_with("qwen") { 6 } else { 0 };
         assert!(second.usage.cached_tokens >= begun, "{name}: {:?} after {:?}", second.usage, first.usage);
         assert!(second.usage.cached_tokens < second.usage.input_tokens, "{name}: {:?}", second.usage);
@@ -57,7 +57,7 @@ async fn a_turn_is_read_from_where_the_last_one_left_off() {
 }
 
 #[tokio::test]
-async fn a_call_that_was_made_is_not_read_again_with_its_result() {
+async fn a_call_stays_cached_when_its_result_follows() {
     let model = open(&llama());
     let (settings, tools) = (at_most(150), [add()]);
     let mut messages = vec![Message::user("hello")];
@@ -68,14 +68,14 @@ async fn a_call_that_was_made_is_not_read_again_with_its_result() {
     messages.push(Message::Assistant { parts: first.parts.clone() });
     messages.push(Message::Tool { results: vec![result] });
     let second = model.request(Request::new(&messages, &settings).tools(&tools)).await.expect("the model answers");
-    // All of the call but the end that was never read, for nothing came after it.
+    // The whole call except its end token, which was sampled but never evaluated.
     let known = first.usage.input_tokens + first.usage.output_tokens;
     assert!(second.usage.cached_tokens + 3 >= known, "{:?} after {:?}", second.usage, first.usage);
 }
 
 #[tokio::test]
-async fn any_of_several_tokens_ends_an_answer() {
-    // All tokens are as likely, so that the first is chosen, which the file does not state.
+async fn any_end_token_ends_an_answer() {
+    // All tokens are equally likely, so the first is sampled, which the file does not declare as an end token.
     let marks = ["<|im_end|>", "<|end|>", "<|im_start|>"];
     let even = Tiny::of_bytes("llama", bytes(&marks, &[])).without_tensor("output_norm.weight").with_tensor(
         "output_norm.weight",
@@ -87,7 +87,7 @@ async fn any_of_several_tokens_ends_an_answer() {
 }
 
 #[tokio::test]
-async fn what_is_remembered_changes_no_answer() {
+async fn cached_tokens_do_not_change_an_answer() {
     let (remembering, fresh) = (open(&llama()), open(&llama()));
     let settings = at_most(30);
     let messages = |question| [Message::user("hello world"), Message::user(question)];
@@ -103,7 +103,7 @@ async fn what_is_remembered_changes_no_answer() {
 }
 
 #[tokio::test]
-async fn a_model_thinks_if_it_is_told_to_and_within_its_budget() {
+async fn a_model_thinks_on_request_within_its_budget() {
     let model = open(&qwen("qwen3"));
     let messages = [Message::user("hello")];
     let settings = at_most(60).thinking(ThinkingLevel::Tokens(9)).temperature(1.0).seed(5);
@@ -125,7 +125,7 @@ async fn a_model_thinks_if_it_is_told_to_and_within_its_budget() {
 }
 
 #[tokio::test]
-async fn a_thought_may_come_before_an_answer_by_a_schema() {
+async fn thinking_may_precede_an_answer_with_a_schema() {
     let model = open(&qwen("qwen3"));
     let (messages, output) = ([Message::user("hello")], output(&short()));
     let settings = at_most(200).thinking(ThinkingLevel::Tokens(6));
@@ -137,8 +137,8 @@ async fn a_thought_may_come_before_an_answer_by_a_schema() {
 }
 
 #[tokio::test]
-async fn a_model_that_always_thinks_is_kept_from_it_by_off_alone() {
-    // As the models have it that learned from DeepSeek's.
+async fn only_off_prevents_an_always_thinking_template_from_thinking() {
+    // As in models distilled from DeepSeek's.
     let template = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
         {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}";
     let model = open(&qwen("qwen2").with_template(template));
@@ -150,7 +150,7 @@ async fn a_model_that_always_thinks_is_kept_from_it_by_off_alone() {
 }
 
 #[tokio::test]
-async fn a_thought_goes_back_to_the_model_and_that_of_another_provider_does_not() {
+async fn own_thinking_is_sent_back_and_that_of_other_providers_is_not() {
     let template = super::templates::shown(super::templates::QWEN);
     let model = open(&qwen("qwen3").with_template(&template));
     let foreign = llm_do_providers::ProviderData::new("anthropic", serde_json::json!("signed"));
@@ -166,15 +166,15 @@ async fn a_thought_goes_back_to_the_model_and_that_of_another_provider_does_not(
 }
 
 #[tokio::test]
-async fn a_template_from_windows_writes_the_same() {
+async fn a_template_with_windows_line_endings_renders_the_same() {
     let text = "{% for message in messages %}\r\n{{ message.content }}\r\n{% endfor %}\r\n";
     let model = open(&qwen("qwen3").with_template(&super::templates::shown(text)));
     let error = say(&model, "show me", &at_most(1)).await.expect_err("the template shows");
-    assert!(error.to_string().contains(": show me\n; take another"), "{error:?}");
+    assert!(error.to_string().contains(": show me\n; check the conversation"), "{error:?}");
 }
 
 #[tokio::test]
-async fn instructions_stand_in_the_first_message_where_there_is_no_role_for_them() {
+async fn without_a_system_role_the_first_message_has_the_instructions() {
     let model = open(&mistral().with_template(&super::templates::shown(super::templates::MISTRAL)));
     let (messages, settings) = ([Message::user("show me")], Settings::default());
     let request = Request::new(&messages, &settings).instructions(Some("Be brief."));
@@ -183,12 +183,12 @@ async fn instructions_stand_in_the_first_message_where_there_is_no_role_for_them
 }
 
 #[tokio::test]
-async fn dropping_a_request_stops_the_reading_of_its_prompt() {
+async fn dropping_a_request_stops_the_evaluation_of_its_prompt() {
     let model = open(&llama().with("llama.context_length", crate::tiny::Value::Count(30_000)));
     let (settings, messages) = (at_most(1), [Message::user("hello ".repeat(5000))]);
     let stream = model.stream(Request::new(&messages, &settings)).await.expect("the request is sound");
     drop(stream);
     let answer = say(&model, "hello", &settings).await.expect("the model answers");
-    // Nobody read the long prompt to its end, or the short one would find its beginning and no more.
+    // The cache holds more than the start of the short prompt only if the long one was not evaluated to its end.
     assert!(answer.usage.input_tokens < 100, "{:?}", answer.usage);
 }

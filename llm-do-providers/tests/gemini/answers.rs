@@ -1,4 +1,4 @@
-//! What the server's answers become, whole and streamed alike.
+//! Answers, the same complete and streamed.
 
 use llm_do_providers::{Attachment, FinishReason, ProviderData, ResponsePart, StreamEvent, Thinking, ToolCall};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn data(data: Value) -> ProviderData {
 }
 
 #[tokio::test]
-async fn a_text_is_the_same_whole_and_streamed() {
+async fn a_text_is_the_same_complete_and_streamed() {
     let response = answer_of(json!([{"text": "Hello, world"}]), "STOP").await;
     assert_eq!(response.parts, [text("Hello, world")]);
     assert_eq!((response.finish, response.model.as_str()), (FinishReason::Stop, "gemini-3-flash-001"));
@@ -31,7 +31,7 @@ async fn a_text_is_the_same_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn pieces_are_events_as_they_come() {
+async fn chunks_are_emitted_as_events() {
     let pieces = [
         json!([{"text": "Hm", "thought": true}]),
         json!([{"text": "So:"}]),
@@ -70,7 +70,7 @@ async fn calls_keep_their_ids_or_get_some() {
 }
 
 #[tokio::test]
-async fn arguments_are_what_the_model_wrote() {
+async fn arguments_are_unchanged() {
     let response =
         stream_answer_of([json!([{"functionCall": {"name": "add", "args": {"z": 1.0, "a": 1e2}}}])], "STOP").await;
     assert_eq!(response.tool_calls().next().unwrap().arguments, "{\"z\":1.0,\"a\":100.0}");
@@ -103,7 +103,7 @@ async fn signatures_stay_with_their_parts() {
 }
 
 #[tokio::test]
-async fn a_signed_text_is_not_joined_to_one_without() {
+async fn a_signed_text_is_not_merged_with_an_unsigned_one() {
     let pieces = [json!([{"text": "a"}]), json!([{"text": "b", "thoughtSignature": "QQ=="}]), json!([{"text": "c"}])];
     let response = stream_answer_of(pieces, "STOP").await;
     let signature = ResponsePart::Opaque(data(json!({"thoughtSignature": "QQ=="})));
@@ -136,7 +136,7 @@ async fn a_part_of_an_unknown_kind_is_kept() {
 }
 
 #[tokio::test]
-async fn each_reason_to_stop_has_its_own() {
+async fn each_finish_reason_is_mapped() {
     let cases = [
         ("STOP", FinishReason::Stop),
         ("MAX_TOKENS", FinishReason::Length),
@@ -157,13 +157,13 @@ async fn each_reason_to_stop_has_its_own() {
 }
 
 #[tokio::test]
-async fn an_answer_that_the_filter_took_away_is_empty() {
+async fn a_filtered_answer_is_empty() {
     let response = stream_answer_of([Value::Null], "SAFETY").await;
     assert_eq!((response.finish, response.parts.len()), (FinishReason::ContentFilter, 0));
 }
 
 #[tokio::test]
-async fn a_call_that_the_limit_may_have_cut_off_is_left_out() {
+async fn a_call_that_may_be_truncated_is_dropped() {
     let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
     let response = answer_of(json!([call("first"), call("last")]), "MAX_TOKENS").await;
     assert_eq!(response.finish, FinishReason::Length);
@@ -171,7 +171,7 @@ async fn a_call_that_the_limit_may_have_cut_off_is_left_out() {
 }
 
 #[tokio::test]
-async fn figures_that_a_later_piece_leaves_out_are_kept() {
+async fn usage_figures_missing_in_later_chunks_are_kept() {
     let piece = |usage: Value| json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}], "usageMetadata": usage});
     let mut last = piece(json!({"candidatesTokenCount": 4}));
     last["candidates"][0]["finishReason"] = json!("STOP");
@@ -187,7 +187,7 @@ async fn figures_that_a_later_piece_leaves_out_are_kept() {
 /// By <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22): each piece reports the request up to then,
 /// and a figure of zero is left out.
 #[tokio::test]
-async fn the_usage_of_a_stream_is_that_of_its_last_piece() {
+async fn the_usage_of_a_stream_is_that_of_its_last_chunk() {
     let piece = |usage: Value| json!({"candidates": [{"content": {"parts": [{"text": "a"}]}}], "usageMetadata": usage});
     let early = json!({
         "promptTokenCount": 9, "cachedContentTokenCount": 8, "toolUsePromptTokenCount": 40, "candidatesTokenCount": 2,
@@ -204,7 +204,7 @@ async fn the_usage_of_a_stream_is_that_of_its_last_piece() {
 
 /// By <https://ai.google.dev/api/generate-content#FinishReason> (read 2026-11-22): a call although no tool was offered.
 #[tokio::test]
-async fn an_unexpected_call_that_can_be_read_is_a_call() {
+async fn a_readable_unexpected_call_is_a_call() {
     let call = json!([{"functionCall": {"name": "no_such_tool", "args": {"a": 1}}}]);
     let response = answer_of(call.clone(), "UNEXPECTED_TOOL_CALL").await;
     let calls: Vec<_> = response.tool_calls().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
@@ -215,7 +215,7 @@ async fn an_unexpected_call_that_can_be_read_is_a_call() {
 
 /// By <https://ai.google.dev/api/generate-content#UsageMetadata> (read 2026-11-22).
 #[tokio::test]
-async fn audio_is_counted_apart() {
+async fn audio_tokens_are_counted_separately() {
     let usage = json!({
         "promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 4,
         "promptTokensDetails": [{"modality": "TEXT", "tokenCount": 30}, {"modality": "AUDIO", "tokenCount": 70}],
@@ -230,7 +230,7 @@ async fn audio_is_counted_apart() {
 }
 
 #[tokio::test]
-async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+async fn calls_without_a_finish_reason_finish_with_other() {
     let mut body = crate::body(&json!([{"functionCall": {"name": "add"}}]), "");
     for reason in [json!(null), json!("FINISH_REASON_UNSPECIFIED")] {
         body["candidates"][0]["finishReason"] = reason;

@@ -1,4 +1,4 @@
-//! What is asked of the server.
+//! Requests to the server.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use crate::server::{Reply, Server};
 use crate::{add, body, model, named, sent_by, stream_of, streamed, whole};
 
-/// What a server gets.
+/// The body of a request.
 async fn sent(request: Request<'_>) -> Value {
     sent_by("gemini-3-flash", request).await
 }
 
 #[tokio::test]
-async fn a_request_goes_to_the_method_with_the_key_in_its_header() {
+async fn a_request_is_sent_to_the_method_with_the_key_as_a_header() {
     let text = json!([{"text": "fine"}]);
     let server = Server::scripted([Reply::json(200, &body(&text, "STOP")), stream_of([text], "STOP")]).await;
     let model = model(&server).build().unwrap();
@@ -31,7 +31,7 @@ async fn a_request_goes_to_the_method_with_the_key_in_its_header() {
 }
 
 #[tokio::test]
-async fn a_base_url_may_have_its_own_version_and_a_model_its_own_kind() {
+async fn a_base_url_may_have_a_version_and_a_model_a_resource_kind() {
     let server = Server::scripted([Reply::json(200, &body(&json!([]), "STOP"))]).await;
     let model = named(&server, "tunedModels/ours").base_url(server.base_url()).build().unwrap();
     whole(&model).await.unwrap();
@@ -40,14 +40,14 @@ async fn a_base_url_may_have_its_own_version_and_a_model_its_own_kind() {
 }
 
 #[tokio::test]
-async fn a_bare_request_sends_nothing_unasked() {
+async fn a_minimal_request_has_no_optional_fields() {
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let request = Request::new(&messages, &settings).tool_choice(ToolChoice::Required);
     assert_eq!(sent(request).await, json!({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}));
 }
 
 #[tokio::test]
-async fn instructions_stand_beside_the_conversation() {
+async fn instructions_are_separate_from_the_conversation() {
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let body = sent(Request::new(&messages, &settings).instructions(Some("be brief"))).await;
     assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "be brief"}]}));
@@ -62,7 +62,7 @@ async fn a_conversation_begins_with_the_user_and_has_no_empty_parts() {
 }
 
 #[tokio::test]
-async fn settings_have_their_names() {
+async fn settings_have_the_names_of_the_api() {
     let settings = Settings::new()
         .temperature(0.5)
         .top_p(0.9)
@@ -87,7 +87,7 @@ async fn settings_have_their_names() {
 
 /// "Penalty is not enabled for models/gemini-2.5-flash": <https://github.com/google-gemini/cookbook/issues/1290>.
 #[tokio::test]
-async fn penalties_go_only_to_models_that_take_them() {
+async fn penalties_are_sent_only_to_models_that_accept_them() {
     let messages = [Message::user("hi")];
     let settings = Settings::new().presence_penalty(0.25).frequency_penalty(-0.5);
     let request = Request::new(&messages, &settings);
@@ -101,7 +101,7 @@ async fn penalties_go_only_to_models_that_take_them() {
 }
 
 #[tokio::test]
-async fn thinking_is_asked_for_in_the_terms_of_the_version() {
+async fn thinking_is_requested_in_the_form_of_the_model_version() {
     let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::Low));
     let request = Request::new(&messages, &settings);
     let config = |body: &Value| body["generationConfig"]["thinkingConfig"].clone();
@@ -112,7 +112,7 @@ async fn thinking_is_asked_for_in_the_terms_of_the_version() {
 }
 
 #[tokio::test]
-async fn tools_and_the_choice_among_them_are_sent() {
+async fn tools_and_the_tool_choice_are_sent() {
     let now = ToolSpec {
         name: "now".into(),
         description: "Tells the time.".into(),
@@ -139,7 +139,7 @@ async fn tools_and_the_choice_among_them_are_sent() {
 }
 
 #[tokio::test]
-async fn an_output_schema_is_sent_as_that_of_json() {
+async fn an_output_schema_is_sent_as_a_json_schema() {
     let schema = json!({"type": "object", "properties": {"b": {"const": "x"}}, "required": ["b"], "title": "Out"});
     let output = OutputSchema { name: "out".into(), schema: Arc::new(schema) };
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -151,7 +151,7 @@ async fn an_output_schema_is_sent_as_that_of_json() {
 }
 
 #[tokio::test]
-async fn a_type_that_holds_itself_is_sent_with_references() {
+async fn a_recursive_type_is_sent_with_references() {
     let children = json!({"children": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}});
     let tree = json!({"type": "object", "properties": children});
     let schema =
@@ -167,7 +167,7 @@ async fn a_type_that_holds_itself_is_sent_with_references() {
 }
 
 #[tokio::test]
-async fn a_schema_that_gemini_cannot_say_is_refused_before_anything_is_sent() {
+async fn an_unsupported_schema_is_rejected_before_the_request() {
     let list = json!({"type": "array", "contains": {"type": "integer"}});
     let schema = Arc::new(json!({"type": "object", "properties": {"t": list}}));
     let tool = ToolSpec { name: "plant".into(), description: "Plants.".into(), parameters: Arc::clone(&schema) };
@@ -189,7 +189,7 @@ async fn a_schema_that_gemini_cannot_say_is_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn tools_that_google_runs_are_named_beside_functions_from_version_3_on() {
+async fn server_side_tools_can_be_combined_with_functions_from_version_3() {
     let google = [ServerSideTool::WEB_SEARCH, ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
     let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [add()]);
     let alone = Request::new(&messages, &settings).server_side_tools(&google);
@@ -202,7 +202,7 @@ async fn tools_that_google_runs_are_named_beside_functions_from_version_3_on() {
 }
 
 #[tokio::test]
-async fn images_are_asked_for_as_a_modality() {
+async fn images_are_requested_as_a_modality() {
     let (messages, settings) = ([Message::user("a cat")], Settings::default());
     let request = Request::new(&messages, &settings).server_side_tools(&[ServerSideTool::ImageGeneration]);
     let body = sent_by("gemini-2.5-flash-image", request).await;
@@ -211,7 +211,7 @@ async fn images_are_asked_for_as_a_modality() {
 }
 
 #[tokio::test]
-async fn what_the_model_cannot_do_is_refused_before_anything_is_sent() {
+async fn unsupported_options_are_rejected_before_the_request() {
     let limited = [ServerSideTool::WebSearch(WebSearch::new().max_uses(1))];
     let search = [ServerSideTool::WEB_SEARCH];
     let images = [ServerSideTool::ImageGeneration];
@@ -235,7 +235,7 @@ async fn what_the_model_cannot_do_is_refused_before_anything_is_sent() {
 }
 
 #[tokio::test]
-async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+async fn a_setting_is_sent_or_causes_a_warning() {
     let of = Settings::new;
     let each = [
         ("temperature", of().temperature(0.5)),
@@ -264,7 +264,7 @@ async fn a_setting_is_sent_or_the_answer_warns_of_it() {
 }
 
 #[tokio::test]
-async fn a_value_that_goes_as_another_is_warned_of() {
+async fn a_changed_value_causes_a_warning() {
     let cases = [
         ("gemini-2.5-pro", Settings::new().thinking(ThinkingLevel::Off), "`off` sent as 128 tokens"),
         ("gemini-2.5-flash", Settings::new().thinking(99_999), "99999 tokens sent as 24576 tokens"),

@@ -1,4 +1,4 @@
-//! The schemas of many kinds of values, as the server gets them.
+//! The schemas of the corpus, as they are sent to the server.
 
 use std::sync::{Arc, LazyLock};
 
@@ -32,9 +32,9 @@ const DOCUMENTED: [&str; 15] = [
 ];
 const FORMATS: [&str; 7] = ["date-time", "date", "time", "int32", "int64", "float", "double"];
 const KINDS: [&str; 7] = ["string", "integer", "number", "boolean", "array", "object", "null"];
-/// The types of the corpus that hold themselves.
+/// The recursive types of the corpus.
 const RECURSIVE: [&str; 4] = ["a_tree", "a_link", "a_term", "a_folder"];
-/// What is said in words of values that Gemini has no keyword for.
+/// The constraints without a keyword in Gemini's dialect, which are described in words.
 const SAID: [&str; 13] = [
     "Matches the regular expression",
     "Length: ",
@@ -51,7 +51,7 @@ const SAID: [&str; 13] = [
     "Format: ",
 ];
 
-/// What is sent of a schema as that of an answer.
+/// Returns the schema sent for an output schema.
 async fn sent_by(model: &GeminiModel, server: &Server, case: &Case) -> Value {
     let output = OutputSchema { name: case.name.into(), schema: Arc::new(case.schema.clone()) };
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -59,7 +59,7 @@ async fn sent_by(model: &GeminiModel, server: &Server, case: &Case) -> Value {
     server.requests().last().unwrap().body["generationConfig"]["responseJsonSchema"].clone()
 }
 
-/// Each case of the corpus, and what is sent of it.
+/// Each case of the corpus with the schema sent for it.
 async fn sent() -> Vec<(Case, Value)> {
     let cases = all();
     let reply = Reply::json(200, &body(&json!([{"text": "{}"}]), "STOP"));
@@ -84,7 +84,7 @@ async fn every_schema_of_the_corpus_keeps_to_the_documented_keywords() {
     }
 }
 
-/// Says what is not documented in a schema by itself.
+/// Returns the undocumented keywords of a schema, without its subschemas.
 fn fault(part: &Value) -> Option<String> {
     // The `false` of a closed object.
     if *part == false {
@@ -120,7 +120,7 @@ fn fault(part: &Value) -> Option<String> {
 /// "Cyclic references [..] may only be used within non-required properties", and "if `$ref` is set on a sub-schema, no other
 /// properties [..] may be set": <https://ai.google.dev/api/generate-content#GenerationConfig> (read 2026-11-22).
 #[tokio::test]
-async fn the_types_that_hold_themselves_keep_to_the_rules_of_references_and_no_others_have_any() {
+async fn only_recursive_types_have_references_within_the_rules() {
     let mut recursive = Vec::new();
     for (case, form) in sent().await {
         let defined = form.get("$defs").and_then(Value::as_object).into_iter().flat_map(|defs| defs.values());
@@ -139,7 +139,7 @@ async fn the_types_that_hold_themselves_keep_to_the_rules_of_references_and_no_o
     assert_eq!(recursive, RECURSIVE);
 }
 
-/// Whether a schema refers to another, but for its properties, of which each is optional or does not.
+/// Returns whether a schema has a reference outside optional properties.
 fn refers(schema: &Value) -> bool {
     let Some(keywords) = schema.as_object() else { return false };
     keywords.iter().any(|(key, value)| match (key.as_str(), value) {
@@ -151,7 +151,7 @@ fn refers(schema: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn what_serde_writes_is_valid_in_the_dialect() {
+async fn serialized_values_match_the_converted_schema() {
     for (case, form) in sent().await {
         let validator = jsonschema::draft202012::new(&form).unwrap();
         let mut runner = TestRunner::deterministic();
@@ -163,7 +163,7 @@ async fn what_serde_writes_is_valid_in_the_dialect() {
     }
 }
 
-/// Some values of every type of the corpus.
+/// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let mut runner = TestRunner::deterministic();
     let values = all()
@@ -173,7 +173,7 @@ static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
 });
 
 #[tokio::test]
-async fn what_the_dialect_allows_beyond_the_schema_is_said_in_words() {
+async fn constraints_missing_in_the_converted_schema_are_in_the_description() {
     let mut exact = 0;
     for (case, form) in sent().await {
         let (schema, dialect) =

@@ -1,4 +1,4 @@
-//! What goes wrong, and what becomes of it.
+//! Failures and their errors.
 
 use std::time::Duration;
 
@@ -51,7 +51,7 @@ async fn each_status_has_a_kind_in_an_object_and_in_a_list() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_none_is_an_error_of_the_key() {
+async fn an_invalid_key_is_an_auth_error() {
     let info = json!([{
         "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID", "domain": "googleapis.com"
     }]);
@@ -62,7 +62,7 @@ async fn a_key_that_is_none_is_an_error_of_the_key() {
 }
 
 #[tokio::test]
-async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
+async fn a_conversation_that_is_too_long_has_its_own_kind() {
     let message = "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).";
     let body = status(400, "INVALID_ARGUMENT", message, &json!([]));
     let server = Server::scripted([Reply::json(400, &body)]).await;
@@ -71,7 +71,7 @@ async fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
 }
 
 #[tokio::test]
-async fn a_refusal_says_how_long_to_wait_and_is_waited_for() {
+async fn a_rate_limit_is_retried_after_the_requested_delay() {
     let retry = |delay: &str| json!([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}]);
     let short = Reply::json(429, &status(429, "RESOURCE_EXHAUSTED", "x", &retry("0.01s")));
     let server = Server::scripted([short.clone(), ok(), short, ok_stream()]).await;
@@ -82,11 +82,11 @@ async fn a_refusal_says_how_long_to_wait_and_is_waited_for() {
     let server = Server::scripted([long]).await;
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
     assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
-    check(&error, ErrorKind::RateLimited, Some(429), "at most 60 s are waited for");
+    check(&error, ErrorKind::RateLimited, Some(429), "more than the maximum of 60 s");
 }
 
 #[tokio::test]
-async fn a_quota_of_the_day_is_not_waited_for() {
+async fn a_daily_quota_is_not_retried() {
     let violation = json!({"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier", "quotaValue": "20"});
     let details = json!([
         {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [violation]},
@@ -99,7 +99,7 @@ async fn a_quota_of_the_day_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn an_error_in_a_stream_is_an_error_and_keeps_what_arrived() {
+async fn an_error_in_a_stream_keeps_the_partial_response() {
     let overloaded = status(503, "UNAVAILABLE", "my secret", &json!([]));
     for error in [overloaded.to_string(), json!([overloaded]).to_string()] {
         let half = piece(&json!([{"text": "half"}, {"functionCall": {"name": "add", "args": {}}}])).to_string();
@@ -113,7 +113,7 @@ async fn an_error_in_a_stream_is_an_error_and_keeps_what_arrived() {
 }
 
 #[tokio::test]
-async fn an_error_at_the_beginning_of_a_stream_is_tried_again() {
+async fn an_error_at_the_start_of_a_stream_is_retried() {
     let error = status(503, "UNAVAILABLE", "x", &json!([])).to_string();
     let server = Server::scripted([Reply::stream().event(&error).end(), ok_stream()]).await;
     let events = events(&model(&server).build().unwrap()).await;
@@ -121,9 +121,9 @@ async fn an_error_at_the_beginning_of_a_stream_is_tried_again() {
     assert!(matches!(events.last(), Some(Ok(StreamEvent::Done(_)))), "{events:?}");
 }
 
-/// A stream is not always one of events up to its end: a failure may come as bare JSON.
+/// A stream may not be one of events to its end: an error may be bare JSON.
 #[tokio::test]
-async fn an_error_without_an_event_is_an_error_all_the_same() {
+async fn an_error_without_an_event_is_recognized() {
     let bare = serde_json::to_string_pretty(&status(503, "UNAVAILABLE", "my secret", &json!([]))).unwrap();
     let half = piece(&json!([{"text": "half"}])).to_string();
     let later = Reply::stream().event(&half).chunk(&bare[..20]).chunk(&bare[20..]).end();
@@ -155,7 +155,7 @@ async fn a_prompt_that_the_filter_blocks_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_call_that_the_server_could_not_read_is_asked_for_anew() {
+async fn a_malformed_call_is_retried() {
     let malformed = body(&json!([]), "MALFORMED_FUNCTION_CALL");
     let stream = Reply::stream().event(&malformed.to_string()).end();
     let server = Server::scripted([Reply::json(200, &malformed), ok(), stream, ok_stream()]).await;
@@ -168,7 +168,7 @@ async fn a_call_that_the_server_could_not_read_is_asked_for_anew() {
 }
 
 #[tokio::test]
-async fn a_call_that_could_not_be_read_is_an_error_once_a_thought_was_shown() {
+async fn a_malformed_call_after_streamed_thinking_is_an_error() {
     let thought = piece(&json!([{"text": "I add.", "thought": true}])).to_string();
     let malformed = body(&json!([]), "MALFORMED_FUNCTION_CALL").to_string();
     let server = Server::scripted([Reply::stream().event(&thought).event(&malformed).end(), ok_stream()]).await;
@@ -180,7 +180,7 @@ async fn a_call_that_could_not_be_read_is_an_error_once_a_thought_was_shown() {
 }
 
 #[tokio::test]
-async fn a_try_that_is_paid_counts_whatever_follows_it() {
+async fn a_charged_attempt_is_always_counted() {
     let malformed = || Reply::json(200, &body(&json!([]), "MALFORMED_FUNCTION_CALL"));
     let malformed_stream = || Reply::stream().event(&body(&json!([]), "MALFORMED_FUNCTION_CALL").to_string()).end();
     let one = answer_of(json!([{"text": "fine"}]), "STOP").await.usage;
@@ -197,7 +197,7 @@ async fn a_try_that_is_paid_counts_whatever_follows_it() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_the_protocol_is_an_error() {
+async fn an_invalid_answer_is_a_protocol_error() {
     let call = |call: Value| body(&json!([{ "functionCall": call }]), "STOP");
     let cases = [
         (json!({}), "the answer is empty"),
@@ -220,7 +220,7 @@ async fn an_answer_that_breaks_the_protocol_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_keeps_what_arrived_and_one_without_content_is_asked_anew() {
+async fn a_broken_stream_keeps_its_content_and_an_empty_one_is_retried() {
     let half = piece(&json!([{"text": "half", "thoughtSignature": "QQ=="}])).to_string();
     let server = Server::scripted([Reply::stream().event(&half).end(), Reply::stream().event(&half)]).await;
     let model_of_breaks = model(&server).build().unwrap();
@@ -236,14 +236,14 @@ async fn a_stream_that_breaks_off_keeps_what_arrived_and_one_without_content_is_
 }
 
 #[tokio::test]
-async fn what_is_lost_after_the_end_is_not_missed() {
+async fn a_connection_lost_after_the_end_is_ignored() {
     let broken = Reply::stream().event(&body(&json!([{"text": "fine"}]), "STOP").to_string());
     let server = Server::scripted([broken]).await;
     assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");
 }
 
 #[tokio::test]
-async fn a_silence_is_given_up() {
+async fn a_stalled_stream_times_out() {
     let begun = Reply::stream().event(&piece(&json!([{"text": "half"}])).to_string()).stall();
     for reply in [begun, Reply::stream().stall()] {
         let server = Server::scripted([reply]).await;

@@ -1,4 +1,4 @@
-//! Files that go to the server, and those that do not.
+//! Supported and unsupported files.
 
 use llm_do_providers::{
     Attachment, ErrorKind, Message, Model, Request, ResponsePart, Settings, ToolCall, ToolResult, UserPart,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::server::Server;
 use crate::{model, sent_by};
 
-/// The contents that a server gets.
+/// The contents of a request.
 async fn received(name: &str, messages: &[Message]) -> Value {
     sent_by(name, Request::new(messages, &Settings::default())).await["contents"].take()
 }
@@ -56,7 +56,7 @@ fn drawn() -> [Message; 3] {
 }
 
 #[tokio::test]
-async fn a_result_has_the_files_that_a_response_takes_and_the_others_follow() {
+async fn a_result_has_its_supported_files_and_the_others_follow() {
     let contents = received("gemini-3-flash", &drawn()).await;
     let response = json!({"name": "draw", "response": {"output": "done"}, "parts": [inline("image/png", "aGkh")]});
     assert_eq!(contents[2], json!({"role": "user", "parts": [{"functionResponse": response}]}));
@@ -77,7 +77,7 @@ async fn before_version_3_all_files_follow() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_go_is_refused_before_anything_is_sent() {
+async fn an_unsupported_file_is_rejected_before_the_request() {
     let server = Server::scripted([]).await;
     let model = model(&server).build().unwrap();
     for file in [Attachment::new("application/zip", "my secret"), Attachment::new("text/plain", [0xE9])] {

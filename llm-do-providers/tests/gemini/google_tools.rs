@@ -1,4 +1,4 @@
-//! Tools that Google runs: what they were asked and gave.
+//! Server-side tools of Google: their inputs and outputs.
 
 use llm_do_providers::{ProviderData, Response, ResponsePart, ServerSideToolUse, StreamEvent};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn used(name: &str, input: &Value, output: &Value, data: Value) -> ResponsePart 
     ResponsePart::ServerSideTool(used.with_provider_data(ProviderData::new("gemini", data)))
 }
 
-/// The answer and the events of one that has these notes beside its text.
+/// The answer and the events of a response with this grounding metadata beside its text.
 async fn noted(key: &str, notes: &Value) -> (Response, Vec<StreamEvent>) {
     let mut first = piece(&json!([{"text": "Spain"}]));
     let mut last = piece(&json!([{"text": " won."}]));
@@ -36,7 +36,7 @@ async fn noted(key: &str, notes: &Value) -> (Response, Vec<StreamEvent>) {
 
 /// By <https://ai.google.dev/gemini-api/docs/google-search#response>.
 #[tokio::test]
-async fn a_search_of_the_web_has_its_queries_and_its_sources() {
+async fn a_web_search_has_its_queries_and_sources() {
     let notes = json!({
         "webSearchQueries": ["who won euro 2024"],
         "searchEntryPoint": {"renderedContent": "<div/>"},
@@ -52,7 +52,7 @@ async fn a_search_of_the_web_has_its_queries_and_its_sources() {
 
 /// By <https://ai.google.dev/gemini-api/docs/url-context#understanding_the_response>.
 #[tokio::test]
-async fn pages_that_were_read_are_named() {
+async fn fetched_pages_are_listed() {
     let page = json!({"retrievedUrl": "https://a.example/", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"});
     let notes = json!({"urlMetadata": [page]});
     let (response, events) = noted("urlContextMetadata", &notes).await;
@@ -64,7 +64,7 @@ async fn pages_that_were_read_are_named() {
 
 /// By <https://ai.google.dev/gemini-api/docs/code-execution>.
 #[tokio::test]
-async fn code_that_was_run_has_its_result() {
+async fn executed_code_has_its_result() {
     let code = json!({"language": "PYTHON", "code": "print(1)"});
     let result = json!({"outcome": "OUTCOME_OK", "output": "1\n"});
     let parts = json!([
@@ -81,7 +81,7 @@ async fn code_that_was_run_has_its_result() {
 
 /// By <https://ai.google.dev/api/caching#Outcome>.
 #[tokio::test]
-async fn a_stream_tells_that_code_began_and_how_it_ended() {
+async fn a_stream_emits_the_start_and_the_end_of_code() {
     let code = json!({"language": "PYTHON", "code": "1/0"});
     let result = json!({"outcome": "OUTCOME_FAILED", "output": "ZeroDivisionError"});
     let [first, mut last] =
@@ -103,7 +103,7 @@ async fn a_stream_tells_that_code_began_and_how_it_ended() {
 
 /// By <https://ai.google.dev/api/generate-content#UrlRetrievalStatus>.
 #[tokio::test]
-async fn a_fetch_of_which_no_page_could_be_read_failed() {
+async fn a_fetch_without_a_readable_page_has_failed() {
     let page = |status: &str| json!({"retrievedUrl": "https://a.example/", "urlRetrievalStatus": status});
     let (lost, read) = ("URL_RETRIEVAL_STATUS_ERROR", "URL_RETRIEVAL_STATUS_SUCCESS");
     for (statuses, expected) in [(vec![lost, lost], Some(lost)), (vec![lost, read], None), (vec![read, lost], None)] {
@@ -116,7 +116,7 @@ async fn a_fetch_of_which_no_page_could_be_read_failed() {
 
 /// By <https://ai.google.dev/gemini-api/docs/tool-combination>.
 #[tokio::test]
-async fn calls_of_googles_tools_are_uses_and_their_notes_are_none() {
+async fn calls_of_googles_tools_are_uses_and_grounding_metadata_is_not() {
     let call = |id: &str| json!({"id": id, "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["x"]}});
     let given = |id: &str| json!({"id": id, "toolType": "GOOGLE_SEARCH_WEB", "response": {"search_suggestions": "s"}});
     let fetch = json!({"id": "t3", "toolType": "URL_CONTEXT", "args": {}});

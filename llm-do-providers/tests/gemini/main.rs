@@ -1,4 +1,4 @@
-//! The client of the Gemini API against a server that says byte for byte what the test wants.
+//! The client of the Gemini API against a server with scripted responses.
 //!
 //! The answers are ours, written by <https://ai.google.dev/api/generate-content>.
 
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 use self::server::{Reply, Server};
 
-/// A model at `server`; no test waits long for anything.
+/// A model at `server` with short timeouts.
 fn named(server: &Server, model: &str) -> GeminiBuilder {
     let limit = Duration::from_secs(5);
     let base_url = server.base_url().trim_end_matches("/v1");
@@ -38,14 +38,14 @@ fn model(server: &Server) -> GeminiBuilder {
     named(server, "gemini-3-flash")
 }
 
-/// The answer to a short question.
+/// The complete answer to a short question.
 async fn whole(model: &GeminiModel) -> Result<Response, ProviderError> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
     model.request(Request::new(&messages, &settings).tools(&tools)).await
 }
 
-/// The events that answer the same question.
+/// The stream events for the same question.
 async fn events(model: &GeminiModel) -> Vec<Result<StreamEvent, ProviderError>> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
@@ -53,7 +53,7 @@ async fn events(model: &GeminiModel) -> Vec<Result<StreamEvent, ProviderError>> 
     stream.collect().await
 }
 
-/// The same question's streamed answer.
+/// The streamed answer to the same question.
 async fn streamed(model: &GeminiModel) -> Result<Response, ProviderError> {
     match events(model).await.pop() {
         Some(Ok(StreamEvent::Done(response))) => Ok(response),
@@ -74,7 +74,7 @@ fn usage() -> Value {
     })
 }
 
-/// A whole answer of `parts`.
+/// A complete response body with `parts`.
 fn body(parts: &Value, finish: &str) -> Value {
     let content = json!({"role": "model", "parts": parts});
     json!({
@@ -83,18 +83,18 @@ fn body(parts: &Value, finish: &str) -> Value {
     })
 }
 
-/// The whole answer to a request that is answered with `parts`.
+/// The complete answer of a server that responds with `parts`.
 async fn answer_of(parts: Value, finish: &str) -> Response {
     let server = Server::scripted([Reply::json(200, &body(&parts, finish))]).await;
     whole(&model(&server).build().unwrap()).await.unwrap()
 }
 
-/// A piece of a streamed answer.
+/// A chunk of a streamed answer.
 fn piece(parts: &Value) -> Value {
     json!({"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}], "modelVersion": "gemini-3-flash-001"})
 }
 
-/// A stream of pieces, each of these parts; the last has the end.
+/// A stream of chunks with these parts; the last chunk has the finish reason.
 fn stream_of(pieces: impl IntoIterator<Item = Value>, finish: &str) -> Reply {
     let mut pieces: Vec<_> = pieces.into_iter().map(|parts| piece(&parts)).collect();
     let last = pieces.last_mut().unwrap();
@@ -103,13 +103,13 @@ fn stream_of(pieces: impl IntoIterator<Item = Value>, finish: &str) -> Reply {
     pieces.into_iter().fold(Reply::stream(), |reply, piece| reply.event(&piece.to_string())).end()
 }
 
-/// The answer to a streamed request that is answered with these pieces.
+/// The streamed answer of a server that responds with these chunks.
 async fn stream_answer_of(pieces: impl IntoIterator<Item = Value>, finish: &str) -> Response {
     let server = Server::scripted([stream_of(pieces, finish)]).await;
     streamed(&model(&server).build().unwrap()).await.unwrap()
 }
 
-/// What a server gets from a model of this name.
+/// The body of a request to a model with this name.
 async fn sent_by(name: &str, request: Request<'_>) -> Value {
     let server = Server::scripted([Reply::json(200, &body(&json!([{"text": "fine"}]), "STOP"))]).await;
     named(&server, name).retries(0).build().unwrap().request(request).await.unwrap();

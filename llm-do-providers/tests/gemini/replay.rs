@@ -1,4 +1,4 @@
-//! What goes back to the server of what it said, byte for byte, and what does not.
+//! Parts that are sent back byte for byte, and parts that are not.
 
 use llm_do_providers::{
     Attachment, Message, Model, ProviderData, Request, ResponsePart, ServerSideToolUse, Settings, Thinking, ToolCall,
@@ -38,7 +38,7 @@ async fn an_answer_goes_back_as_it_came_whole_and_streamed() {
     let settings = Settings::default();
     for streams in [false, true] {
         let response = if streams { streamed(&model).await.unwrap() } else { whole(&model).await.unwrap() };
-        // As it is saved and read again.
+        // Saved and loaded again.
         let saved = serde_json::to_string(&response.parts).unwrap();
         let parts: Vec<ResponsePart> = serde_json::from_str(&saved).unwrap();
         let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
@@ -56,7 +56,7 @@ async fn an_answer_goes_back_as_it_came_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn ids_that_the_server_did_not_give_are_not_sent() {
+async fn generated_ids_are_not_sent() {
     let call = ToolCall::new("call_1_0", "add", "{\"a\":1}");
     let messages = [
         Message::user("hi"),
@@ -71,7 +71,7 @@ async fn ids_that_the_server_did_not_give_are_not_sent() {
 }
 
 #[tokio::test]
-async fn results_are_objects_that_lose_no_digit() {
+async fn results_are_objects_with_exact_numbers() {
     let call = ToolCall::new("c", "add", "{}");
     let cases = [
         ("3", json!("3")),
@@ -106,7 +106,7 @@ async fn arguments_of_earlier_calls_are_always_objects() {
 }
 
 #[tokio::test]
-async fn what_other_providers_said_goes_without_their_data() {
+async fn messages_of_other_providers_are_sent_without_their_data() {
     let theirs = ProviderData::new("anthropic", json!({"thoughtSignature": "secret", "id": "secret", "part": {}}));
     let call = |id: &str| ResponsePart::ToolCall(ToolCall::new(id, "add", "{}").with_provider_data(theirs.clone()));
     let parts = vec![
@@ -125,7 +125,7 @@ async fn what_other_providers_said_goes_without_their_data() {
     let (settings, made) = (Settings::default(), json!({"functionCall": {"name": "add", "args": {}}}));
     let sent = sent_by("gemini-2.5-flash", Request::new(&messages, &settings)).await;
     assert_eq!(sent["contents"][1]["parts"], json!([{"text": "So:"}, made, made]));
-    // Version 3 refuses calls of which the first has no signature.
+    // Version 3 rejects calls if the first one has no signature.
     let sent = sent_by("gemini-3-flash", Request::new(&messages, &settings)).await;
     let mut first = made.clone();
     first["thoughtSignature"] = json!("skip_thought_signature_validator");
@@ -133,7 +133,7 @@ async fn what_other_providers_said_goes_without_their_data() {
 }
 
 #[tokio::test]
-async fn a_signature_whose_part_was_taken_away_stands_alone() {
+async fn a_signature_without_its_part_is_sent_alone() {
     let signature = ResponsePart::Opaque(ProviderData::new("gemini", json!({"thoughtSignature": "QQ=="})));
     let messages = [Message::user("hi"), Message::Assistant { parts: vec![signature] }];
     let sent = sent_by("gemini-3-flash", Request::new(&messages, &Settings::default())).await;
@@ -141,7 +141,7 @@ async fn a_signature_whose_part_was_taken_away_stands_alone() {
 }
 
 #[tokio::test]
-async fn notes_on_a_search_are_not_sent_back() {
+async fn grounding_metadata_is_not_sent_back() {
     let mut answer = body(&json!([{"text": "Spain."}]), "STOP");
     answer["candidates"][0]["groundingMetadata"] = json!({"webSearchQueries": ["who"]});
     let server = Server::scripted([Reply::json(200, &answer), Reply::json(200, &answer)]).await;

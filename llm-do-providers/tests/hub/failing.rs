@@ -1,4 +1,4 @@
-//! What goes wrong, and that each error says so: what, and what to do.
+//! Failures: each error says what is wrong and what to do.
 
 use std::fs;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use crate::server::{COMMIT, Reply, Server, sha256};
 use crate::{NAME, World, content, fetch, files};
 
-/// Checks what every error must have.
+/// Checks the properties of every error.
 fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, advice: &str) {
     let text = format!("{error} {error:?}");
     assert_eq!((error.provider(), error.kind(), error.status()), ("local", kind, status), "{text}");
@@ -17,13 +17,13 @@ fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, advice: &s
     assert!(!text.contains("prose") && !text.contains("Secret"), "{text}");
 }
 
-/// The error of a fetch that the hub answers with `reply`.
-async fn refused(reply: Reply) -> ProviderError {
+/// The error of a download that the hub answers with `reply`.
+async fn rejected(reply: Reply) -> ProviderError {
     World::answering(reply).await.fetch().await.unwrap_err()
 }
 
 /// The same with a token.
-async fn refused_with_token(reply: Reply) -> ProviderError {
+async fn rejected_with_token(reply: Reply) -> ProviderError {
     let world = World::answering(reply).await;
     fetch(&world.builder(NAME).token(ApiKey::new("hf_Secret").unwrap())).await.unwrap_err()
 }
@@ -39,34 +39,44 @@ async fn a_gated_repository_names_the_page_of_its_terms() {
 }
 
 #[tokio::test]
-async fn a_repository_that_is_not_there_may_be_private_or_a_path() {
+async fn a_missing_repository_may_be_private_or_a_path() {
     for (status, code) in [(401, ""), (401, "RepoNotFound"), (404, "RepoNotFound"), (404, "")] {
-        let error = refused(Reply::refusal(status, code)).await;
-        check(&error, ErrorKind::InvalidRequest, Some(status), "no repository `owner/repo`, or one that is private");
+        let error = rejected(Reply::refusal(status, code)).await;
+        check(
+            &error,
+            ErrorKind::InvalidRequest,
+            Some(status),
+            "the repository `owner/repo` does not exist or is private",
+        );
         check(&error, ErrorKind::InvalidRequest, Some(status), "`HF_TOKEN`");
-        check(&error, ErrorKind::InvalidRequest, Some(status), "no file `owner/repo/model.gguf` is here either");
+        check(
+            &error,
+            ErrorKind::InvalidRequest,
+            Some(status),
+            "if you meant a path, there is no file `owner/repo/model.gguf`",
+        );
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_there_names_the_page_of_files() {
-    let error = refused(Reply::refusal(404, "EntryNotFound")).await;
+async fn a_missing_file_error_names_the_page_of_files() {
+    let error = rejected(Reply::refusal(404, "EntryNotFound")).await;
     check(&error, ErrorKind::InvalidRequest, Some(404), "`owner/repo` has no file `model.gguf`; see http://127.0.0.1");
 }
 
 #[tokio::test]
-async fn a_revision_that_is_not_there_is_named() {
+async fn a_missing_revision_is_named() {
     let world = World::answering(Reply::refusal(404, "RevisionNotFound")).await;
     let error = fetch(&world.builder("owner/repo@v9/model.gguf")).await.unwrap_err();
     check(&error, ErrorKind::InvalidRequest, Some(404), "`owner/repo` has no branch, tag or commit `v9`");
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_is_not_shown() {
-    let error = refused_with_token(Reply::refusal(401, "")).await;
-    check(&error, ErrorKind::Auth, Some(401), "the hub's token was refused; check `HF_TOKEN`");
-    let error = refused_with_token(Reply::refusal(403, "")).await;
-    check(&error, ErrorKind::Auth, Some(403), "check what the hub's token permits");
+async fn a_rejected_token_is_not_shown() {
+    let error = rejected_with_token(Reply::refusal(401, "")).await;
+    check(&error, ErrorKind::Auth, Some(401), "the hub rejected the token; check `HF_TOKEN`");
+    let error = rejected_with_token(Reply::refusal(403, "")).await;
+    check(&error, ErrorKind::Auth, Some(403), "check the permissions of the hub's token");
 }
 
 #[test]
@@ -78,13 +88,18 @@ fn a_token_is_not_shown_by_debug() {
 }
 
 #[tokio::test]
-async fn too_many_requests_and_failures_of_the_hub_have_their_kinds() {
-    let error = refused(Reply::refusal(429, "").header("retry-after", "7")).await;
+async fn rate_limits_and_failures_of_the_hub_have_their_kinds() {
+    let error = rejected(Reply::refusal(429, "").header("retry-after", "7")).await;
     check(&error, ErrorKind::RateLimited, Some(429), "wait, or set `HF_TOKEN`");
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
-    check(&refused(Reply::refusal(500, "")).await, ErrorKind::Unavailable, Some(500), "try again later");
-    check(&refused(Reply::refusal(503, "")).await, ErrorKind::Overloaded, Some(503), "try again later");
-    check(&refused(Reply::refusal(418, "")).await, ErrorKind::InvalidRequest, Some(418), "does not send");
+    check(&rejected(Reply::refusal(500, "")).await, ErrorKind::Unavailable, Some(500), "try again later");
+    check(&rejected(Reply::refusal(503, "")).await, ErrorKind::Overloaded, Some(503), "try again later");
+    check(
+        &rejected(Reply::refusal(418, "")).await,
+        ErrorKind::InvalidRequest,
+        Some(418),
+        "the hub rejected the request for",
+    );
 }
 
 #[tokio::test]
@@ -92,67 +107,87 @@ async fn a_damaged_file_is_an_error_that_leaves_nothing() {
     let bytes = content();
     let world = World::sending(bytes.clone(), move |_| Reply::new(200).body(&vec![7; bytes.len()])).await;
     let error = world.fetch().await.unwrap_err();
-    check(&error, ErrorKind::Protocol, None, "is damaged: its SHA-256 is ");
+    check(&error, ErrorKind::Protocol, None, "checksum mismatch: ");
     check(&error, ErrorKind::Protocol, None, &sha256(&world.bytes));
     assert_eq!(files(&world.repository()), [""; 0]);
 }
 
 #[tokio::test]
-async fn more_than_the_file_has_is_an_error_that_leaves_nothing() {
+async fn extra_bytes_are_an_error_that_leaves_nothing() {
     let bytes = content();
     let world = World::sending(bytes.clone(), move |_| Reply::new(200).body(&[&bytes[..], b"more"].concat())).await;
-    check(&world.fetch().await.unwrap_err(), ErrorKind::Protocol, Some(200), "sends more than the file has");
+    check(
+        &world.fetch().await.unwrap_err(),
+        ErrorKind::Protocol,
+        Some(200),
+        "sent more bytes than the size of the file",
+    );
     assert_eq!(files(&world.repository()), [""; 0]);
 }
 
 #[tokio::test]
-async fn less_than_the_file_has_is_a_lost_connection() {
+async fn missing_bytes_are_a_transport_error() {
     let bytes = content();
     let world = World::sending(bytes.clone(), move |_| Reply::new(200).body(&bytes[..9])).await;
-    check(&world.fetch().await.unwrap_err(), ErrorKind::Transport, Some(200), "sent less than the file has");
+    check(
+        &world.fetch().await.unwrap_err(),
+        ErrorKind::Transport,
+        Some(200),
+        "sent fewer bytes than the size of the file",
+    );
     assert!(!world.blob().exists());
 }
 
 #[tokio::test]
-async fn a_file_that_the_hub_has_no_checksum_of_is_not_fetched() {
-    // Small files have the SHA-1 of git for a tag.
+async fn a_file_without_a_checksum_on_the_hub_is_not_downloaded() {
+    // The entity tag of a small file is a git SHA-1.
     let tag = format!("\"{COMMIT}\"");
     let plain = Reply::new(200).header("x-repo-commit", COMMIT).header("etag", &tag).body(b"small");
     let world = World::answering(plain.clone()).await;
-    check(&world.fetch().await.unwrap_err(), ErrorKind::InvalidRequest, Some(200), "add `#sha256=..` to the name");
+    check(
+        &world.fetch().await.unwrap_err(),
+        ErrorKind::InvalidRequest,
+        Some(200),
+        "add `#sha256=<64 hexadecimal digits>` to the model name",
+    );
     let pinned = format!("{NAME}#sha256={}", sha256(b"small"));
     assert_eq!(fs::read(fetch(&world.builder(&pinned)).await.unwrap()).unwrap(), b"small");
 }
 
 #[tokio::test]
-async fn a_pinned_checksum_that_is_not_the_hubs_ends_it_before_the_download() {
+async fn a_pinned_checksum_is_compared_with_the_hub_before_the_download() {
     let world = World::new().await;
     let pinned = format!("{NAME}#sha256={}", "0".repeat(64));
     let error = fetch(&world.builder(&pinned)).await.unwrap_err();
-    check(&error, ErrorKind::Configuration, None, "correct what is pinned, or the revision");
+    check(&error, ErrorKind::Configuration, None, "correct the pinned checksum or the revision");
     assert_eq!(world.hub.asked().len(), 1);
 }
 
 #[tokio::test]
-async fn a_pinned_checksum_holds_for_what_is_in_the_cache_already() {
+async fn a_pinned_checksum_is_checked_for_cached_files() {
     let world = World::new().await;
     let pinned = format!("{NAME}#sha256={}", sha256(&world.bytes).to_uppercase());
     let path = fetch(&world.builder(&pinned)).await.unwrap();
     fetch(&world.builder(&pinned)).await.unwrap();
     fs::write(&path, "tampered with").unwrap();
     let error = fetch(&world.builder(&pinned)).await.unwrap_err();
-    check(&error, ErrorKind::Configuration, None, "is not the file that is meant");
+    check(&error, ErrorKind::Configuration, None, "checksum mismatch");
 }
 
 #[tokio::test]
-async fn a_pinned_checksum_holds_for_a_path() {
+async fn a_pinned_checksum_is_checked_for_paths() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.gguf");
     fs::write(&path, "content").unwrap();
     let pinned = |sum: &str| LocalModel::new(&format!("{}#sha256={sum}", path.display())).unwrap();
     pinned(&sha256(b"content")).fetch(|_| {}).await.unwrap();
     let error = pinned(&sha256(b"other")).fetch(|_| {}).await.unwrap_err();
-    check(&error, ErrorKind::Configuration, None, "delete it and fetch it anew, or correct what is pinned");
+    check(
+        &error,
+        ErrorKind::Configuration,
+        None,
+        "delete the file and download it again, or correct the pinned checksum",
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -160,9 +195,10 @@ async fn a_pinned_checksum_holds_for_a_path() {
 async fn a_full_disk_is_an_error_that_says_where_and_leaves_nothing() {
     let world = World::new().await;
     fs::create_dir_all(world.part().parent().unwrap()).unwrap();
-    // Every byte that is written to this device finds the disk full.
+    // Every write to this device reports a full disk.
     std::os::unix::fs::symlink("/dev/full", world.part()).unwrap();
-    let advice = format!("no room for `model.gguf` (1 MB) below `{}`; make some", world.cache.path().display());
+    let advice =
+        format!("not enough disk space for `model.gguf` (1 MB) in `{}`; free some space", world.cache.path().display());
     check(&world.fetch().await.unwrap_err(), ErrorKind::Configuration, None, &advice);
     assert_eq!(files(&world.repository()), [""; 0]);
 }
@@ -171,7 +207,7 @@ async fn a_full_disk_is_an_error_that_says_where_and_leaves_nothing() {
 async fn a_cache_that_cannot_be_written_is_named() {
     let world = World::new().await;
     fs::write(world.repository(), "in the way").unwrap();
-    let advice = format!("`model.gguf` cannot be written below `{}`", world.cache.path().display());
+    let advice = format!("cannot write `model.gguf` in `{}`", world.cache.path().display());
     check(&world.fetch().await.unwrap_err(), ErrorKind::Configuration, None, &advice);
 }
 
@@ -186,36 +222,36 @@ async fn a_hub_that_is_down_is_named() {
 }
 
 #[tokio::test]
-async fn silence_is_not_waited_for_forever() {
+async fn a_stalled_download_times_out() {
     let bytes = content();
     let world = World::sending(bytes.clone(), move |request| Reply::file(&bytes, request).stall(1000)).await;
     let error = fetch(&world.builder(NAME).idle_timeout(Duration::from_secs(2))).await.unwrap_err();
     check(&error, ErrorKind::Timeout, Some(200), "raise the idle timeout");
-    check(&error, ErrorKind::Timeout, Some(200), "what came of it, 1 kB, is kept for the next time");
+    check(&error, ErrorKind::Timeout, Some(200), "the received part (1 kB) is kept, and the next attempt resumes it");
 }
 
 #[tokio::test]
-async fn whoever_is_no_hub_is_told_apart() {
+async fn a_server_that_is_not_a_hub_is_recognized() {
     let page = Reply::new(200).body(b"<html>Welcome to the prose of this proxy.</html>");
-    check(&refused(page).await, ErrorKind::Protocol, Some(200), "does not say what the file is, as the hub does");
+    check(&rejected(page).await, ErrorKind::Protocol, Some(200), "returned no valid file metadata");
     let hostile = Reply::new(302)
         .header("x-repo-commit", "../../../etc")
         .header("x-linked-etag", "\"../../passwd\"")
         .header("x-linked-size", "-1")
         .header("location", "http://127.0.0.1:1/x");
-    check(&refused(hostile).await, ErrorKind::Protocol, Some(302), "check `HF_ENDPOINT`");
+    check(&rejected(hostile).await, ErrorKind::Protocol, Some(302), "check `HF_ENDPOINT`");
 }
 
 #[tokio::test]
-async fn a_redirect_that_leads_out_of_http_or_in_a_circle_is_not_followed() {
-    let error = refused(Reply::linked(b"x", "file:///etc/passwd")).await;
+async fn a_redirect_out_of_http_or_in_a_loop_is_not_followed() {
+    let error = rejected(Reply::linked(b"x", "file:///etc/passwd")).await;
     check(&error, ErrorKind::Protocol, Some(302), "redirects to where no file can be had safely");
-    let error = refused(Reply::new(302).header("location", "/again")).await;
+    let error = rejected(Reply::new(302).header("location", "/again")).await;
     check(&error, ErrorKind::Protocol, None, "redirects in a circle");
 }
 
 #[tokio::test]
-async fn an_address_that_is_none_is_told() {
+async fn an_invalid_url_is_an_error() {
     let world = World::new().await;
     for url in ["huggingface.co", "ftp://huggingface.co", ""] {
         let error = fetch(&world.builder(NAME).endpoint(url)).await.unwrap_err();
@@ -224,16 +260,16 @@ async fn an_address_that_is_none_is_told() {
 }
 
 #[test]
-fn an_address_with_a_password_is_refused_without_showing_it() {
+fn a_url_with_a_password_is_rejected_without_showing_it() {
     let builder = LocalModel::builder(NAME).cache_dir("/nowhere").endpoint("https://user:Secret@hub.example");
-    check(&builder.build().unwrap_err(), ErrorKind::Configuration, None, "may hold no user and no password");
+    check(&builder.build().unwrap_err(), ErrorKind::Configuration, None, "must not contain a user name or password");
 }
 
 #[tokio::test]
-async fn nothing_is_fetched_offline() {
+async fn nothing_is_downloaded_offline() {
     let world = World::new().await;
     let error = world.builder(NAME).offline(true).build().unwrap_err();
-    check(&error, ErrorKind::Configuration, None, "`LocalBuilder::offline` forbids fetching it: leave it out");
+    check(&error, ErrorKind::Configuration, None, "or allow downloads: remove `LocalBuilder::offline`");
     assert!(!error.to_string().contains("HF_HUB_OFFLINE"), "{error}");
     check(&error, ErrorKind::Configuration, None, "`hf download owner/repo model.gguf`");
     assert_eq!(world.hub.asked(), [""; 0]);
@@ -241,8 +277,8 @@ async fn nothing_is_fetched_offline() {
 
 #[cfg(feature = "testing")]
 #[tokio::test]
-async fn nothing_is_fetched_where_requests_are_forbidden() {
-    // All other tests ask servers of this machine, and may go on doing so.
+async fn nothing_is_downloaded_while_requests_are_forbidden() {
+    // Requests to servers on this machine stay allowed for all other tests.
     llm_do_providers::forbid_requests();
     let world = World::new().await;
     let error = fetch(&world.builder(NAME).endpoint("http://hub.example")).await.unwrap_err();

@@ -1,14 +1,14 @@
-//! What is asked of the hub, and what is in the cache afterwards.
+//! Requests to the hub, and the content of the cache afterwards.
 
 use std::fs;
 
 use llm_do_providers::{ApiKey, FetchProgress, LocalModel};
 
 use crate::server::{COMMIT, Reply, Server, sha256};
-use crate::{NAME, PLACE, World, fetch, files, told};
+use crate::{NAME, PLACE, World, fetch, files, reported};
 
 #[tokio::test]
-async fn a_file_is_asked_for_by_branch_and_fetched_by_commit() {
+async fn metadata_is_requested_by_branch_and_content_by_commit() {
     let world = World::new().await;
     let path = world.fetch().await.unwrap();
     assert_eq!(fs::read(&path).unwrap(), world.bytes);
@@ -18,7 +18,7 @@ async fn a_file_is_asked_for_by_branch_and_fetched_by_commit() {
 }
 
 #[tokio::test]
-async fn the_cache_has_the_documented_form() {
+async fn the_cache_has_the_documented_layout() {
     let world = World::new().await;
     let path = world.fetch().await.unwrap();
     let snapshot = world.repository().join("snapshots").join(COMMIT).join("model.gguf");
@@ -37,7 +37,7 @@ async fn the_cache_has_the_documented_form() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_file_in_a_folder_leads_to_its_content_by_a_relative_link() {
+async fn a_file_in_a_directory_is_a_relative_link_to_its_content() {
     let world = World::new().await;
     fetch(&world.builder("owner/repo/a/b.gguf")).await.unwrap();
     let target = fs::read_link(world.repository().join("snapshots").join(COMMIT).join("a/b.gguf")).unwrap();
@@ -50,7 +50,7 @@ async fn a_file_in_the_cache_needs_no_network() {
     let snapshot = world.repository().join("snapshots").join(COMMIT);
     fs::create_dir_all(&snapshot).unwrap();
     fs::create_dir_all(world.repository().join("refs")).unwrap();
-    // As the hub's own tools write it, or a careless editor.
+    // Forms that the hub's own tools or an editor write.
     fs::write(world.repository().join("refs/main"), format!("{COMMIT}\n")).unwrap();
     fs::write(snapshot.join("model.gguf"), "from another tool").unwrap();
     let there = snapshot.join("model.gguf").canonicalize().unwrap();
@@ -61,7 +61,7 @@ async fn a_file_in_the_cache_needs_no_network() {
 }
 
 #[tokio::test]
-async fn a_reference_that_is_no_commit_is_not_followed() {
+async fn a_reference_that_is_not_a_commit_is_ignored() {
     let world = World::new().await;
     fs::create_dir_all(world.repository().join("refs")).unwrap();
     fs::create_dir_all(world.repository().join("elsewhere")).unwrap();
@@ -72,7 +72,7 @@ async fn a_reference_that_is_no_commit_is_not_followed() {
 }
 
 #[tokio::test]
-async fn what_is_fetched_once_is_not_fetched_again() {
+async fn a_cached_file_is_not_downloaded_again() {
     let world = World::new().await;
     let first = world.fetch().await.unwrap();
     assert_eq!(world.fetch().await.unwrap(), first);
@@ -80,7 +80,7 @@ async fn what_is_fetched_once_is_not_fetched_again() {
 }
 
 #[tokio::test]
-async fn a_content_that_is_there_is_not_fetched_for_another_revision() {
+async fn cached_content_is_not_downloaded_for_another_revision() {
     let world = World::new().await;
     world.fetch().await.unwrap();
     fetch(&world.builder("owner/repo@v1/model.gguf")).await.unwrap();
@@ -90,7 +90,7 @@ async fn a_content_that_is_there_is_not_fetched_for_another_revision() {
 }
 
 #[tokio::test]
-async fn a_content_has_one_path_by_which_all_its_models_share_it() {
+async fn models_with_the_same_content_have_the_same_path() {
     let world = World::new().await;
     let fetched = world.fetch().await.unwrap();
     assert_eq!(fetch(&world.builder("owner/repo@v1/model.gguf")).await.unwrap(), fetched);
@@ -100,7 +100,7 @@ async fn a_content_has_one_path_by_which_all_its_models_share_it() {
 }
 
 #[tokio::test]
-async fn a_content_of_another_size_is_fetched_anew() {
+async fn cached_content_of_another_size_is_downloaded_again() {
     let world = World::new().await;
     fs::create_dir_all(world.blob().parent().unwrap()).unwrap();
     fs::write(world.blob(), "half").unwrap();
@@ -109,7 +109,7 @@ async fn a_content_of_another_size_is_fetched_anew() {
 }
 
 #[tokio::test]
-async fn a_revision_with_a_slash_is_one_part_of_the_address() {
+async fn a_revision_with_a_slash_is_one_segment_of_the_url() {
     let world = World::new().await;
     fetch(&world.builder("owner/repo@refs%2Fpr%2F1/model.gguf")).await.unwrap();
     assert_eq!(world.hub.asked()[0], "HEAD /owner/repo/resolve/refs%2Fpr%2F1/model.gguf");
@@ -124,7 +124,7 @@ async fn a_commit_needs_no_reference() {
 }
 
 #[tokio::test]
-async fn the_token_is_for_the_hub_and_nobody_that_it_redirects_to() {
+async fn the_token_is_sent_to_the_hub_and_not_to_redirect_targets() {
     let world = World::new().await;
     fetch(&world.builder(NAME).token(ApiKey::new("hf_Secret").unwrap())).await.unwrap();
     for request in world.hub.requests() {
@@ -134,7 +134,7 @@ async fn the_token_is_for_the_hub_and_nobody_that_it_redirects_to() {
 }
 
 #[tokio::test]
-async fn nothing_is_asked_for_compressed() {
+async fn compression_is_not_requested() {
     let world = World::new().await;
     world.fetch().await.unwrap();
     for request in world.hub.requests().iter().chain(&world.sender.requests()) {
@@ -157,7 +157,7 @@ async fn a_repository_that_moved_is_followed() {
 }
 
 #[tokio::test]
-async fn a_hub_that_sends_large_files_itself_says_what_they_are_before_it_redirects() {
+async fn metadata_is_read_before_redirects_within_the_hub() {
     let world = World::new().await;
     let bytes = world.bytes.clone();
     let hub = Server::new(move |request| match request.path.as_str() {
@@ -170,10 +170,10 @@ async fn a_hub_that_sends_large_files_itself_says_what_they_are_before_it_redire
 }
 
 #[tokio::test]
-async fn a_mirror_that_says_no_size_leads_to_whoever_does() {
+async fn the_size_may_come_from_the_redirect_target() {
     let world = World::new().await;
     let location = format!("{}/x", world.sender.url());
-    // Its length is that of the note, not that of the file.
+    // Its content length is that of the redirect's body, not that of the file.
     let moved = Reply::new(302).header("x-repo-commit", COMMIT).header("location", &location).body(b"It moved.");
     let world = World { hub: Server::new(move |_| moved.clone()).await, ..world };
     let pinned = format!("{NAME}#sha256={}", sha256(&world.bytes));
@@ -187,27 +187,27 @@ async fn a_mirror_that_says_no_size_leads_to_whoever_does() {
 }
 
 #[tokio::test]
-async fn a_hub_below_a_path_is_asked_there() {
+async fn the_endpoint_may_have_a_path() {
     let world = World::new().await;
     fetch(&world.builder(NAME).endpoint(format!("{}/mirror/", world.hub.url()))).await.unwrap();
     assert_eq!(world.hub.asked()[0], format!("HEAD /mirror{PLACE}"));
 }
 
 #[tokio::test]
-async fn progress_is_told_up_to_the_whole() {
+async fn progress_is_reported_up_to_completion() {
     let world = World::new().await;
-    let (outcome, told) = told(world.builder(NAME)).await;
+    let (outcome, reported) = reported(world.builder(NAME)).await;
     outcome.unwrap();
     let total = world.bytes.len() as u64;
     let received = |bytes| FetchProgress::Received { file: "model.gguf".into(), bytes, total };
-    let on = format!("asking {} for `model.gguf`", world.hub.url());
-    assert_eq!(told[..2], [FetchProgress::Waiting { on }, received(0)]);
-    assert_eq!(told.last(), Some(&received(total)));
-    assert!(told.len() <= 203, "{} times", told.len());
+    let on = format!("requesting the metadata of `model.gguf` from {}", world.hub.url());
+    assert_eq!(reported[..2], [FetchProgress::Waiting { on }, received(0)]);
+    assert_eq!(reported.last(), Some(&received(total)));
+    assert!(reported.len() <= 203, "{} times", reported.len());
 }
 
 #[tokio::test]
-async fn a_file_of_this_machine_needs_no_fetching() {
+async fn a_file_on_this_machine_needs_no_download() {
     let world = World::new().await;
     let path = world.cache.path().join("here.gguf");
     fs::write(&path, "x").unwrap();

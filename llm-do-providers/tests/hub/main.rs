@@ -1,4 +1,4 @@
-//! Model files of the hub, from a server of this machine that speaks as the hub does.
+//! Model files on the hub, served by a local server with the protocol of the hub.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -19,13 +19,13 @@ use tempfile::TempDir;
 
 use self::server::{Received, Reply, Server, sha256};
 
-/// The file that the tests fetch.
+/// The file that the tests download.
 const NAME: &str = "owner/repo/model.gguf";
 
-/// Where the hub has it.
+/// Its path on the hub.
 const PLACE: &str = "/owner/repo/resolve/main/model.gguf";
 
-/// A hub with one file, whoever sends that file, and an empty cache.
+/// A hub with one file, the server of its content, and an empty cache.
 struct World {
     bytes: Vec<u8>,
     hub: Server,
@@ -34,13 +34,13 @@ struct World {
 }
 
 impl World {
-    /// A world in which all goes well.
+    /// A world without failures.
     async fn new() -> Self {
         let bytes = content();
         Self::sending(bytes.clone(), move |request| Reply::file(&bytes, request)).await
     }
 
-    /// A world in which the hub has `bytes`, and the file is sent as `send` says.
+    /// A world whose hub has `bytes`, with the content served by `send`.
     async fn sending(bytes: Vec<u8>, send: impl FnMut(&Received) -> Reply + Send + 'static) -> Self {
         let sender = Server::new(send).await;
         let (file, location) = (bytes.clone(), format!("{}/somewhere/else", sender.url()));
@@ -48,13 +48,13 @@ impl World {
         Self { bytes, hub, sender, cache: tempfile::tempdir().unwrap() }
     }
 
-    /// A world in which the hub answers every request the same.
+    /// A world whose hub answers every request with `reply`.
     async fn answering(reply: Reply) -> Self {
         let world = Self::new().await;
         Self { hub: Server::new(move |_| reply.clone()).await, ..world }
     }
 
-    /// A model of this world, whatever the environment says; no test waits long for anything.
+    /// A model of this world, independent of the environment and with short waits.
     fn builder(&self, name: &str) -> LocalBuilder {
         let builder = LocalModel::builder(name).endpoint(self.hub.url()).cache_dir(self.cache.path());
         builder.anonymous().offline(false).retries(0).idle_timeout(Duration::from_secs(20))
@@ -64,17 +64,17 @@ impl World {
         fetch(&self.builder(NAME)).await
     }
 
-    /// Where the cache has the repository.
+    /// The path of the repository in the cache.
     fn repository(&self) -> PathBuf {
         self.cache.path().join("models--owner--repo")
     }
 
-    /// Where the file's content is, once it is whole.
+    /// The path of the complete content.
     fn blob(&self) -> PathBuf {
         self.repository().join("blobs").join(sha256(&self.bytes))
     }
 
-    /// Where it grows.
+    /// The path of the partial content.
     fn part(&self) -> PathBuf {
         self.repository().join("blobs").join(format!("{}.llm-do.incomplete", sha256(&self.bytes)))
     }
@@ -89,15 +89,15 @@ async fn fetch(builder: &LocalBuilder) -> Result<PathBuf, ProviderError> {
     builder.clone().build().unwrap().fetch(|_| {}).await
 }
 
-/// Fetches, and returns what was told on the way.
-async fn told(builder: LocalBuilder) -> (Result<PathBuf, ProviderError>, Vec<FetchProgress>) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let outcome = builder.build().unwrap().fetch(|progress| told.lock().unwrap().push(progress)).await;
-    let told = told.lock().unwrap().clone();
-    (outcome, told)
+/// Downloads, and returns the progress reports.
+async fn reported(builder: LocalBuilder) -> (Result<PathBuf, ProviderError>, Vec<FetchProgress>) {
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let outcome = builder.build().unwrap().fetch(|progress| reported.lock().unwrap().push(progress)).await;
+    let reported = reported.lock().unwrap().clone();
+    (outcome, reported)
 }
 
-/// The files below a folder, by their paths in it.
+/// The relative paths of the files in a directory.
 fn files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];

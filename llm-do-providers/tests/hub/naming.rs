@@ -1,52 +1,55 @@
-//! What a name stands for: a model, a path, or a file of the hub.
+//! Model names: built-in models, paths, and files on the hub.
 
 use llm_do_providers::{ErrorKind, LocalModel, Model};
 
 use crate::{World, fetch};
 
-/// The error of a name that stands for nothing.
-fn unfounded(name: &str) -> String {
-    let error =
-        LocalModel::builder(name).cache_dir("/nowhere").offline(false).build().expect_err("it stands for nothing");
+/// The error for a name that cannot be resolved.
+fn rejection(name: &str) -> String {
+    let error = LocalModel::builder(name)
+        .cache_dir("/nowhere")
+        .offline(false)
+        .build()
+        .expect_err("the name cannot be resolved");
     assert_eq!(error.kind(), ErrorKind::Configuration);
     error.to_string()
 }
 
 #[test]
-fn an_unknown_name_is_told_the_three_ways() {
+fn an_unknown_name_error_lists_the_three_forms() {
     let ways = "write `local:smollm2-135m-instruct`, `local:PATH.gguf`, or `local:OWNER/REPO/FILE.gguf`";
     for name in ["gpt-9", "owner/repo/model.safetensors", ""] {
-        assert!(unfounded(name).contains(ways), "{}", unfounded(name));
+        assert!(rejection(name).contains(ways), "{}", rejection(name));
     }
 }
 
 #[test]
-fn a_repository_without_a_file_is_told_that_it_needs_one() {
-    assert!(unfounded("Qwen/Qwen3-0.6B-GGUF").contains("a file of that repository has to be named too"));
+fn a_repository_without_a_file_name_is_rejected() {
+    assert!(rejection("Qwen/Qwen3-0.6B-GGUF").contains("a hub repository needs a file name too"));
 }
 
 #[test]
-fn a_path_that_is_not_there_is_taken_for_a_path_unless_it_has_two_slashes() {
+fn a_missing_path_with_fewer_than_two_slashes_is_not_a_hub_file() {
     for name in ["a.gguf", "/nowhere/at/all/a.gguf", "./a/b/c.gguf", "../a/b/c.gguf"] {
-        let text = unfounded(name);
+        let text = rejection(name);
         assert!(text.contains(&format!("no model file at `{name}`; check the path after `local:`")), "{text}");
         assert!(!text.contains("OWNER"), "{text}");
     }
-    let text = unfounded("models/a.gguf");
+    let text = rejection("models/a.gguf");
     assert!(text.contains("no model file at `models/a.gguf`"), "{text}");
-    assert!(text.contains("or write `local:OWNER/REPO/FILE.gguf` for a file of the hub"), "{text}");
+    assert!(text.contains("or write `local:OWNER/REPO/FILE.gguf` for a file on the hub"), "{text}");
 }
 
 #[test]
-fn a_name_that_would_lead_out_of_the_cache_is_refused() {
+fn a_name_that_escapes_the_cache_is_rejected() {
     for name in ["owner/repo/../../a.gguf", "owner/..repo/a.gguf", "owner/repo@..%2F../a.gguf", "owner/repo//a.gguf"] {
-        assert!(unfounded(name).contains("it names no file of the hub"), "{}", unfounded(name));
+        assert!(rejection(name).contains("it is not a valid hub file name either"), "{}", rejection(name));
     }
 }
 
 #[tokio::test]
-async fn a_path_that_is_there_goes_before_the_hub() {
-    // Relative to the package, where tests run.
+async fn an_existing_path_takes_precedence_over_the_hub() {
+    // Relative to the package, which is the working directory of tests.
     let name = "tests/hub/here.gguf";
     let world = World::new().await;
     let path = fetch(&world.builder(name)).await.unwrap();
@@ -55,19 +58,19 @@ async fn a_path_that_is_there_goes_before_the_hub() {
 }
 
 #[test]
-fn a_part_of_a_split_model_is_refused() {
-    let text = unfounded("owner/repo/model-00001-of-00003.gguf");
+fn a_part_of_a_split_model_is_rejected() {
+    let text = rejection("owner/repo/model-00001-of-00003.gguf");
     assert!(text.contains("is one of 3 parts"), "{text}");
     assert!(text.contains("`llama-gguf-split --merge`"), "{text}");
 }
 
 #[test]
-fn a_checksum_that_is_none_is_refused() {
-    assert!(unfounded("owner/repo/model.gguf#sha256=abc").contains("which has 64 hexadecimal digits"));
+fn an_invalid_checksum_is_rejected() {
+    assert!(rejection("owner/repo/model.gguf#sha256=abc").contains("expected 64 hexadecimal digits"));
 }
 
 #[test]
-fn a_model_is_called_as_it_was_asked_for() {
+fn a_model_keeps_the_requested_name() {
     let name = "owner/repo@v1/model.gguf";
     let model = LocalModel::builder(name).cache_dir("/nowhere").offline(false).build().unwrap();
     assert_eq!(model.name(), format!("local:{name}"));

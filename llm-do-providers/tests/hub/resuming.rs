@@ -1,4 +1,4 @@
-//! Downloads that break off, and what becomes of what came.
+//! Interrupted downloads and their partial files.
 
 use std::fs;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use llm_do_providers::{ErrorKind, FetchProgress};
 use tokio::time::timeout;
 
 use crate::server::{Received, Reply, Server};
-use crate::{NAME, World, content, fetch, told};
+use crate::{NAME, World, content, fetch, reported};
 
-/// How much comes before the connection breaks.
+/// The number of bytes before the connection breaks.
 const HALF: usize = 500_000;
 
-/// A world in which the first download is answered by `first`, and the others by `then`.
+/// A world whose first download is answered by `first`, and the others by `then`.
 async fn turning(
     first: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
     then: impl Fn(&[u8], &Received) -> Reply + Send + 'static,
@@ -25,24 +25,24 @@ async fn turning(
     World::sending(bytes, answer).await
 }
 
-/// A world in which the first download breaks.
+/// A world whose first download breaks.
 async fn breaking(then: impl Fn(&[u8], &Received) -> Reply + Send + 'static) -> World {
     turning(|bytes, request| Reply::file(bytes, request).cut(HALF), then).await
 }
 
 #[tokio::test]
-async fn a_download_that_breaks_goes_on_from_there() {
+async fn an_interrupted_download_is_resumed() {
     let world = breaking(Reply::file).await;
-    let (outcome, told) = told(world.builder(NAME).retries(1)).await;
+    let (outcome, reported) = reported(world.builder(NAME).retries(1)).await;
     assert_eq!(fs::read(outcome.unwrap()).unwrap(), world.bytes);
     assert_eq!(world.sender.ranges(), [None, Some(format!("bytes={HALF}-"))]);
-    let waits: Vec<_> = told.iter().filter(|told| matches!(told, FetchProgress::Waiting { .. })).collect();
-    assert_eq!(waits.len(), 2, "{told:?}");
-    assert!(waits[1].to_string().ends_with(" after a lost connection"), "{told:?}");
+    let waits: Vec<_> = reported.iter().filter(|reported| matches!(reported, FetchProgress::Waiting { .. })).collect();
+    assert_eq!(waits.len(), 2, "{reported:?}");
+    assert!(waits[1].to_string().ends_with(" after a lost connection"), "{reported:?}");
 }
 
 #[tokio::test]
-async fn a_download_goes_on_as_long_as_more_comes_each_time() {
+async fn a_download_continues_while_each_attempt_makes_progress() {
     let bytes = content();
     let file = bytes.clone();
     let world = World::sending(bytes, move |request| Reply::file(&file, request).cut(HALF)).await;
@@ -52,21 +52,24 @@ async fn a_download_goes_on_as_long_as_more_comes_each_time() {
 }
 
 #[tokio::test]
-async fn a_download_that_falls_silent_goes_on_from_there() {
+async fn a_stalled_download_is_resumed() {
     let world = turning(|bytes, request| Reply::file(bytes, request).stall(HALF), Reply::file).await;
-    let (outcome, told) = told(world.builder(NAME).retries(1).idle_timeout(Duration::from_secs(2))).await;
+    let (outcome, reported) = reported(world.builder(NAME).retries(1).idle_timeout(Duration::from_secs(2))).await;
     assert_eq!(fs::read(outcome.unwrap()).unwrap(), world.bytes);
     assert_eq!(world.sender.ranges(), [None, Some(format!("bytes={HALF}-"))]);
-    assert!(told.iter().any(|told| told.to_string().ends_with(" after silence")), "{told:?}");
+    assert!(reported.iter().any(|reported| reported.to_string().ends_with(" after a timeout")), "{reported:?}");
 }
 
 #[tokio::test]
-async fn what_came_of_a_broken_download_is_kept_for_the_next_and_is_no_file() {
+async fn a_partial_file_is_kept_for_the_next_download_and_never_used() {
     let world = breaking(Reply::file).await;
     let error = world.fetch().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Transport);
     let text = error.to_string();
-    assert!(text.contains("broke in the middle of the answer; try again; what came of it, 500 kB, is kept"), "{text}");
+    assert!(
+        text.contains("broke in the middle of the answer; try again; the received part (500 kB) is kept"),
+        "{text}"
+    );
     assert_eq!(fs::read(world.part()).unwrap(), world.bytes[..HALF]);
     assert!(!world.blob().exists() && !world.repository().join("snapshots").exists());
     world.fetch().await.unwrap();
@@ -75,14 +78,14 @@ async fn what_came_of_a_broken_download_is_kept_for_the_next_and_is_no_file() {
 }
 
 #[tokio::test]
-async fn a_server_that_sends_no_parts_sends_the_whole() {
+async fn a_server_without_range_support_restarts_the_download() {
     let world = breaking(|bytes, _| Reply::new(200).body(bytes)).await;
     let path = fetch(&world.builder(NAME).retries(1)).await.unwrap();
     assert_eq!(fs::read(path).unwrap(), world.bytes);
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_go_on_begins_anew() {
+async fn a_server_with_a_wrong_range_restarts_the_download() {
     for status in [206, 416] {
         let world = breaking(move |bytes, request| match request.header("range") {
             Some(_) => Reply::new(status).header("content-range", "bytes 7-8/9").body(b"no"),
@@ -95,8 +98,8 @@ async fn a_server_that_cannot_go_on_begins_anew() {
     }
 }
 
-/// Fetches in a world whose sender breaks off each time, and returns how often it was asked.
-async fn asked_in_vain(answer: impl FnMut(&Received) -> Reply + Send + 'static) -> usize {
+/// Downloads in a world whose connections always break; returns the number of requests.
+async fn failing_requests(answer: impl FnMut(&Received) -> Reply + Send + 'static) -> usize {
     let world = World::sending(content(), answer).await;
     let builder = world.builder(NAME).retries(2);
     let error = timeout(Duration::from_secs(30), fetch(&builder)).await.expect("the tries end").unwrap_err();
@@ -106,23 +109,23 @@ async fn asked_in_vain(answer: impl FnMut(&Received) -> Reply + Send + 'static) 
 }
 
 #[tokio::test]
-async fn what_is_lost_and_comes_again_is_no_progress() {
+async fn bytes_received_again_are_not_progress() {
     let (bytes, mut is_short) = (content(), false);
     let file = bytes.clone();
-    let refusing = asked_in_vain(move |request| match request.header("range") {
+    let refusing = failing_requests(move |request| match request.header("range") {
         Some(_) => Reply::new(416),
         None => Reply::file(&file, request).cut(HALF),
     });
-    let ignoring = asked_in_vain(move |_| {
+    let ignoring = failing_requests(move |_| {
         is_short = !is_short;
         Reply::new(200).body(&bytes).cut(if is_short { HALF / 2 } else { HALF })
     });
-    // The second of those who send the whole comes further than the first, once.
+    // The second full response is longer than the first, which counts as progress once.
     assert_eq!(tokio::join!(refusing, ignoring), (3, 4));
 }
 
 #[tokio::test]
-async fn what_was_left_behind_damaged_is_fetched_anew() {
+async fn a_damaged_partial_file_is_downloaded_again() {
     let world = World::new().await;
     fs::create_dir_all(world.part().parent().unwrap()).unwrap();
     for left in [b"damaged".to_vec(), vec![7; world.bytes.len()], vec![7; world.bytes.len() + 1]] {
@@ -135,7 +138,7 @@ async fn what_was_left_behind_damaged_is_fetched_anew() {
 }
 
 #[tokio::test]
-async fn what_was_left_behind_whole_is_not_fetched() {
+async fn a_complete_partial_file_is_not_downloaded_again() {
     let world = World::new().await;
     fs::create_dir_all(world.part().parent().unwrap()).unwrap();
     fs::write(world.part(), &world.bytes).unwrap();
@@ -144,20 +147,20 @@ async fn what_was_left_behind_whole_is_not_fetched() {
 }
 
 #[tokio::test]
-async fn a_failure_of_the_hub_that_passes_is_not_seen() {
+async fn a_transient_failure_of_the_hub_is_retried() {
     let world = World::new().await;
     let (bytes, location) = (world.bytes.clone(), format!("{}/x", world.sender.url()));
     let mut failures = vec![Reply::new(503), Reply::new(429).header("retry-after", "0")];
     let hub = Server::new(move |_| failures.pop().unwrap_or_else(|| Reply::linked(&bytes, &location))).await;
     let world = World { hub, ..world };
-    let (outcome, told) = told(world.builder(NAME).retries(2)).await;
+    let (outcome, reported) = reported(world.builder(NAME).retries(2)).await;
     outcome.unwrap();
     let on = "retry 1 of 2 in 0 s after status 429".to_owned();
-    assert_eq!(told[1], FetchProgress::Waiting { on });
+    assert_eq!(reported[1], FetchProgress::Waiting { on });
 }
 
 #[tokio::test]
-async fn dropping_a_download_ends_it_and_keeps_what_came() {
+async fn dropping_a_download_stops_it_and_keeps_the_partial_file() {
     let world = turning(|bytes, request| Reply::file(bytes, request).stall(HALF), Reply::file).await;
     let model = world.builder(NAME).build().unwrap();
     let (seen, mut came) = tokio::sync::mpsc::unbounded_channel();
@@ -173,7 +176,7 @@ async fn dropping_a_download_ends_it_and_keeps_what_came() {
         _ = download => panic!("the server never says the rest"),
         () = most => {}
     }
-    // Whoever comes next gets the lock, though the server still has not said another word.
+    // The next download gets the lock although the server has not sent another byte.
     timeout(Duration::from_secs(15), world.fetch()).await.unwrap().unwrap();
     let from = world.sender.ranges()[1].clone().unwrap();
     assert!(

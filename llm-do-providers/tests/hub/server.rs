@@ -1,4 +1,4 @@
-//! A hub of this machine, and whoever sends its large files from another address.
+//! A local hub, and a server at another address for the content of large files.
 //!
 //! What they say follows <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: the hub answers
 //! for `/OWNER/REPO/resolve/REVISION/FILE` with `x-repo-commit`, `x-linked-etag` and `x-linked-size` beside a redirect.
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// The commit that every branch of this hub is at.
+/// The commit of every branch.
 pub(crate) const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
 /// Returns the SHA-256 of `bytes`, in hexadecimal digits.
@@ -23,7 +23,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     digits
 }
 
-/// A request as a server got it.
+/// A request received by a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) method: String,
@@ -38,15 +38,15 @@ impl Received {
     }
 }
 
-/// What a request gets.
+/// A response.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reply {
     status: u16,
     headers: String,
     body: Vec<u8>,
-    /// How much of the body is sent before the connection ends.
+    /// The number of body bytes before the connection ends.
     cut: Option<usize>,
-    /// Whether the connection stays open in silence instead.
+    /// Whether the connection stalls instead of ending.
     stalls: bool,
 }
 
@@ -64,17 +64,17 @@ impl Reply {
         Self { body: body.to_vec(), ..self }
     }
 
-    /// Ends the connection after so many bytes of the body.
+    /// Closes the connection after `bytes` of the body.
     pub(crate) fn cut(self, length: usize) -> Self {
         Self { cut: Some(length), ..self }
     }
 
-    /// Falls silent after so many bytes of the body.
+    /// Stalls after `bytes` of the body.
     pub(crate) fn stall(self, length: usize) -> Self {
         Self { cut: Some(length), stalls: true, ..self }
     }
 
-    /// A file, or the part of it that is asked for.
+    /// A file, or the requested range of it.
     pub(crate) fn file(bytes: &[u8], request: &Received) -> Self {
         let from = request.header("range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-'));
         match from.map(|from| from.parse::<usize>().unwrap()) {
@@ -86,7 +86,7 @@ impl Reply {
         }
     }
 
-    /// What the hub says of a large file, which is at `location`.
+    /// The hub's metadata of a large file, whose content is at `location`.
     pub(crate) fn linked(bytes: &[u8], location: &str) -> Self {
         let tag = format!("\"{}\"", sha256(bytes));
         Self::new(302)
@@ -96,7 +96,7 @@ impl Reply {
             .header("location", location)
     }
 
-    /// A refusal of the hub, with prose that may say anything.
+    /// An error of the hub, with an arbitrary message.
     pub(crate) fn refusal(status: u16, code: &str) -> Self {
         let reply = Self::new(status).header("x-error-message", "the server's prose");
         let reply = if code.is_empty() { reply } else { reply.header("x-error-code", code) };
@@ -106,7 +106,7 @@ impl Reply {
 
 type Handler = dyn FnMut(&Received) -> Reply + Send;
 
-/// A server, one reply for each connection.
+/// A server with one response per connection.
 pub(crate) struct Server {
     url: String,
     requests: Arc<Mutex<Vec<Received>>>,
@@ -136,7 +136,7 @@ impl Server {
         self.requests().iter().map(|request| format!("{} {}", request.method, request.path)).collect()
     }
 
-    /// The first byte that each request asks for.
+    /// The first requested byte of each request.
     pub(crate) fn ranges(&self) -> Vec<Option<String>> {
         self.requests().iter().map(|request| request.header("range").map(str::to_owned)).collect()
     }
@@ -148,7 +148,7 @@ impl Drop for Server {
     }
 }
 
-/// Answers each connection by itself, so that a silent one holds nobody up.
+/// Serves each connection independently, so that a stalled one does not block others.
 async fn serve(listener: TcpListener, handler: Arc<Mutex<Handler>>, requests: Arc<Mutex<Vec<Received>>>) {
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -170,7 +170,7 @@ async fn converse(mut stream: TcpStream, handler: Arc<Mutex<Handler>>, requests:
         reply.status, reply.headers
     );
     let sent = if request.method == "HEAD" { 0 } else { reply.cut.map_or(length, |cut| cut.min(length)) };
-    // The client may have hung up already.
+    // The client may have closed the connection.
     _ = stream.write_all(head.as_bytes()).await;
     _ = stream.write_all(&reply.body[..sent]).await;
     _ = stream.flush().await;
@@ -190,7 +190,7 @@ async fn receive(stream: &mut TcpStream) -> Option<Received> {
     let (line, headers) = head.split_once("\r\n").unwrap();
     let mut words = line.split(' ').map(str::to_owned);
     let (method, path) = (words.next().unwrap(), words.next().unwrap());
-    // A header's value may tell upper from lower case: a token does.
+    // Header values such as tokens are case-sensitive.
     let headers = headers.lines().map(|line| {
         let (name, value) = line.split_once(": ").unwrap_or((line, ""));
         format!("{}: {value}\n", name.to_lowercase())

@@ -1,4 +1,4 @@
-//! Several who fetch the same file at once: tasks, and processes that know each other only by the cache.
+//! Concurrent downloads of one file: by tasks, and by processes that share only the cache.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -8,65 +8,65 @@ use std::time::Duration;
 use llm_do_providers::{FetchProgress, LocalModel};
 
 use crate::server::{COMMIT, Reply, Server, sha256};
-use crate::{NAME, World, content, fetch, told};
+use crate::{NAME, World, content, fetch, reported};
 
-/// A world whose file is sent only once the sender is dropped.
+/// A world whose content is sent once the sender is dropped.
 async fn held() -> (World, Sender<()>) {
     let (release, held) = channel();
     let bytes = content();
     let sent = bytes.clone();
     let world = World::sending(bytes, move |request| {
-        // Nothing is ever sent: it ends with the sender.
+        // Nothing is sent: it returns when the sender is dropped.
         let _ = held.recv();
         Reply::file(&sent, request)
     });
     (world.await, release)
 }
 
-/// Waits until `server` was asked so often.
-async fn asked(server: &Server, times: usize) {
+/// Waits until `server` has received `times` requests.
+async fn wait_for_requests(server: &Server, times: usize) {
     while server.requests().len() < times {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
 #[tokio::test]
-async fn a_file_that_is_being_fetched_is_waited_for() {
+async fn a_second_download_waits_for_the_first() {
     let (world, release) = held().await;
-    let (outcome, (second, told)) = tokio::join!(fetch_both(&world, release), told_after(&world));
+    let (outcome, (second, reported)) = tokio::join!(fetch_both(&world, release), reported_after(&world));
     outcome.unwrap();
     second.unwrap();
     assert_eq!(world.sender.asked().len(), 1);
-    let on = "`model.gguf` is being downloaded already; waiting for it".to_owned();
-    assert_eq!(told[1..], [FetchProgress::Waiting { on }]);
+    let on = "waiting for another download of `model.gguf`".to_owned();
+    assert_eq!(reported[1..], [FetchProgress::Waiting { on }]);
 }
 
-/// Fetches, and releases the file once somebody else has been seen to ask.
+/// Downloads, and releases the content once another request has been received.
 async fn fetch_both(world: &World, release: Sender<()>) -> Result<std::path::PathBuf, llm_do_providers::ProviderError> {
     let builder = world.builder(NAME);
     let release = async {
-        // The first asks twice, the second once.
-        asked(&world.hub, 3).await;
+        // The first sends two requests, the second one.
+        wait_for_requests(&world.hub, 3).await;
         tokio::time::sleep(Duration::from_millis(300)).await;
         drop(release);
     };
     tokio::join!(fetch(&builder), release).0
 }
 
-/// Fetches once somebody else has begun to.
-async fn told_after(
+/// Downloads once another download has started.
+async fn reported_after(
     world: &World,
 ) -> (Result<std::path::PathBuf, llm_do_providers::ProviderError>, Vec<FetchProgress>) {
-    asked(&world.sender, 1).await;
-    told(world.builder(NAME)).await
+    wait_for_requests(&world.sender, 1).await;
+    reported(world.builder(NAME)).await
 }
 
 #[tokio::test]
-async fn two_processes_fetch_a_file_once_as_the_environment_says() {
+async fn two_processes_download_a_file_once_with_the_environment_settings() {
     let (world, release) = held().await;
     let processes = [process(&world), process(&world)];
-    // Each asks what the file is, and one of them for its content.
-    asked(&world.hub, 3).await;
+    // Each requests the metadata, and one of them the content.
+    wait_for_requests(&world.hub, 3).await;
     drop(release);
     for process in processes {
         succeeds(process).await;
@@ -79,37 +79,37 @@ async fn two_processes_fetch_a_file_once_as_the_environment_says() {
 }
 
 #[tokio::test]
-async fn requests_to_a_model_that_come_together_check_its_file_once() {
+async fn concurrent_requests_check_a_file_once() {
     let world = World::new().await;
     world.fetch().await.unwrap();
     let model = world.builder(&format!("{NAME}#sha256={}", sha256(&world.bytes))).build().unwrap();
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
-    let first = model.fetch(|progress| told.send(progress.to_string()).unwrap());
-    let second = model.fetch(|progress| told.send(progress.to_string()).unwrap());
+    let (reported, mut received) = tokio::sync::mpsc::unbounded_channel();
+    let first = model.fetch(|progress| reported.send(progress.to_string()).unwrap());
+    let second = model.fetch(|progress| reported.send(progress.to_string()).unwrap());
     let (first, second) = tokio::join!(first, second);
     assert_eq!(first.unwrap(), second.unwrap());
-    drop(told);
+    drop(reported);
     let mut checks = 0;
-    while let Some(text) = heard.recv().await {
+    while let Some(text) = received.recv().await {
         checks += usize::from(text == "checking the model's file (1 MB)");
     }
     assert_eq!(checks, 1);
 }
 
 #[tokio::test]
-async fn requests_to_a_model_that_come_together_fetch_its_file_once() {
+async fn concurrent_requests_download_a_file_once() {
     let (world, release) = held().await;
     let model = world.builder(NAME).build().unwrap();
-    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let (reported, mut received) = tokio::sync::mpsc::unbounded_channel();
     let first = model.fetch(|_| {});
     let second = async {
-        asked(&world.sender, 1).await;
-        model.fetch(move |progress| told.send(progress).unwrap()).await
+        wait_for_requests(&world.sender, 1).await;
+        model.fetch(move |progress| reported.send(progress).unwrap()).await
     };
     let waited = async {
-        let on = "the model's file is being fetched or checked already; waiting for it".to_owned();
-        assert_eq!(heard.recv().await, Some(FetchProgress::Waiting { on }));
-        // Whoever gives up waiting holds nobody up, and ends nobody's download.
+        let on = "waiting for another request that downloads or checks the model's file".to_owned();
+        assert_eq!(received.recv().await, Some(FetchProgress::Waiting { on }));
+        // A waiting request that is dropped blocks no other and does not stop the download.
         let mut given_up = Box::pin(model.fetch(|_| {}));
         _ = tokio::time::timeout(Duration::from_millis(50), &mut given_up).await;
         drop(given_up);
@@ -121,7 +121,7 @@ async fn requests_to_a_model_that_come_together_fetch_its_file_once() {
 }
 
 #[tokio::test]
-async fn a_file_in_the_cache_needs_no_sound_token_and_no_sound_address() {
+async fn a_cached_file_needs_no_valid_token_or_url() {
     let world = World::new().await;
     world.fetch().await.unwrap();
     for (variable, value) in [("HF_TOKEN", "hf_of two words"), ("HF_ENDPOINT", "http://127.0.0.1:1@hub.example")] {
@@ -130,15 +130,15 @@ async fn a_file_in_the_cache_needs_no_sound_token_and_no_sound_address() {
             succeeds(process).await;
         }
     }
-    // They would have been read.
+    // Without the cached file they are read.
     fs::remove_dir_all(world.repository().join("snapshots").join(COMMIT)).unwrap();
     let process = command(&world).env("HF_TOKEN", "hf_of two words").spawn().unwrap();
     let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("the hub's token in `HF_TOKEN` is none"), "{text}");
+    assert!(text.contains("invalid hub token in `HF_TOKEN`"), "{text}");
 }
 
-/// Waits until a process has done what it should.
+/// Waits for a process and checks its exit status.
 async fn succeeds(process: Child) {
     let output = tokio::task::spawn_blocking(|| process.wait_with_output()).await.unwrap().unwrap();
     assert!(
@@ -149,7 +149,7 @@ async fn succeeds(process: Child) {
     );
 }
 
-/// Starts this program once more, for the one test that fetches.
+/// Starts this test program again for the one test that downloads.
 fn process(world: &World) -> Child {
     command(world).spawn().unwrap()
 }
@@ -170,7 +170,7 @@ fn command(world: &World) -> Command {
 #[tokio::test]
 #[ignore = "it is one of two processes that another test starts"]
 async fn a_process_fetches() {
-    // Without a hub of this machine, somebody runs all ignored tests.
+    // Without a local hub, all ignored tests are being run.
     if std::env::var("HF_ENDPOINT").is_ok_and(|url| url.starts_with("http://127.0.0.1:")) {
         LocalModel::new(NAME).unwrap().fetch(|_| {}).await.unwrap();
     }

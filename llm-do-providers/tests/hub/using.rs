@@ -1,4 +1,4 @@
-//! Requests to a model whose file is not there yet.
+//! Requests to a model whose file is not cached yet.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::server::Reply;
 use crate::{NAME, World, content, sha256};
 
 #[tokio::test]
-async fn the_first_request_fetches_the_file_and_says_so() {
+async fn the_first_request_downloads_the_file_and_reports_it() {
     let world = World::new().await;
     let model = world.builder(NAME).build().unwrap();
     assert_eq!(world.hub.asked(), [""; 0], "nothing is fetched before the first request");
@@ -20,19 +20,19 @@ async fn the_first_request_fetches_the_file_and_says_so() {
         _ => None,
     });
     let waits: Vec<_> = waits.collect();
-    assert_eq!(waits[0], format!("asking {} for `model.gguf`", world.hub.url()));
+    assert_eq!(waits[0], format!("requesting the metadata of `model.gguf` from {}", world.hub.url()));
     assert_eq!(waits[1], "downloading `model.gguf`: 0 B of 1 MB (0 %)");
     assert!(waits.contains(&"downloading `model.gguf`: 1 MB of 1 MB (100 %)"), "{waits:?}");
     assert!(waits.len() <= 23, "{waits:?}");
     assert_eq!(waits.last(), Some(&"loading the model (1 MB)"));
-    // It is no model, of course.
+    // The content is not a model.
     let Some(Err(error)) = events.last() else { panic!("{events:?}") };
-    assert!(error.to_string().contains("is not a model file that can be read"), "{error}");
+    assert!(error.to_string().contains("is not a supported model file"), "{error}");
     assert_eq!(fs::read(world.blob()).unwrap(), world.bytes);
 }
 
 #[tokio::test]
-async fn a_download_that_fails_is_the_requests_error() {
+async fn a_failed_download_is_the_error_of_the_request() {
     let world = World::answering(Reply::refusal(403, "GatedRepo")).await;
     let model = world.builder(NAME).build().unwrap();
     let (messages, settings) = ([Message::user("Hello.")], Settings::default());
@@ -41,7 +41,7 @@ async fn a_download_that_fails_is_the_requests_error() {
 }
 
 #[tokio::test]
-async fn checking_a_pinned_file_is_told() {
+async fn checking_a_pinned_file_is_reported() {
     let world = World::new().await;
     let path = world.cache.path().join("here.gguf");
     fs::write(&path, content()).unwrap();
@@ -54,7 +54,7 @@ async fn checking_a_pinned_file_is_told() {
 
 #[tokio::test]
 #[ignore = "needs the weights: sh llm-do-providers/fetch-local-model.sh"]
-async fn a_model_that_was_fetched_answers() {
+async fn a_downloaded_model_answers() {
     let folders = std::env::var_os("XDG_CACHE_HOME").map(std::path::PathBuf::from);
     let folder = folders.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cache"));
     let bytes = fs::read(folder.join("llm-do/SmolLM2-135M-Instruct.Q4_1.gguf")).unwrap();

@@ -1,4 +1,4 @@
-//! Text, whole and streamed, and what it used.
+//! Text, complete and streamed, and its usage.
 
 use llm_do_providers::{FinishReason, Message, Request};
 
@@ -7,7 +7,7 @@ use crate::{greedy, say, streamed, texts};
 const QUESTION: &str = "Write two sentences about the sea.";
 
 with_server! {
-    async fn a_chat_is_answered_and_its_tokens_are_counted() {
+    async fn a_chat_is_answered_with_its_usage() {
         let response = say("Hello! How are you?", &greedy(48)).await.unwrap();
         assert!(!response.text().is_empty());
         assert_eq!((response.finish, response.usage.requests), (FinishReason::Stop, 1));
@@ -20,14 +20,14 @@ with_server! {
         assert_eq!((response.finish, response.usage.output_tokens), (FinishReason::Length, 3));
     }
 
-    async fn the_deltas_of_a_stream_are_its_whole_text() {
+    async fn the_deltas_of_a_stream_add_up_to_its_text() {
         let (messages, settings) = ([Message::user(QUESTION)], greedy(24));
         let (events, response) = streamed(Request::new(&messages, &settings)).await.unwrap();
         assert!(texts(&events).len() > 8, "{events:?}");
         assert_eq!(texts(&events).concat(), response.text());
     }
 
-    async fn a_streamed_answer_has_the_tokens_of_a_whole_one() {
+    async fn a_streamed_answer_has_the_usage_of_a_complete_one() {
         let (messages, settings) = ([Message::user(QUESTION)], greedy(24));
         let whole = say(QUESTION, &settings).await.unwrap();
         let (_, streamed) = streamed(Request::new(&messages, &settings)).await.unwrap();
@@ -35,7 +35,7 @@ with_server! {
         assert_eq!(streamed.usage.output_tokens, 24);
     }
 
-    async fn what_the_server_remembers_is_counted_as_cached() {
+    async fn tokens_in_the_servers_cache_are_counted_as_cached() {
         let settings = greedy(2);
         say("What is the capital of France? Answer in one word.", &settings).await.unwrap();
         let again = say("What is the capital of France? Answer in a sentence.", &settings).await.unwrap();
@@ -43,7 +43,7 @@ with_server! {
         assert!(usage.cached_tokens > 10 && usage.cached_tokens < usage.input_tokens, "{usage:?}");
     }
 
-    async fn a_text_that_stops_an_answer_is_no_part_of_it() {
+    async fn a_stop_sequence_is_not_part_of_the_answer() {
         let mut settings = greedy(48);
         settings.stop = vec![".".to_owned()];
         let response = say(QUESTION, &settings).await.unwrap();

@@ -1,4 +1,4 @@
-//! The schemas of many kinds of values, and the grammars that the server makes of their forms.
+//! The schemas of the corpus, and the grammars that the server derives from their converted forms.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use serde_json::{Map, Value, json};
 use crate::schemas::{read, unchanged};
 use crate::scripted::{self, Reply};
 
-/// What the grammar passes over.
+/// The keywords that the grammar ignores.
 const PASSED_OVER: [&str; 6] = ["uniqueItems", "multipleOf", "minProperties", "maxProperties", "propertyNames", "not"];
 const BOUNDS: [&str; 4] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 const FORMATS: [&str; 4] = ["date", "time", "date-time", "uuid"];
 
-/// Each case of the corpus, and what is sent of its schema as that of an answer.
+/// Returns each case of the corpus with the converted output schema.
 async fn forms() -> Vec<(Case, Value)> {
     let cases = all();
     let body = json!({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]});
@@ -31,8 +31,8 @@ async fn forms() -> Vec<(Case, Value)> {
     forms
 }
 
-/// Returns a form without what the grammar passes over.
-fn held(form: &Value) -> Value {
+/// Returns a schema without the keywords that the grammar ignores.
+fn without_ignored(form: &Value) -> Value {
     let Value::Object(keywords) = form else { return form.clone() };
     let is_whole = keywords.get("type").is_some_and(|kind| kind == "integer");
     let stays = |key: &str, value: &Value| match key {
@@ -41,30 +41,30 @@ fn held(form: &Value) -> Value {
         key => !PASSED_OVER.contains(&key),
     };
     let kept = keywords.iter().filter(|(key, value)| stays(key, value));
-    let held = kept.map(|(key, value)| (key.clone(), held_by(key, value)));
-    Value::Object(held.collect::<Map<_, _>>())
+    let without_ignored = kept.map(|(key, value)| (key.clone(), without_ignored_key(key, value)));
+    Value::Object(without_ignored.collect::<Map<_, _>>())
 }
 
-fn held_by(key: &str, value: &Value) -> Value {
+fn without_ignored_key(key: &str, value: &Value) -> Value {
     match (key, value) {
         ("properties" | "$defs", Value::Object(named)) => {
-            Value::Object(named.iter().map(|(name, schema)| (name.clone(), held(schema))).collect())
+            Value::Object(named.iter().map(|(name, schema)| (name.clone(), without_ignored(schema))).collect())
         }
-        ("anyOf" | "prefixItems", Value::Array(listed)) => listed.iter().map(held).collect(),
-        ("items" | "additionalProperties", schema) => held(schema),
+        ("anyOf" | "prefixItems", Value::Array(listed)) => listed.iter().map(without_ignored).collect(),
+        ("items" | "additionalProperties", schema) => without_ignored(schema),
         (_, other) => other.clone(),
     }
 }
 
 with_server! {
-    async fn the_server_makes_a_grammar_of_every_form_and_holds_the_model_to_it() {
+    async fn the_server_enforces_every_converted_schema() {
         let mut whole = 0;
         for (case, form) in forms().await {
             let response = unchanged(&form, 24).await.unwrap_or_else(|error| panic!("`{}`: {error}\n{form:#}", case.name));
             // Many answers are longer.
             if response.finish == FinishReason::Stop {
                 let answer = read(&response);
-                let fault = jsonschema::validate(&held(&form), &answer).err().map(|error| error.to_string());
+                let fault = jsonschema::validate(&without_ignored(&form), &answer).err().map(|error| error.to_string());
                 assert_eq!(fault, None, "`{}`: {answer}\n{form:#}", case.name);
                 whole += 1;
             }

@@ -1,4 +1,4 @@
-//! Requests that the server refuses, and answers that it cannot read itself.
+//! Requests that the server rejects, and answers that it cannot parse itself.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::tools::{asked, tools};
 use crate::{greedy, model, say, server, streamed};
 
-/// A setting that is none.
-fn odd() -> Settings {
+/// An invalid setting.
+fn invalid() -> Settings {
     let mut settings = greedy(4);
     settings.extra_body.insert("temperature".to_owned(), json!("hot"));
     settings
@@ -22,25 +22,25 @@ fn kind_and_status(error: &ProviderError) -> (ErrorKind, Option<u16>) {
 }
 
 with_server! {
-    async fn a_request_that_is_refused_says_so_in_the_servers_word() {
-        let error = say("Hello.", &odd()).await.unwrap_err();
+    async fn a_rejected_request_has_the_servers_error_code() {
+        let error = say("Hello.", &invalid()).await.unwrap_err();
         assert_eq!(kind_and_status(&error), (ErrorKind::InvalidRequest, Some(400)));
         assert!(error.to_string().contains("the request was refused (invalid_request_error)"), "{error}");
     }
 
-    async fn a_stream_that_is_refused_is_the_same_error() {
-        let (messages, settings) = ([Message::user("Hello.")], odd());
+    async fn a_rejected_stream_is_the_same_error() {
+        let (messages, settings) = ([Message::user("Hello.")], invalid());
         let error = streamed(Request::new(&messages, &settings)).await.unwrap_err();
         assert_eq!(kind_and_status(&error), (ErrorKind::InvalidRequest, Some(400)));
     }
 
-    async fn a_prompt_that_is_longer_than_the_context_is_told_apart() {
+    async fn a_prompt_longer_than_the_context_has_its_own_kind() {
         let error = say(&"word ".repeat(5000), &greedy(4)).await.unwrap_err();
         assert_eq!(kind_and_status(&error), (ErrorKind::ContextTooLong, Some(400)));
         assert!(error.to_string().contains("shorten or summarise it"), "{error}");
     }
 
-    async fn a_file_that_the_model_cannot_read_is_the_requests_fault() {
+    async fn an_unsupported_file_is_an_invalid_request() {
         let image = UserPart::Attachment(Attachment::new("image/png", "none"));
         let (messages, settings) = ([Message::User { parts: vec![image] }], greedy(4));
         let error = model().request(Request::new(&messages, &settings)).await.unwrap_err();
@@ -48,8 +48,8 @@ with_server! {
         assert_eq!(error.should_retry(), Some(false));
     }
 
-    // What begins like a call and is none, the server reports as a failure of its own.
-    async fn an_answer_that_the_server_cannot_read_is_the_servers_failure() {
+    // The server reports text that starts like a call but is not one as an internal failure.
+    async fn an_answer_that_the_server_cannot_parse_is_a_server_failure() {
         let (messages, tools, settings) = (asked("Read notes.txt"), tools(), greedy(64));
         let request = Request::new(&messages, &settings).tools(&tools);
         let error = model().request(request).await.unwrap_err();
@@ -59,7 +59,7 @@ with_server! {
     }
 
     // With a temperature, another try may be one that it can read.
-    async fn an_answer_that_the_server_cannot_read_is_asked_for_a_few_times_and_no_more() {
+    async fn an_answer_that_the_server_cannot_parse_is_retried_up_to_the_limit() {
         let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url()).build().unwrap();
         let (messages, tools, settings) = (asked("Read notes.txt"), tools(), greedy(64));
         let asked = model.request(Request::new(&messages, &settings).tools(&tools));

@@ -1,11 +1,11 @@
-//! The chat completions client against a server that nobody here wrote: llama.cpp's own, with a small model.
+//! The chat completions client against an independent server: llama.cpp's own, with a small model.
 //!
-//! What the model says is greedy, so that it says it every time; the prompts are some that it is up to. Its tools need two
-//! worked examples in the history.
+//! Sampling is greedy, so answers are deterministic; the prompts are within the model's abilities. Tool calls need
+//! two worked examples in the history.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
-/// What these tests ask of a machine, and that they come one after the other, as the server answers.
+/// Requirements of these tests; they run one after the other, since the server handles one request at a time.
 macro_rules! with_server {
     ($($(#[$attribute:meta])* async fn $name:ident() $body:block)*) => {$(
         $(#[$attribute])*
@@ -22,7 +22,7 @@ mod chat;
 mod corpus;
 mod faults;
 mod schemas;
-#[expect(dead_code, reason = "only the bodies of requests are looked at")]
+#[expect(dead_code, reason = "only the bodies of requests are used")]
 #[path = "../openai/server.rs"]
 mod scripted;
 mod server;
@@ -38,17 +38,17 @@ use llm_do_providers::{
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-/// Who asks next.
+/// Serializes the tests.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// The model at the server; a failure is reported at once.
+/// The model at the server, without retries.
 fn model() -> OpenAiModel {
     let limit = Duration::from_secs(120);
     let model = OpenAiModel::at(Server::LlamaCpp, "smollm2-135m").base_url(server::base_url());
     model.idle_timeout(limit).timeout(limit).retries(0).build().unwrap()
 }
 
-/// Settings by which the model says the same every time, in few tokens.
+/// Settings for short deterministic answers.
 fn greedy(tokens: u32) -> Settings {
     let mut settings = Settings::default();
     (settings.temperature, settings.max_tokens) = (Some(0.0), Some(tokens));
@@ -59,7 +59,7 @@ async fn say(text: &str, settings: &Settings) -> Result<Response, ProviderError>
     model().request(Request::new(&[Message::user(text)], settings)).await
 }
 
-/// The events of a streamed answer, and the answer that they end in.
+/// Returns the events of a streamed answer, and the complete answer.
 async fn streamed(request: Request<'_>) -> Result<(Vec<StreamEvent>, Response), ProviderError> {
     let mut stream = model().stream(request).await?;
     let mut events = Vec::new();
@@ -72,7 +72,7 @@ async fn streamed(request: Request<'_>) -> Result<(Vec<StreamEvent>, Response), 
     panic!("a stream must end in an answer or an error, not after {events:?}");
 }
 
-/// The pieces of text among `events`.
+/// Returns the text deltas among `events`.
 fn texts(events: &[StreamEvent]) -> Vec<&str> {
     let texts = events.iter().filter_map(|event| match event {
         StreamEvent::Text(text) => Some(text.as_str()),
@@ -81,7 +81,7 @@ fn texts(events: &[StreamEvent]) -> Vec<&str> {
     texts.collect()
 }
 
-/// What the model answers when it is asked for JSON of `schema`.
+/// Returns the model's answer to a request with an output schema.
 async fn by_schema(text: &str, schema: &Value, tokens: u32) -> Result<Response, ProviderError> {
     let output = OutputSchema { name: "answer".into(), schema: Arc::new(schema.clone()) };
     let (messages, settings) = ([Message::user(text)], greedy(tokens));

@@ -1,4 +1,4 @@
-//! Answers by a schema, and what of one the server's grammar holds a model to.
+//! Answers with an output schema, and how much of it the server's grammar enforces.
 
 use llm_do_providers::{ErrorKind, FinishReason, Message, Model as _, OutputSchema, ProviderError, Request, Response};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ fn person() -> Value {
     json!({"type": "object", "properties": properties, "required": ["name", "age", "city"]})
 }
 
-/// What the model answers when the server gets a schema as it is, and the model is told nothing of it.
+/// Returns the answer if the server gets the schema unchanged, and the model is not shown it.
 pub(crate) async fn unchanged(schema: &Value, tokens: u32) -> Result<Response, ProviderError> {
     let mut settings = greedy(tokens);
     let format = json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}});
@@ -18,19 +18,19 @@ pub(crate) async fn unchanged(schema: &Value, tokens: u32) -> Result<Response, P
     model().request(Request::new(&[Message::user("Name a few colours.")], &settings)).await
 }
 
-/// The whole answer, as JSON.
+/// Parses the answer as JSON.
 pub(crate) fn read(response: &Response) -> Value {
     assert_eq!(response.finish, FinishReason::Stop, "{}", response.text());
     serde_json::from_str(&response.text()).unwrap()
 }
 
 with_server! {
-    async fn an_answer_is_valid_by_its_schema() {
+    async fn an_answer_matches_its_schema() {
         let answer = read(&by_schema("Lars from Oslo is 45.", &person(), 64).await.unwrap());
         jsonschema::validate(&person(), &answer).unwrap();
     }
 
-    async fn an_answer_by_a_schema_is_streamed() {
+    async fn an_answer_with_a_schema_is_streamed() {
         let output = OutputSchema { name: "person".into(), schema: person().into() };
         let (messages, settings) = ([Message::user("Lars from Oslo is 45.")], greedy(64));
         let (events, response) = streamed(Request::new(&messages, &settings).output(Some(&output))).await.unwrap();
@@ -38,7 +38,7 @@ with_server! {
         jsonschema::validate(&person(), &read(&response)).unwrap();
     }
 
-    async fn the_grammar_holds_a_model_to_what_is_said_in_its_form() {
+    async fn the_grammar_enforces_the_converted_schema() {
         let digit = json!({"type": "integer", "exclusiveMinimum": 0.5, "maximum": 9});
         for schema in [
             json!({"type": "string", "pattern": r"^[A-Z]{2}-\d{3}$"}),
@@ -56,7 +56,7 @@ with_server! {
         }
     }
 
-    async fn what_the_grammar_passes_over_is_not_kept() {
+    async fn ignored_keywords_are_not_enforced() {
         for schema in [
             json!({"type": "array", "items": {"enum": ["red"]}, "uniqueItems": true, "minItems": 3, "maxItems": 3}),
             json!({"type": "number", "minimum": 1000, "maximum": 1001}),
@@ -69,12 +69,12 @@ with_server! {
         }
     }
 
-    async fn a_pattern_that_the_grammar_does_not_know_is_passed_over_as_a_whole() {
+    async fn an_unsupported_pattern_is_ignored_completely() {
         let text = unchanged(&json!({"type": "string", "pattern": r"^\d{3}$"}), 8).await.unwrap().text();
         assert!(!text.contains(|character: char| character.is_ascii_digit()), "{text}");
     }
 
-    async fn what_the_server_refuses_has_a_form_that_it_takes() {
+    async fn a_schema_that_the_server_rejects_has_an_accepted_form() {
         for schema in [
             json!({"type": "array", "prefixItems": [{"const": 1}], "items": false}),
             json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a~1b"}}, "$defs": {"a/b": {"const": 1}}}),

@@ -2,8 +2,8 @@
 
     serve.py MODEL.gguf TEMPLATE.jinja
 
-Prints `READY http://127.0.0.1:PORT` once requests are answered. That the end of standard input is the end of the server
-lets no test leave one behind, however it ends itself.
+Prints `READY http://127.0.0.1:PORT` once it accepts requests. It exits at the end of standard input, so that a test cannot
+leave it running, however the test ends.
 """
 
 import os
@@ -17,18 +17,18 @@ def parameters(model: str, template: str) -> xllamacpp.CommonParams:
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.model_alias = {"smollm2-135m"}
-    # The model's own template knows no tools, and drops them without a word.
+    # The model's own template does not support tools and drops them silently.
     params.chat_template = pathlib.Path(template).read_text(encoding="utf-8")
     params.use_jinja = True
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_ctx = 4096
-    # One after the other: what is in the cache, and so what is counted as cached, is known.
+    # Requests run one after the other, so that the cache content and the cached tokens are deterministic.
     params.n_parallel = 1
-    # More than one would wait for each other more than they compute, on a busy machine.
+    # On a busy machine, several threads would wait for each other longer than they compute.
     params.cpuparams.n_threads = 1
     params.cpuparams_batch.n_threads = 1
-    # Whatever a test forgets to bound.
+    # A limit for tests that set none.
     params.n_predict = 256
     return params
 
@@ -38,7 +38,7 @@ def main() -> None:
     server = xllamacpp.Server(parameters(model, template))
     print("READY", server.listening_address, flush=True)
     sys.stdin.read()
-    # At once: an answer may be under way, and nobody is left to read it.
+    # Immediately: a pending answer has no reader any more.
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-//! llama.cpp's server, run beside the tests.
+//! llama.cpp's server, started by the tests.
 
 use std::env;
 use std::io::{BufRead as _, BufReader};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 
-/// The one server of these tests: it ends when this process does, however that ends, since its standard input closes then.
+/// The server of these tests. It exits with this process, since its standard input is closed then.
 static SERVER: LazyLock<Server> = LazyLock::new(Server::start);
 
-/// The environment that `install` makes, and the weights that `fetch-local-model.sh` fetches, in the cache folder.
+/// The environment created by `install` and the weights downloaded by `fetch-local-model.sh`, in the cache directory.
 const PYTHON: &str = "xllamacpp==2026.10.11549/bin/python";
 const WEIGHTS: &str = "SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// Returns where the server is asked.
+/// Returns the base URL of the server.
 pub(crate) fn base_url() -> String {
     format!("{}/v1", SERVER.address)
 }
@@ -26,7 +26,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the server, and waits until it answers requests.
+    /// Starts the server and waits until it is ready.
     fn start() -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../llm-do-providers/tests/llama_cpp");
         let process = Command::new(cache().join(PYTHON))
@@ -42,7 +42,7 @@ impl Server {
         server
     }
 
-    /// The address that the server says it is ready at; none if it ends before.
+    /// Returns the address that the server prints when it is ready; `None` if it exits before.
     fn announced(&mut self) -> Option<String> {
         let lines = BufReader::new(self.process.stdout.take()?).lines();
         lines.map_while(Result::ok).find_map(|line| Some(line.strip_prefix("READY ")?.to_owned()))

@@ -1,4 +1,4 @@
-//! Calls of tools, plain and streamed, and where the server's ways differ.
+//! Tool calls, complete and streamed, and differences of the server.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) fn tools() -> [ToolSpec; 2] {
     [tool("add", "Add two numbers", add), tool("read_file", "Read a text file", read)]
 }
 
-/// A question, the call that it led to, its result, and the answer to that.
+/// A question, the resulting call, its result, and the answer.
 fn episode(question: &str, name: &str, arguments: &Value, result: &str, answer: &str) -> [Message; 4] {
     let call = ToolCall::new(format!("call_{name}"), name, arguments.to_string());
     let result = ToolResult::new(&call, result);
@@ -34,7 +34,7 @@ fn episode(question: &str, name: &str, arguments: &Value, result: &str, answer: 
     ]
 }
 
-/// Two examples of how tools are used, and then `question`.
+/// Two examples of tool use, then `question`.
 pub(crate) fn asked(question: &str) -> Vec<Message> {
     let add = episode("What is 5 plus 6?", "add", &json!({"a": 5, "b": 6}), "11", "The answer is 11.");
     let text = "Once upon a time.";
@@ -47,7 +47,7 @@ async fn answer(messages: &[Message], choice: ToolChoice<'_>) -> Result<Response
     model().request(Request::new(messages, &settings).tools(&tools).tool_choice(choice)).await
 }
 
-/// The one call of an answer, and its arguments.
+/// Returns the only call of an answer and its arguments.
 fn called(response: &Response) -> (&str, Value) {
     let mut calls = response.tool_calls();
     let (Some(call), None) = (calls.next(), calls.next()) else { panic!("not one call: {response:?}") };
@@ -55,29 +55,29 @@ fn called(response: &Response) -> (&str, Value) {
 }
 
 with_server! {
-    async fn a_tool_is_called_where_the_model_may_choose() {
+    async fn a_tool_is_called_with_tool_choice_auto() {
         let response = answer(&asked("Add 3 and 4"), ToolChoice::Auto).await.unwrap();
         assert_eq!(called(&response), ("add", json!({"a": 3, "b": 4})));
         assert_eq!(response.finish, FinishReason::ToolCalls);
     }
 
-    async fn a_tool_is_called_where_the_model_must() {
+    async fn a_tool_is_called_with_tool_choice_required() {
         let response = answer(&asked("Read notes.txt"), ToolChoice::Required).await.unwrap();
         assert_eq!(called(&response), ("read_file", json!({"path": "notes.txt"})));
     }
 
-    async fn the_empty_text_that_the_server_puts_beside_a_call_is_no_part() {
+    async fn the_servers_empty_text_beside_a_call_is_dropped() {
         let response = answer(&asked("Add 3 and 4"), ToolChoice::Auto).await.unwrap();
         assert!(matches!(response.parts.as_slice(), [ResponsePart::ToolCall(_)]), "{:?}", response.parts);
     }
 
-    async fn a_text_is_answered_where_no_tool_is_needed() {
+    async fn a_question_without_need_for_a_tool_is_answered_with_text() {
         let response = answer(&asked("Hello! How are you?"), ToolChoice::Auto).await.unwrap();
         assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Stop, 0));
         assert!(!response.text().is_empty());
     }
 
-    async fn a_streamed_call_is_the_same_as_a_whole_one() {
+    async fn a_streamed_call_equals_a_complete_one() {
         let (messages, tools, settings) = (asked("Add 3 and 4"), tools(), greedy(64));
         let (events, response) = streamed(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
         assert_eq!(called(&response), ("add", json!({"a": 3, "b": 4})));
@@ -85,7 +85,7 @@ with_server! {
         assert!(texts(&events).is_empty(), "{events:?}");
     }
 
-    async fn the_arguments_of_a_streamed_call_come_in_pieces() {
+    async fn the_arguments_of_a_streamed_call_arrive_as_deltas() {
         let (messages, tools, settings) = (asked("Add 3 and 4"), tools(), greedy(64));
         let (events, response) = streamed(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
         let pieces: Vec<_> = events.iter().filter_map(arguments).collect();
@@ -94,7 +94,7 @@ with_server! {
         assert!(response.usage.output_tokens > 4, "{:?}", response.usage);
     }
 
-    async fn the_result_of_a_call_is_taken_up() {
+    async fn the_answer_uses_the_result_of_a_call() {
         let mut messages = asked("Add 3 and 4");
         let response = answer(&messages, ToolChoice::Auto).await.unwrap();
         let call = response.tool_calls().next().unwrap().clone();
@@ -106,20 +106,20 @@ with_server! {
     }
 
     // `required` lets a text precede the call, and the model does not come to an end of it.
-    async fn a_call_that_is_required_and_does_not_come_is_a_text_cut_short() {
+    async fn a_missing_required_call_is_a_truncated_text() {
         let response = answer(&asked("Hello! How are you?"), ToolChoice::Required).await.unwrap();
         assert_eq!((response.finish, response.tool_calls().count()), (FinishReason::Length, 0));
         assert_eq!(response.usage.output_tokens, 64);
     }
 
-    async fn a_streamed_call_that_is_cut_short_is_said_to_be() {
+    async fn a_truncated_streamed_call_is_reported() {
         let (messages, tools, settings) = (asked("Add 3 and 4"), tools(), greedy(12));
         let (_, response) = streamed(Request::new(&messages, &settings).tools(&tools)).await.unwrap();
         assert_eq!(response.finish, FinishReason::Length, "{response:?}");
     }
 }
 
-/// The piece of arguments that an event brings.
+/// Returns the arguments delta of an event.
 fn arguments(event: &StreamEvent) -> Option<&str> {
     match event {
         StreamEvent::ToolCall { arguments, .. } => Some(arguments),

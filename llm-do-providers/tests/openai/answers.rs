@@ -1,4 +1,4 @@
-//! What the server's answers become, whole and streamed alike.
+//! Answers, the same complete and streamed.
 
 use llm_do_providers::{FinishReason, ResponsePart, StreamEvent, Thinking};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn called(id: &str, name: &str, arguments: &str) -> Value {
 }
 
 #[tokio::test]
-async fn a_text_is_the_same_whole_and_streamed() {
+async fn a_text_is_the_same_complete_and_streamed() {
     let response = answer_of(json!({"role": "assistant", "content": "Hello, world"}), "stop").await;
     assert_eq!(response.text(), "Hello, world");
     assert_eq!(response.finish, FinishReason::Stop);
@@ -31,7 +31,7 @@ async fn a_text_is_the_same_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn a_streamed_text_arrives_in_its_pieces() {
+async fn a_streamed_text_arrives_as_deltas() {
     let server = Server::scripted([stream_of([json!({"content": "Hel"}), json!({"content": "lo"})], "stop")]).await;
     let events = events(&model(&server).build().unwrap()).await;
     let events: Vec<_> = events.into_iter().map(Result::unwrap).collect();
@@ -40,7 +40,7 @@ async fn a_streamed_text_arrives_in_its_pieces() {
 }
 
 #[tokio::test]
-async fn a_tool_call_is_the_same_whole_and_streamed() {
+async fn a_tool_call_is_the_same_complete_and_streamed() {
     let calls = json!([called("c1", "add", "{\"a\": 1}")]);
     let response = answer_of(json!({"content": null, "tool_calls": calls}), "tool_calls").await;
     assert_eq!(response.finish, FinishReason::ToolCalls);
@@ -59,7 +59,7 @@ async fn a_tool_call_is_the_same_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn parallel_tool_calls_are_the_same_whole_and_streamed() {
+async fn parallel_tool_calls_are_the_same_complete_and_streamed() {
     let calls = json!([called("c1", "add", "{}"), called("c2", "sub", "{\"b\":2}")]);
     let response = answer_of(json!({"content": "so:", "tool_calls": calls}), "tool_calls").await;
     assert_eq!(response.tool_calls().count(), 2);
@@ -74,7 +74,7 @@ async fn parallel_tool_calls_are_the_same_whole_and_streamed() {
 }
 
 #[tokio::test]
-async fn thoughts_are_kept_apart_from_the_text() {
+async fn thinking_is_separate_from_the_text() {
     for key in ["reasoning_content", "reasoning"] {
         let response = answer_of(json!({key: "I wonder", "content": "42"}), "stop").await;
         let thought = ResponsePart::Thinking(Thinking::new("I wonder"));

@@ -1,10 +1,10 @@
-//! What the server gets.
+//! Requests to the server.
 
 use std::sync::Arc;
 
 use llm_do_providers::{
-    ApiKey, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings, ThinkingLevel,
-    WebSearch,
+    ApiKey, CapabilityTable, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings,
+    ThinkingLevel, WebSearch,
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn hello() -> Reply {
 }
 
 #[tokio::test]
-async fn a_request_goes_to_chat_completions_as_json() {
+async fn a_request_is_sent_to_chat_completions_as_json() {
     let server = Server::scripted([hello()]).await;
     whole(&model(&server).build().unwrap()).await.unwrap();
     let [request] = &server.requests()[..] else { panic!("one request") };
@@ -38,7 +38,7 @@ async fn a_key_is_sent_as_a_bearer_token() {
 }
 
 #[tokio::test]
-async fn a_user_in_the_base_url_is_sent_where_no_key_is_and_shown_nowhere() {
+async fn credentials_in_the_base_url_are_sent_without_a_key_and_never_shown() {
     let server = Server::scripted([hello(), hello(), Reply::json(500, &json!({}))]).await;
     let base_url = server.base_url().replace("http://", "http://user:pa%20ss@");
     let builder = OpenAiModel::builder("m").base_url(base_url).retries(0);
@@ -61,14 +61,14 @@ async fn a_user_in_the_base_url_is_sent_where_no_key_is_and_shown_nowhere() {
         let lines = request.head.lines().filter(|line| line.starts_with("authorization: "));
         lines.collect::<Vec<_>>().join(", ")
     });
-    // In lower case, as all of a head is here: `user:pa ss` in base64.
+    // In lower case, like the whole recorded head: `user:pa ss` in base64.
     let expected =
         ["authorization: basic dxnlcjpwysbzcw==", "authorization: bearer sk-1", "authorization: bearer sk-1"];
     assert_eq!(authorizations.collect::<Vec<_>>(), expected);
 }
 
 #[tokio::test]
-async fn a_streamed_request_asks_for_the_figures_too() {
+async fn a_streamed_request_asks_for_the_usage() {
     let server = Server::scripted([stream_of([json!({"content": "a"})], "stop")]).await;
     streamed(&model(&server).build().unwrap()).await.unwrap();
     let body = &server.requests()[0].body;
@@ -93,7 +93,7 @@ async fn an_output_schema_is_sent_as_response_format() {
 }
 
 #[tokio::test]
-async fn another_server_gets_the_older_name_of_the_limit() {
+async fn other_servers_get_the_older_name_of_the_token_limit() {
     let server = Server::scripted([hello()]).await;
     let mut settings = Settings::default();
     settings.max_tokens = Some(9);
@@ -104,7 +104,7 @@ async fn another_server_gets_the_older_name_of_the_limit() {
 }
 
 #[tokio::test]
-async fn a_search_model_is_asked_to_search() {
+async fn web_search_is_requested_from_a_search_model() {
     let server = Server::scripted([hello()]).await;
     let model = OpenAiModel::builder("gpt-5-search-api").base_url(server.base_url()).build().unwrap();
     let search = [ServerSideTool::WEB_SEARCH];
@@ -117,7 +117,7 @@ async fn a_search_model_is_asked_to_search() {
 }
 
 #[tokio::test]
-async fn a_model_is_not_asked_to_search_unless_the_request_says_so() {
+async fn web_search_is_requested_only_if_the_request_has_the_tool() {
     let server = Server::scripted([hello()]).await;
     let model = OpenAiModel::builder("gpt-5-search-api").base_url(server.base_url()).build().unwrap();
     whole(&model).await.unwrap();
@@ -125,7 +125,7 @@ async fn a_model_is_not_asked_to_search_unless_the_request_says_so() {
 }
 
 #[tokio::test]
-async fn what_the_server_has_no_words_for_is_refused_before_it_is_asked() {
+async fn unsupported_options_are_rejected_before_the_request() {
     let server = Server::scripted([hello()]).await;
     let model = model(&server).build().unwrap();
     let (messages, settings) = ([Message::user("news?")], Settings::default());
@@ -150,7 +150,7 @@ async fn asked_with(settings: Settings) -> (serde_json::Value, String) {
 }
 
 #[tokio::test]
-async fn what_is_set_goes_by_the_names_of_the_protocol() {
+async fn settings_have_the_names_of_the_protocol() {
     let settings = Settings::new().presence_penalty(0.5).frequency_penalty(-0.5).service_tier("flex");
     let (body, _) = asked_with(settings.thinking(ThinkingLevel::Low)).await;
     let written = json!({
@@ -161,7 +161,7 @@ async fn what_is_set_goes_by_the_names_of_the_protocol() {
 }
 
 #[tokio::test]
-async fn fields_and_headers_of_the_callers_own_go_along() {
+async fn extra_fields_and_headers_are_sent() {
     let settings = Settings::new().extra_body("model", "other").extra_body("top_k", 5).extra_header("X-Team", "blue");
     let (body, head) = asked_with(settings).await;
     assert_eq!((&body["model"], &body["top_k"]), (&json!("other"), &json!(5)));
@@ -169,10 +169,29 @@ async fn fields_and_headers_of_the_callers_own_go_along() {
 }
 
 #[tokio::test]
-async fn a_header_that_cannot_be_sent_is_named_without_its_value() {
+async fn an_invalid_header_is_named_without_its_value() {
     let server = Server::scripted([]).await;
     let settings = Settings::new().extra_header("x-key", "my secret\n");
     let (messages, model) = ([Message::user("hi")], model(&server).build().unwrap());
     let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
     assert!(error.to_string().contains("`x-key`") && !error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_row_of_the_user_says_what_a_model_takes() {
+    let table = CapabilityTable::builtin();
+    let table = table.with("openai:o3", json!({"thinking": "never", "efforts": {}, "native_output": "never"})).unwrap();
+    let server = Server::scripted([hello(), hello()]).await;
+    let builder = OpenAiModel::builder("o3").base_url(server.base_url());
+    let ours = builder.clone().capabilities(table).build().unwrap();
+    assert!(builder.clone().build().unwrap().profile().native_output && !ours.profile().native_output);
+    let mut settings = Settings::default();
+    settings.stop = vec!["END".into()];
+    settings.thinking = Some(ThinkingLevel::High);
+    for model in [builder.build().unwrap(), ours] {
+        model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
+    }
+    let [built_in, ours] = &server.requests()[..] else { panic!("two requests") };
+    assert_eq!((built_in.body.get("stop"), &built_in.body["reasoning_effort"]), (None, &json!("high")));
+    assert_eq!((&ours.body["stop"], ours.body.get("reasoning_effort")), (&json!(["END"]), None));
 }

@@ -1,4 +1,4 @@
-//! Files that go to the server, and those that do not.
+//! Supported and unsupported files.
 
 use llm_do_providers::{
     Attachment, ErrorKind, Message, Model, ProviderError, Request, Response, ResponsePart, Settings, ToolCall,
@@ -13,12 +13,12 @@ fn hello() -> Reply {
     Reply::json(200, &json!({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]}))
 }
 
-/// Asks `server`, which is tried at most once.
+/// Sends a request to `server` without retries.
 async fn ask(server: &Server, messages: &[Message]) -> Result<Response, ProviderError> {
     model(server).retries(0).build().unwrap().request(Request::new(messages, &Settings::default())).await
 }
 
-/// The messages that a server gets.
+/// The messages of a request.
 async fn received(messages: &[Message]) -> Value {
     let server = Server::scripted([hello()]).await;
     ask(&server, messages).await.unwrap();
@@ -69,7 +69,7 @@ async fn a_file_of_a_result_follows_the_result() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_go_is_refused_before_anything_is_sent() {
+async fn an_unsupported_file_is_rejected_before_the_request() {
     let server = Server::scripted([hello(), hello()]).await;
     let file = Attachment::new("application/zip", "my secret").named("a.zip");
     let messages = [Message::User { parts: vec![UserPart::Attachment(file)] }];

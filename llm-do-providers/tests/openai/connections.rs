@@ -1,4 +1,4 @@
-//! When connections are made and given up.
+//! Opening and closing of connections.
 
 use std::future::pending;
 use std::sync::{Arc, mpsc};
@@ -37,7 +37,7 @@ fn a_connection_kept_by_one_runtime_does_not_fail_the_next() {
     assert_eq!(server.requests().len(), 2);
 }
 
-/// A model of a server that keeps two connections, and has no third; its streams end once they are told to go on.
+/// A model of a server that accepts two connections and no third; its streams end when they are told to.
 fn kept_model() -> (Arc<OpenAiModel>, Arc<Notify>) {
     let go_on = Arc::new(Notify::new());
     let told = Arc::clone(&go_on);
@@ -58,7 +58,7 @@ fn kept_model() -> (Arc<OpenAiModel>, Arc<Notify>) {
     (Arc::new(model.build().unwrap()), go_on)
 }
 
-/// Answers the requests of a connection until it ends.
+/// Answers the requests of a connection until it is closed.
 async fn keep(mut stream: TcpStream, go_on: Arc<Notify>) {
     let piece = |content: &str, finish: &str| {
         let json = json!({"choices": [{"delta": {"content": content}, "finish_reason": finish}]});
@@ -80,7 +80,7 @@ async fn keep(mut stream: TcpStream, go_on: Arc<Notify>) {
     }
 }
 
-/// Asks, and has the connection put back to be used again.
+/// Sends a request and returns the connection to the pool.
 async fn ask_and_keep(model: &OpenAiModel) {
     assert_eq!(whole(model).await.unwrap().text(), "fine");
     for _ in 0..100 {
@@ -89,7 +89,7 @@ async fn ask_and_keep(model: &OpenAiModel) {
 }
 
 #[test]
-fn a_runtime_that_ends_breaks_no_answer_of_another() {
+fn a_dropped_runtime_does_not_break_answers_of_another() {
     let (model, go_on) = kept_model();
     let (end, ended) = oneshot::channel::<()>();
     let (asked, first_asked) = mpsc::channel();
@@ -115,7 +115,7 @@ fn a_runtime_that_ends_breaks_no_answer_of_another() {
 }
 
 #[test]
-fn a_runtime_that_is_not_polled_holds_up_no_request_of_another() {
+fn an_idle_runtime_does_not_block_requests_of_another() {
     let (model, _) = kept_model();
     let idle = runtime();
     idle.block_on(ask_and_keep(&model));
@@ -123,7 +123,7 @@ fn a_runtime_that_is_not_polled_holds_up_no_request_of_another() {
 }
 
 #[test]
-fn runtimes_that_take_turns_have_a_connection_each_and_keep_it() {
+fn alternating_runtimes_each_keep_their_connection() {
     let (model, _) = kept_model();
     let runtimes = [runtime(), runtime()];
     for _ in 0..3 {
@@ -134,7 +134,7 @@ fn runtimes_that_take_turns_have_a_connection_each_and_keep_it() {
 }
 
 #[tokio::test]
-async fn a_dropped_stream_hangs_up() {
+async fn a_dropped_stream_closes_its_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     let asking = async {
@@ -149,7 +149,7 @@ async fn a_dropped_stream_hangs_up() {
         let piece = "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n";
         let reply = format!("HTTP/1.1 200 OK\r\n\r\n{piece}");
         stream.write_all(reply.as_bytes()).await.unwrap();
-        // What is left of the request, and then the end that the hang-up brings.
+        // The rest of the request, and then the end caused by closing.
         _ = stream.read_to_end(&mut Vec::new()).await;
     };
     timeout(Duration::from_secs(5), async { tokio::join!(asking, answering) }).await.unwrap();

@@ -1,4 +1,4 @@
-//! The schemas of many kinds of values, as the server gets them.
+//! The schemas of the corpus, as they are sent to the server.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ const DOCUMENTED: [&str; 20] = [
 ];
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Each case of the corpus, and what is sent of its schema as that of an answer.
+/// Each case of the corpus with the output schema sent for it.
 async fn sent() -> Vec<(Case, Value)> {
     let cases = all();
     let reply = Reply::json(200, &json!({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}));
@@ -58,7 +58,7 @@ fn is_strict(format: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn a_schema_that_is_not_strict_is_sent_as_it_is() {
+async fn a_schema_that_is_not_strict_is_sent_unchanged() {
     for (case, format) in sent().await.into_iter().filter(|(_, format)| !is_strict(format)) {
         assert_eq!(format["schema"].to_string(), case.schema.to_string(), "`{}`", case.name);
     }
@@ -76,7 +76,7 @@ async fn a_strict_schema_keeps_to_the_documented_subset() {
     }
 }
 
-/// Says what the strict mode would refuse in a schema by itself.
+/// Returns what strict mode would reject in a schema, without its subschemas.
 fn fault(part: &Value, root: &Value) -> Option<String> {
     // The `false` of a closed object.
     if *part == false {
@@ -103,12 +103,12 @@ fn fault(part: &Value, root: &Value) -> Option<String> {
     (is_of(part, "object") && !is_closed(part)).then(|| "an open object".to_owned())
 }
 
-/// Whether values of a schema may be of the kind.
+/// Returns whether the values of a schema may have the type.
 fn is_of(part: &Value, kind: &str) -> bool {
     part["type"] == kind || part["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
 }
 
-/// Whether an object has its properties, all of them, and no others.
+/// Returns whether an object requires all its properties and allows no others.
 fn is_closed(part: &Value) -> bool {
     let Some(properties) = part["properties"].as_object() else { return false };
     let names: Vec<_> = properties.keys().cloned().collect();
@@ -116,7 +116,7 @@ fn is_closed(part: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn most_schemas_are_strict_those_of_enums_included() {
+async fn most_schemas_are_strict_including_those_of_enums() {
     let sent = sent().await;
     let strict: Vec<_> = sent.iter().filter(|(_, format)| is_strict(format)).map(|(case, _)| case.name).collect();
     assert!(strict.len() * 3 > sent.len() * 2, "{} of {}", strict.len(), sent.len());
@@ -136,7 +136,7 @@ async fn a_strict_schema_keeps_the_order_of_its_properties() {
 }
 
 #[tokio::test]
-async fn a_strict_schema_says_all_that_the_schema_says_to_the_model() {
+async fn a_strict_schema_keeps_all_information_for_the_model() {
     let said = |schema: &Value| {
         let descriptions = subschemas(schema).into_iter().filter_map(|part| part["description"].as_str());
         descriptions.map(str::to_owned).collect::<Vec<_>>()
@@ -150,7 +150,7 @@ async fn a_strict_schema_says_all_that_the_schema_says_to_the_model() {
 }
 
 #[tokio::test]
-async fn what_serde_writes_is_valid_in_the_strict_form() {
+async fn serialized_values_match_the_strict_schema() {
     for (case, format) in sent().await.into_iter().filter(|(_, format)| is_strict(format)) {
         let validator = jsonschema::draft202012::new(&format["schema"]).unwrap();
         let mut runner = TestRunner::deterministic();

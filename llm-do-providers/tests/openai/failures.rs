@@ -1,4 +1,4 @@
-//! What goes wrong, and that each error says so: who, with which status, and what to do.
+//! Failures: each error has the provider, the status, and what to do.
 
 mod ended;
 
@@ -26,14 +26,14 @@ fn failing(status: u16, headers: &str, error: &Value) -> Reply {
     Reply::whole(status, headers, &json!({ "error": error }).to_string())
 }
 
-/// The errors of a whole and of a streamed request that are both answered with `reply`, without retries.
+/// The errors of a complete and of a streamed request that both get `reply`, without retries.
 async fn both(reply: Reply) -> [ProviderError; 2] {
     let server = Server::scripted([reply.clone(), reply]).await;
     let model = model(&server).retries(0).build().unwrap();
     [whole(&model).await.unwrap_err(), streamed(&model).await.unwrap_err()]
 }
 
-/// Checks what every error must have.
+/// Checks the properties of every error.
 fn check(error: &ProviderError, kind: ErrorKind, status: Option<u16>, advice: &str) {
     let text = error.to_string();
     assert_eq!((error.provider(), error.kind(), error.status()), ("openai", kind, status), "{text}");
@@ -56,7 +56,7 @@ async fn a_server_that_is_down_is_named() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_down_is_tried_again() {
+async fn requests_to_a_server_that_is_down_are_retried() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
     drop(listener);
@@ -68,7 +68,7 @@ async fn a_server_that_is_down_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_failure_that_passes_is_not_seen() {
+async fn a_transient_failure_is_retried() {
     for status in [408, 409, 429, 500, 502, 503, 504, 520, 522, 524, 529] {
         let failure = failing(status, "retry-after: 0\r\n", &json!({"message": "my secret"}));
         let server = Server::scripted([failure.clone(), ok(), failure, ok_stream()]).await;
@@ -84,7 +84,7 @@ async fn a_failure_that_passes_is_not_seen() {
 }
 
 #[tokio::test]
-async fn a_failure_that_lasts_ends_after_three_tries() {
+async fn a_lasting_failure_is_an_error_after_three_attempts() {
     let failure = failing(500, "retry-after: 0\r\n", &json!({"message": "my secret", "type": "server_error"}));
     let server = Server::scripted(vec![failure; 6]).await;
     let model = model(&server).build().unwrap();
@@ -95,7 +95,7 @@ async fn a_failure_that_lasts_ends_after_three_tries() {
 }
 
 #[tokio::test]
-async fn a_conflict_that_lasts_is_left_to_another_model() {
+async fn a_lasting_conflict_allows_a_fallback() {
     let conflict = failing(409, "retry-after: 0\r\n", &json!({"message": "my secret"}));
     let (server, other) = (Server::scripted(vec![conflict; 3]).await, Server::scripted([ok()]).await);
     let row = FallbackModel::new(model(&server).build().unwrap()).or(model(&other).build().unwrap());
@@ -105,7 +105,7 @@ async fn a_conflict_that_lasts_is_left_to_another_model() {
 }
 
 #[tokio::test]
-async fn a_wait_that_the_server_asks_for_is_kept() {
+async fn a_delay_requested_by_the_server_is_respected() {
     let failure = failing(429, "retry-after: 1\r\n", &Value::Null);
     let server = Server::scripted([failure, ok()]).await;
     let begin = Instant::now();
@@ -114,7 +114,7 @@ async fn a_wait_that_the_server_asks_for_is_kept() {
 }
 
 #[tokio::test]
-async fn a_long_wait_is_reported_at_once() {
+async fn a_long_requested_delay_is_an_error() {
     let failure = failing(429, "retry-after: 3600\r\n", &json!({"code": "rate_limit_exceeded"}));
     let server = Server::scripted([failure.clone(), failure]).await;
     let model = model(&server).build().unwrap();
@@ -127,7 +127,7 @@ async fn a_long_wait_is_reported_at_once() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_reported_at_once() {
+async fn a_rejected_key_is_not_retried() {
     let refusal = failing(401, "", &json!({"message": "my secret key", "code": "invalid_api_key"}));
     for error in both(refusal).await {
         check(&error, ErrorKind::Auth, Some(401), "the key was refused (invalid_api_key); check `OPENAI_API_KEY`");
@@ -135,7 +135,7 @@ async fn a_refused_key_is_reported_at_once() {
 }
 
 #[tokio::test]
-async fn an_unknown_model_is_reported_at_once() {
+async fn an_unknown_model_is_not_retried() {
     let refusal = failing(404, "", &json!({"message": "no my secret", "type": "x", "code": "model_not_found"}));
     for error in both(refusal).await {
         check(&error, ErrorKind::InvalidRequest, Some(404), "(model_not_found); check the model's name");
@@ -143,7 +143,7 @@ async fn an_unknown_model_is_reported_at_once() {
 }
 
 #[tokio::test]
-async fn a_refusal_in_prose_is_reported_without_it() {
+async fn the_body_of_an_error_is_not_shown() {
     for body in ["my secret", "<html>my secret</html>", "{\"detail\": \"my secret\"}", "", "{\"error\": \"my secret\"}"]
     {
         for error in both(Reply::whole(400, "", body)).await {
@@ -161,7 +161,7 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn garbage_is_a_broken_protocol() {
+async fn an_invalid_body_is_a_protocol_error() {
     for body in ["my secret", "{\"choices\": \"my secret\"}", "[]", "", "{\"choices\": [{\"message\":"] {
         let stream = Reply::stream().event(if body.is_empty() { "{" } else { body }).event("[DONE]").end();
         let server = Server::scripted([Reply::whole(200, "", body), stream]).await;
@@ -174,7 +174,7 @@ async fn garbage_is_a_broken_protocol() {
 }
 
 #[tokio::test]
-async fn an_answer_without_choices_is_a_broken_protocol() {
+async fn an_answer_without_choices_is_a_protocol_error() {
     let stream = Reply::stream().event("{}").event("[DONE]").end();
     let server = Server::scripted([Reply::whole(200, "", "{}"), stream]).await;
     let model = model(&server).build().unwrap();
@@ -184,7 +184,7 @@ async fn an_answer_without_choices_is_a_broken_protocol() {
 }
 
 #[tokio::test]
-async fn a_call_without_a_name_is_a_broken_protocol() {
+async fn a_call_without_a_name_is_a_protocol_error() {
     let delta = json!({"tool_calls": [{"index": 0, "id": "c1", "function": {"arguments": "{}"}}]});
     let server = Server::scripted([stream_of([delta], "tool_calls")]).await;
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
@@ -192,7 +192,7 @@ async fn a_call_without_a_name_is_a_broken_protocol() {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_are_a_broken_protocol() {
+async fn invalid_utf8_is_a_protocol_error() {
     let mut reply = Reply::stream();
     reply = reply.raw("9\r\ndata: ").raw_bytes(&[0xFF, 0xFE]).raw("\n\r\n1\r\n\n\r\n").end();
     let server = Server::scripted([reply]).await;
@@ -201,7 +201,7 @@ async fn bytes_that_are_no_text_are_a_broken_protocol() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_too_early_broke_off() {
+async fn a_stream_that_ends_too_early_is_a_transport_error() {
     let reply = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).end();
     let server = Server::scripted([reply]).await;
     let events = events(&model(&server).build().unwrap()).await;
@@ -211,7 +211,7 @@ async fn a_stream_that_ends_too_early_broke_off() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_in_the_middle_is_not_asked_anew() {
+async fn a_connection_that_breaks_after_content_is_not_retried() {
     let reply = Reply::stream().event(&piece(json!({"content": "half"})).to_string());
     let server = Server::scripted([reply, ok_stream()]).await;
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
@@ -220,14 +220,14 @@ async fn a_connection_that_breaks_in_the_middle_is_not_asked_anew() {
 }
 
 #[tokio::test]
-async fn a_connection_that_breaks_before_any_content_is_asked_anew() {
+async fn a_connection_that_breaks_before_any_content_is_retried() {
     let empty = Reply::stream().event(&piece(json!({"role": "assistant", "content": ""})).to_string());
     let server = Server::scripted([empty, ok_stream()]).await;
     assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().text(), "fine");
 }
 
 #[tokio::test]
-async fn a_stream_that_stalls_is_given_up() {
+async fn a_stalled_stream_times_out() {
     let begun = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).stall();
     for reply in [begun, Reply::stream().stall(), Reply::default().stall()] {
         let server = Server::scripted([reply]).await;
@@ -238,7 +238,7 @@ async fn a_stream_that_stalls_is_given_up() {
     }
 }
 
-/// Writes pieces of an answer for as long as they are read.
+/// Writes chunks of an answer for as long as they are read.
 async fn trickle(listener: TcpListener) {
     let (mut stream, _) = listener.accept().await.unwrap();
     let mut request = Vec::new();
@@ -254,7 +254,7 @@ async fn trickle(listener: TcpListener) {
 }
 
 #[tokio::test]
-async fn a_stream_that_never_ends_is_given_up() {
+async fn an_endless_stream_times_out() {
     let limit = Duration::from_millis(200);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -267,7 +267,7 @@ async fn a_stream_that_never_ends_is_given_up() {
 }
 
 #[tokio::test]
-async fn a_stream_has_no_less_time_than_one_piece_of_it() {
+async fn a_stream_has_at_least_the_timeout_of_one_chunk() {
     let begun = Reply::stream().event(&piece(json!({"content": "half"})).to_string()).stall();
     let server = Server::scripted([begun]).await;
     let model = model(&server).idle_timeout(Duration::from_millis(100)).stream_timeout(Duration::ZERO);
@@ -276,7 +276,7 @@ async fn a_stream_has_no_less_time_than_one_piece_of_it() {
 }
 
 #[tokio::test]
-async fn a_whole_answer_that_stalls_is_given_up() {
+async fn a_stalled_complete_answer_times_out() {
     let begun = Reply::default().raw("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{").stall();
     for (reply, status) in [(begun, Some(200)), (Reply::default().stall(), None)] {
         let server = Server::scripted([reply]).await;
@@ -302,7 +302,7 @@ async fn an_error_object_in_an_answer_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_error_object_with_a_passing_status_is_tried_again() {
+async fn an_error_object_with_a_transient_status_is_retried() {
     let errors =
         [json!({"error": {"message": "x", "code": 502}}), json!({"object": "error", "message": "x", "code": 503})];
     for error in errors {
@@ -313,7 +313,7 @@ async fn an_error_object_with_a_passing_status_is_tried_again() {
 }
 
 #[tokio::test]
-async fn an_error_object_of_a_passing_kind_is_tried_again() {
+async fn an_error_object_of_a_transient_kind_is_retried() {
     let errors = [
         json!({"message": "my secret", "type": "server_error", "code": null}),
         json!({"message": "my secret", "type": "rate_limit_error", "code": "rate_limit_exceeded"}),
@@ -325,14 +325,14 @@ async fn an_error_object_of_a_passing_kind_is_tried_again() {
         let server = Server::scripted([stream.end(), ok_stream(), Reply::json(200, &error), ok()]).await;
         let model = model(&server).build().unwrap();
         let events: Vec<_> = events(&model).await.into_iter().map(Result::unwrap).collect();
-        let on = "retry 1 of 2 in 1 s after an answer that failed".to_owned();
+        let on = "retry 1 of 2 in 1 s after an error in the response".to_owned();
         assert_eq!(events[..2], [StreamEvent::Waiting { on }, StreamEvent::Text("fine".into())]);
         assert_eq!(whole(&model).await.unwrap().text(), "fine");
     }
 }
 
 #[tokio::test]
-async fn a_used_up_quota_in_an_answer_is_reported_at_once() {
+async fn an_exhausted_quota_in_an_answer_is_not_retried() {
     let error = json!({"error": {"message": "my secret", "type": "insufficient_quota", "code": "insufficient_quota"}});
     let server = Server::scripted([Reply::stream().event(&error.to_string()).end(), ok_stream()]).await;
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
@@ -341,7 +341,7 @@ async fn a_used_up_quota_in_an_answer_is_reported_at_once() {
 }
 
 #[tokio::test]
-async fn an_endless_answer_is_refused() {
+async fn an_oversized_answer_is_an_error() {
     let mut reply = Reply::default().raw("HTTP/1.1 200 OK\r\n\r\n");
     let mebibyte = " ".repeat(1 << 20);
     for _ in 0..17 {
@@ -353,7 +353,7 @@ async fn an_endless_answer_is_refused() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_later_keeps_what_arrived() {
+async fn a_stream_that_breaks_later_keeps_the_partial_response() {
     let reply =
         Reply::stream().event(&piece(json!({"content": "half of", "reasoning_content": "hm"})).to_string()).event(
             &piece(json!({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "add", "arguments": "{"}}]}))
@@ -367,7 +367,7 @@ async fn a_stream_that_breaks_later_keeps_what_arrived() {
 }
 
 #[tokio::test]
-async fn an_error_names_the_request_for_the_providers_support() {
+async fn an_error_has_the_request_id() {
     let reply = failing(500, "x-request-id: req_1\r\nx-should-retry: false\r\n", &json!({"message": "my secret"}));
     let server = Server::scripted([reply]).await;
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
@@ -376,7 +376,7 @@ async fn an_error_names_the_request_for_the_providers_support() {
 }
 
 #[tokio::test]
-async fn an_error_after_the_head_names_the_request_too() {
+async fn an_error_after_the_headers_has_the_request_id_too() {
     let id = "x-request-id: req_1\r\n";
     let named = || Reply::default().raw(&format!("HTTP/1.1 200 OK\r\n{id}transfer-encoding: chunked\r\n\r\n"));
     let half = || named().event(&piece(json!({"content": "half"})).to_string());
@@ -409,7 +409,7 @@ async fn an_error_after_the_head_names_the_request_too() {
 }
 
 #[tokio::test]
-async fn an_error_has_what_arrived_although_nothing_could_be_shown() {
+async fn an_error_has_a_partial_response_even_without_streamed_content() {
     let unnamed = || {
         json!({"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"arguments": "{}"}}]}}],
             "usage": {"prompt_tokens": 3, "completion_tokens": 4}})

@@ -1,4 +1,4 @@
-//! The schemas of many kinds of values, as llama.cpp's server gets them.
+//! The schemas of the corpus, as llama.cpp's server gets them.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
 
-/// What may stand beside alternatives and references, which the grammar looks at alone.
+/// The keywords allowed beside alternatives and references, which the grammar ignores there.
 const REMARKS: [&str; 6] = ["$defs", "description", "title", "default", "examples", "deprecated"];
-/// What is said in words of values that the form has no keyword for.
+/// The constraints without a keyword in the converted schema, which are described in words.
 const SAID: [&str; 4] = ["Matches the regular expression", "Length: ", "Items: ", "Each property's name "];
 
 fn model(server: &Server, of: llm_do_providers::Server) -> OpenAiModel {
@@ -23,7 +23,7 @@ fn whole(message: &Value) -> Reply {
     Reply::json(200, &json!({"choices": [{"message": message, "finish_reason": "stop"}]}))
 }
 
-/// Each case of the corpus, and what is sent of its schema as that of an answer.
+/// Each case of the corpus with the output schema sent for it.
 async fn sent() -> Vec<(Case, Value)> {
     let cases = all();
     let server = Server::scripted(vec![whole(&json!({"content": "{}"})); cases.len()]).await;
@@ -39,7 +39,7 @@ async fn sent() -> Vec<(Case, Value)> {
     sent
 }
 
-/// Says what the server would refuse of a schema by itself, or take for something else.
+/// Returns what the server would reject or misread in a schema, without its subschemas.
 fn fault(part: &Value) -> Option<String> {
     let Some(keywords) = part.as_object() else { return Some("not an object".to_owned()) };
     let has = |key: &str| keywords.contains_key(key);
@@ -65,20 +65,20 @@ fn fault(part: &Value) -> Option<String> {
 }
 
 #[tokio::test]
-async fn every_schema_of_the_corpus_has_a_form_that_the_grammar_knows() {
+async fn every_schema_of_the_corpus_is_supported_after_conversion() {
     for (case, form) in sent().await {
         for part in subschemas(&form).into_iter().filter(|part| !part.is_boolean()) {
             let fault = fault(part);
             assert!(fault.is_none(), "`{}`: {}\n{part:#}\nin {form:#}", case.name, fault.unwrap_or_default());
         }
-        // Only further properties may be said to be there, or not to be.
+        // Boolean schemas are allowed for `additionalProperties` only.
         let text = form.to_string();
         assert!(!text.contains("\"items\":true") && !text.contains("\"items\":false"), "`{}`: {text}", case.name);
     }
 }
 
 #[tokio::test]
-async fn what_serde_writes_is_valid_in_the_form() {
+async fn serialized_values_match_the_converted_schema() {
     for (case, form) in sent().await {
         let validator = jsonschema::draft202012::new(&form).unwrap();
         let mut runner = TestRunner::deterministic();
@@ -90,7 +90,7 @@ async fn what_serde_writes_is_valid_in_the_form() {
     }
 }
 
-/// Some values of every type of the corpus.
+/// Values of every type of the corpus.
 static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
     let mut runner = TestRunner::deterministic();
     let values = all()
@@ -100,7 +100,7 @@ static VALUES: LazyLock<Vec<Value>> = LazyLock::new(|| {
 });
 
 #[tokio::test]
-async fn the_form_allows_no_more_than_the_schema_but_what_is_said_in_words() {
+async fn the_converted_schema_allows_no_more_except_described_constraints() {
     for (case, form) in sent().await {
         let schema = jsonschema::draft202012::new(&case.schema).unwrap();
         let validator = jsonschema::draft202012::new(&form).unwrap();
@@ -121,7 +121,7 @@ async fn properties_keep_their_order() {
 }
 
 #[tokio::test]
-async fn the_model_is_told_the_schema_that_it_would_not_see() {
+async fn the_instructions_describe_a_schema_that_the_server_hides() {
     for of in [llm_do_providers::Server::LlamaCpp, llm_do_providers::Server::Ollama] {
         let server = Server::scripted([whole(&json!({"content": "{}"}))]).await;
         let schema = Arc::new(json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}));
@@ -134,14 +134,14 @@ async fn the_model_is_told_the_schema_that_it_would_not_see() {
     }
 }
 
-/// A tool whose argument has the schema.
+/// A tool with the schema as its argument.
 fn tool(schema: &Value) -> ToolSpec {
     let parameters = json!({"type": "object", "properties": {"p": schema}, "required": ["p"]});
     ToolSpec { name: "take".into(), description: "Takes.".into(), parameters: Arc::new(parameters) }
 }
 
 #[tokio::test]
-async fn the_arguments_of_a_tool_have_the_form_too() {
+async fn tool_parameters_are_converted_too() {
     let server = Server::scripted([whole(&json!({"content": "x"}))]).await;
     let tools = [tool(&json!({"type": "string", "pattern": r"^\d+$"}))];
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -152,7 +152,7 @@ async fn the_arguments_of_a_tool_have_the_form_too() {
 }
 
 #[tokio::test]
-async fn what_no_grammar_can_say_is_refused_before_anything_is_sent() {
+async fn an_unsupported_schema_is_rejected_before_the_request() {
     let server = Server::scripted([]).await;
     let tools = [tool(&json!({"type": "array", "contains": {"const": 1}}))];
     let (messages, settings) = ([Message::user("hi")], Settings::default());

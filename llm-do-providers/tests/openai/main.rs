@@ -1,4 +1,4 @@
-//! The chat completions client against a server that says byte for byte what the test wants.
+//! The chat completions client against a server with scripted responses.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -24,20 +24,20 @@ use serde_json::{Value, json};
 
 use self::server::{Reply, Server};
 
-/// A model at `server`; no test waits long for anything.
+/// A model at `server` with short timeouts.
 fn model(server: &Server) -> OpenAiBuilder {
     let limit = Duration::from_secs(5);
     OpenAiModel::builder("m").base_url(server.base_url()).idle_timeout(limit).timeout(limit)
 }
 
-/// The answer to a short question.
+/// The complete answer to a short question.
 async fn whole(model: &OpenAiModel) -> Result<Response, ProviderError> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
     model.request(Request::new(&messages, &settings).tools(&tools)).await
 }
 
-/// The events that answer the same question.
+/// The stream events for the same question.
 async fn events(model: &OpenAiModel) -> Vec<Result<StreamEvent, ProviderError>> {
     let (messages, settings) = ([Message::user("my secret question")], Settings::default());
     let tools = [add()];
@@ -45,7 +45,7 @@ async fn events(model: &OpenAiModel) -> Vec<Result<StreamEvent, ProviderError>> 
     stream.collect().await
 }
 
-/// The same question's streamed answer.
+/// The streamed answer to the same question.
 async fn streamed(model: &OpenAiModel) -> Result<Response, ProviderError> {
     match events(model).await.pop() {
         Some(Ok(StreamEvent::Done(response))) => Ok(response),
@@ -59,7 +59,7 @@ fn add() -> ToolSpec {
     ToolSpec { name: "add".into(), description: "Adds.".into(), parameters: Arc::new(parameters) }
 }
 
-/// The answer to a whole request that is answered with `message`.
+/// The complete answer of a server that responds with `message`.
 async fn answer_of(message: Value, finish: &str) -> Response {
     let body = json!({
         "model": "m-1", "choices": [{"index": 0, "message": message, "finish_reason": finish}],
@@ -69,13 +69,13 @@ async fn answer_of(message: Value, finish: &str) -> Response {
     whole(&model(&server).build().unwrap()).await.unwrap()
 }
 
-/// A piece of a streamed answer.
+/// A chunk of a streamed answer.
 #[expect(clippy::needless_pass_by_value, reason = "the deltas are written in place")]
 fn piece(delta: Value) -> Value {
     json!({"model": "m-1", "choices": [{"index": 0, "delta": delta, "finish_reason": null}]})
 }
 
-/// The pieces that follow the last delta.
+/// The chunks after the last delta.
 fn ending(finish: &str) -> [Value; 2] {
     [
         json!({"model": "m-1", "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}),
@@ -83,7 +83,7 @@ fn ending(finish: &str) -> [Value; 2] {
     ]
 }
 
-/// The whole stream of `deltas`.
+/// A complete stream of `deltas`.
 fn stream_of(deltas: impl IntoIterator<Item = Value>, finish: &str) -> Reply {
     let reply = deltas
         .into_iter()
@@ -93,7 +93,7 @@ fn stream_of(deltas: impl IntoIterator<Item = Value>, finish: &str) -> Reply {
     reply.event("[DONE]").end()
 }
 
-/// The answer to a streamed request that is answered with `deltas`.
+/// The streamed answer of a server that responds with `deltas`.
 async fn stream_answer_of(deltas: impl IntoIterator<Item = Value>, finish: &str) -> Response {
     let server = Server::scripted([stream_of(deltas, finish)]).await;
     streamed(&model(&server).build().unwrap()).await.unwrap()

@@ -1,4 +1,4 @@
-//! Servers that speak the protocol in their own way.
+//! Servers with deviations from the protocol.
 
 use llm_do_providers::{FinishReason, Response};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn calls(response: &Response) -> Vec<(&str, &str, &str)> {
 }
 
 #[tokio::test]
-async fn id_and_name_may_come_with_every_piece_beside_the_older_form() {
+async fn id_and_name_may_be_in_every_chunk_beside_the_legacy_form() {
     let delta = |arguments: &str| {
         json!({
             "role": null, "content": null, "refusal": null, "reasoning": null,
@@ -25,7 +25,7 @@ async fn id_and_name_may_come_with_every_piece_beside_the_older_form() {
 }
 
 #[tokio::test]
-async fn the_older_form_alone_is_a_tool_call() {
+async fn a_legacy_function_call_is_a_tool_call() {
     let function = json!({"name": "add", "arguments": "{}"});
     let response = answer_of(json!({"content": null, "function_call": function}), "function_call").await;
     assert_eq!(calls(&response), [("call_1_0", "add", "{}")]);
@@ -35,7 +35,7 @@ async fn the_older_form_alone_is_a_tool_call() {
 }
 
 #[tokio::test]
-async fn calls_may_come_without_numbers_or_all_with_the_same() {
+async fn calls_may_have_no_index_or_all_the_same() {
     for index in [Value::Null, json!(0), json!(-7), json!(i64::MAX)] {
         let call = |id: &str, name: &str| json!({"tool_calls": [{"index": index, "id": id, "function": {"name": name, "arguments": "{}"}}]});
         let response = stream_answer_of([call("c1", "add"), call("c2", "sub")], "tool_calls").await;
@@ -44,7 +44,7 @@ async fn calls_may_come_without_numbers_or_all_with_the_same() {
 }
 
 #[tokio::test]
-async fn calls_may_come_without_ids() {
+async fn calls_may_have_no_ids() {
     let call = |name: &str| json!({"tool_calls": [{"function": {"name": name, "arguments": {"a": 1}}}]});
     let response = stream_answer_of([call("add"), call("add")], "stop").await;
     assert_eq!(calls(&response), [("call_1_0", "add", "{\"a\":1}"), ("call_1_1", "add", "{\"a\":1}")]);
@@ -52,7 +52,7 @@ async fn calls_may_come_without_ids() {
 }
 
 #[tokio::test]
-async fn an_id_that_changes_from_piece_to_piece_is_one_call() {
+async fn an_id_that_changes_between_chunks_is_one_call() {
     let deltas = [
         json!({"tool_calls": [{"index": 0, "id": "x1", "function": {"name": "add", "arguments": "{"}}]}),
         json!({"tool_calls": [{"index": 0, "id": "x2", "function": {"name": null, "arguments": "}"}}]}),
@@ -61,7 +61,7 @@ async fn an_id_that_changes_from_piece_to_piece_is_one_call() {
 }
 
 #[tokio::test]
-async fn a_piece_that_brings_nothing_is_no_event() {
+async fn an_empty_chunk_is_not_an_event() {
     let delta = |arguments: &str| {
         json!({"content": "", "reasoning": "",
                "tool_calls": [{"index": 0, "id": "c1", "function": {"name": "add", "arguments": arguments}}]})
@@ -81,14 +81,14 @@ async fn a_name_may_come_after_the_first_arguments() {
 }
 
 #[tokio::test]
-async fn an_empty_text_beside_tool_calls_is_no_part() {
+async fn an_empty_text_beside_tool_calls_is_dropped() {
     let call = json!({"id": "c1", "function": {"name": "add", "arguments": "{}"}});
     let response = answer_of(json!({"content": "", "tool_calls": [call]}), "tool_calls").await;
     assert_eq!(response.parts.len(), 1);
 }
 
 #[tokio::test]
-async fn nulls_may_stand_everywhere() {
+async fn nulls_are_accepted_everywhere() {
     let nulls = json!({"object": null, "model": null, "choices": null, "usage": null, "error": null});
     let choice = json!({"index": null, "delta": null, "message": null, "finish_reason": null, "logprobs": null});
     let call = json!({"index": null, "id": null, "function": null});
@@ -136,15 +136,15 @@ async fn a_finished_stream_needs_no_end_mark() {
 }
 
 #[tokio::test]
-async fn an_end_mark_makes_up_for_a_missing_reason() {
+async fn an_end_mark_replaces_a_missing_finish_reason() {
     let reply = Reply::stream().event(&piece(json!({"content": "a"})).to_string()).event("[DONE]").end();
     let server = Server::scripted([reply]).await;
     assert_eq!(streamed(&model(&server).build().unwrap()).await.unwrap().finish, FinishReason::Stop);
 }
 
-/// What servers send that write out the optional fields that they do not use.
+/// Responses of servers that serialize unused optional fields.
 #[tokio::test]
-async fn an_empty_function_call_beside_an_answer_is_no_call() {
+async fn an_empty_function_call_beside_an_answer_is_ignored() {
     let empties = [
         json!({"function_call": {"name": "", "arguments": ""}}),
         json!({"function_call": {"name": null, "arguments": null}}),
@@ -161,7 +161,7 @@ async fn an_empty_function_call_beside_an_answer_is_no_call() {
 }
 
 #[tokio::test]
-async fn an_empty_piece_beside_a_call_changes_nothing() {
+async fn an_empty_chunk_beside_a_call_changes_nothing() {
     let called = json!({"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}});
     let empty = json!({"index": 1, "id": "", "function": {"name": "", "arguments": ""}});
     let message = json!({"tool_calls": [called, empty], "function_call": {"name": "", "arguments": ""}});
@@ -171,7 +171,7 @@ async fn an_empty_piece_beside_a_call_changes_nothing() {
 }
 
 #[tokio::test]
-async fn an_answer_with_calls_and_without_a_reason_ended_in_an_unknown_way() {
+async fn calls_without_a_finish_reason_finish_with_other() {
     let call = json!({"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "add", "arguments": ""}}]});
     let reply = Reply::stream().event(&piece(call.clone()).to_string()).event("[DONE]").end();
     let body = json!({"model": "m-1", "choices": [{"index": 0, "message": call, "finish_reason": null}]});

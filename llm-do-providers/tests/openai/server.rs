@@ -1,4 +1,4 @@
-//! A server of scripted bytes: one reply for each connection, in order.
+//! A server with scripted replies: one per connection, in order.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ pub(crate) struct Server {
     task: JoinHandle<()>,
 }
 
-/// A request as the server got it.
+/// A request received by the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     /// The request line and the headers, in lower case.
@@ -22,7 +22,7 @@ pub(crate) struct Received {
 }
 
 impl Server {
-    /// Starts a server that answers each connection with the next of `replies`, and hangs up on further ones.
+    /// Starts a server that answers each connection with the next of `replies`, and closes further ones.
     pub(crate) async fn scripted(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -47,7 +47,7 @@ impl Drop for Server {
     }
 }
 
-/// What one connection gets.
+/// The reply to one connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reply {
     bytes: Vec<Vec<u8>>,
@@ -55,12 +55,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// A whole reply of JSON.
+    /// A complete JSON reply.
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self::whole(status, "", &body.to_string())
     }
 
-    /// A whole reply with further header lines.
+    /// A complete reply with further header lines.
     pub(crate) fn whole(status: u16, headers: &str, body: &str) -> Self {
         let head =
             format!("HTTP/1.1 {status} x\r\ncontent-length: {}\r\nconnection: close\r\n{headers}\r\n", body.len());
@@ -78,7 +78,7 @@ impl Reply {
         self.chunk(&format!("data: {data}\n\n"))
     }
 
-    /// One piece of the body.
+    /// One chunk of the body.
     pub(crate) fn chunk(self, text: &str) -> Self {
         self.raw(&format!("{:x}\r\n{text}\r\n", text.len()))
     }
@@ -88,7 +88,7 @@ impl Reply {
         self.raw("0\r\n\r\n")
     }
 
-    /// Keeps the connection open in silence.
+    /// Stalls the connection.
     pub(crate) fn stall(self) -> Self {
         Self { stalls: true, ..self }
     }
@@ -112,7 +112,7 @@ async fn serve(listener: TcpListener, replies: Vec<Reply>, requests: Arc<Mutex<V
         let received = receive(&mut stream).await;
         requests.lock().unwrap().push(received);
         for bytes in reply.bytes {
-            // The client may have hung up already.
+            // The client may have closed the connection.
             _ = stream.write_all(&bytes).await;
             _ = stream.flush().await;
             tokio::task::yield_now().await;
@@ -123,7 +123,7 @@ async fn serve(listener: TcpListener, replies: Vec<Reply>, requests: Arc<Mutex<V
     }
 }
 
-/// Waits for the whole of a request.
+/// Reads a complete request.
 pub(crate) async fn receive(stream: &mut TcpStream) -> Received {
     let mut bytes = Vec::new();
     let head_end = loop {

@@ -1,4 +1,4 @@
-//! The servers that are known by name, each by the pages that its file names.
+//! The servers with their own profile, each by the documentation named in its file.
 
 mod deepseek;
 mod each;
@@ -24,14 +24,14 @@ use serde_json::{Value, json};
 use crate::server::{Reply, Server as Scripted};
 use crate::{add, stream_of};
 
-/// The model `name` of `server`, whose requests go to `scripted`.
+/// The model `name` of `server`; its requests are sent to `scripted`.
 fn model(server: Server, name: &str, scripted: &Scripted) -> OpenAiModel {
     let limit = Duration::from_secs(5);
     let builder = OpenAiModel::at(server, name).base_url(scripted.base_url()).idle_timeout(limit).timeout(limit);
     builder.retries(0).build().unwrap()
 }
 
-/// A whole reply with this message.
+/// A complete reply with this message.
 fn reply(message: &Value) -> Reply {
     Reply::json(200, &json!({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}))
 }
@@ -40,14 +40,14 @@ fn hello() -> Reply {
     reply(&json!({"role": "assistant", "content": "hello"}))
 }
 
-/// What is sent for `request`.
+/// The body sent for `request`.
 async fn sent(server: Server, name: &str, request: Request<'_>) -> Value {
     let scripted = Scripted::scripted([hello()]).await;
     model(server, name, &scripted).request(request).await.unwrap();
     scripted.requests().remove(0).body
 }
 
-/// What is sent with these settings, and a tool.
+/// The body sent with these settings and a tool.
 async fn sent_with(server: Server, name: &str, settings: &Settings) -> Value {
     let mut body = sent(server, name, Request::new(&[Message::user("hi")], settings).tools(&[add()])).await;
     let fields = body.as_object_mut().unwrap();
@@ -59,13 +59,13 @@ async fn sent_with(server: Server, name: &str, settings: &Settings) -> Value {
     body
 }
 
-/// All that can be set, but for thinking.
+/// All settings except thinking.
 fn everything() -> Settings {
     let settings = Settings::new().temperature(0.5).top_p(0.9).max_tokens(9).seed(7).stop("x");
     settings.presence_penalty(0.1).frequency_penalty(0.2).parallel_tool_calls(false).service_tier("flex")
 }
 
-/// What is sent beside a tool for each level, from `off` to `high`, and for 4000 tokens.
+/// The fields sent with a tool for each level, from `off` to `high`, and for 4000 tokens.
 async fn levels(server: Server, name: &str) -> Vec<Value> {
     let mut bodies = Vec::new();
     for level in [
@@ -81,13 +81,13 @@ async fn levels(server: Server, name: &str) -> Vec<Value> {
     bodies
 }
 
-/// The levels as the one field that they go in, if they do.
+/// The levels in the single field that they are sent in, if so.
 async fn efforts(server: Server, name: &str) -> Vec<Value> {
     let bodies = levels(server, name).await;
     bodies.into_iter().map(|mut body| body["reasoning_effort"].take()).collect()
 }
 
-/// The tools that are offered, and the choice, for each way to choose: any, one by name, none.
+/// The tools and the tool choice sent for each choice: any, one by name, none.
 async fn choices(server: Server, name: &str, settings: &Settings) -> Vec<(Vec<String>, Value)> {
     let mut other = add();
     other.name = "sub".into();
@@ -111,7 +111,7 @@ fn by_name() -> Value {
     json!({"type": "function", "function": {"name": "sub"}})
 }
 
-/// The form that is asked for of an answer with one number, which need not be there.
+/// The response format sent for an answer with one optional number.
 async fn format(server: Server, name: &str) -> Value {
     let schema = json!({"type": "object", "properties": {"n": {"type": ["integer", "null"]}}});
     let output = OutputSchema { name: "out".into(), schema: Arc::new(schema) };
@@ -119,7 +119,7 @@ async fn format(server: Server, name: &str) -> Value {
     sent(server, name, Request::new(&request, &Settings::new()).output(Some(&output))).await["response_format"].take()
 }
 
-/// The parts that a file goes as, or why it does not.
+/// The parts sent for a file, or the error.
 async fn file(server: Server, name: &str, attachment: Attachment) -> Result<Value, ProviderError> {
     let scripted = Scripted::scripted([hello()]).await;
     let messages = [Message::User { parts: vec![UserPart::Attachment(attachment)] }];
@@ -147,7 +147,7 @@ fn input_audio() -> Value {
     json!([{"type": "input_audio", "input_audio": {"data": "aGkh", "format": "wav"}}])
 }
 
-/// Checks that a file is refused without being sent, by an error that says what is taken.
+/// Checks that a file is rejected before the request, by an error with the supported types.
 async fn refuses(server: Server, name: &str, attachment: Attachment, taken: &str) {
     let error = file(server, name, attachment).await.unwrap_err();
     assert_eq!((error.provider(), error.kind(), error.status()), (server.prefix(), ErrorKind::InvalidRequest, None));
@@ -173,7 +173,7 @@ async fn answer(model: &OpenAiModel, request: Request<'_>, streamed: bool) -> Re
     panic!("a stream ends in an answer or an error")
 }
 
-/// The thoughts of an answer.
+/// The thinking of an answer.
 fn thoughts(response: &Response) -> String {
     let thoughts = response.parts.iter().filter_map(|part| match part {
         ResponsePart::Thinking(thought) => Some(thought.text.as_str()),
@@ -182,7 +182,7 @@ fn thoughts(response: &Response) -> String {
     thoughts.collect()
 }
 
-/// A first answer and how its message goes back to `back`, after the answer's calls have their results.
+/// A first answer and the message sent back to `back` for it, after the results of its calls.
 async fn turned_to(
     server: Server,
     back: (Server, &str),
@@ -198,7 +198,7 @@ async fn turned_to(
     messages.push(Message::Assistant { parts: first.parts.clone() });
     let results: Vec<_> = first.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
     messages.push(if results.is_empty() { Message::user("go on") } else { Message::Tool { results } });
-    // A history that was saved and loaded is the same.
+    // A saved and loaded history is the same.
     let messages: Vec<Message> = serde_json::from_str(&serde_json::to_string(&messages).unwrap()).unwrap();
     let request = Request::new(&messages, &settings).tools(&tools);
     model(back.0, back.1, &scripted).request(request).await.unwrap();
@@ -210,12 +210,12 @@ async fn turned(server: Server, name: &str, reply: Reply, streamed: bool) -> (Re
     turned_to(server, (server, name), name, reply, streamed).await
 }
 
-/// A call of the tool, as it comes and as it goes back.
+/// A call of the tool, in both directions.
 fn called(id: &str) -> Value {
     json!([{"id": id, "type": "function", "function": {"name": "add", "arguments": "{\"a\":1}"}}])
 }
 
-/// What a history looks like that another provider's model began.
+/// A history started by a model of another provider.
 fn of_another() -> Vec<Message> {
     let data = llm_do_providers::ProviderData::new("anthropic", json!({"signature": "s", "field": "reasoning"}));
     let thought = ResponsePart::Thinking(Thinking::new("mine").with_provider_data(data));
@@ -225,7 +225,7 @@ fn of_another() -> Vec<Message> {
     vec![Message::user("hi"), Message::Assistant { parts }, Message::Tool { results }]
 }
 
-/// The same, with a file of the result, and what the user says to it.
+/// The same, with a file in the result and a further user message.
 fn with_files_and_more() -> Vec<Message> {
     let mut messages = of_another();
     let Some(Message::Tool { results }) = messages.last_mut() else { panic!("results") };
@@ -234,19 +234,19 @@ fn with_files_and_more() -> Vec<Message> {
     messages
 }
 
-/// The roles of the messages that go to a model for a history, and those messages.
+/// The roles and the messages sent to a model for a history.
 async fn roles(server: Server, name: &str, messages: &[Message]) -> (Vec<String>, Value) {
     let sent = sent(server, name, Request::new(messages, &Settings::new())).await["messages"].take();
     let roles = sent.as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap().to_owned());
     (roles.collect(), sent)
 }
 
-/// The messages that go to a model for such a history.
+/// The messages sent to a model for a history of another provider.
 async fn sent_of_another(server: Server, name: &str) -> Value {
     sent(server, name, Request::new(&of_another(), &Settings::new()).tools(&[add()])).await["messages"].take()
 }
 
-/// The errors of a whole and of a streamed request that are both answered with `reply`.
+/// The errors of a complete and of a streamed request that both get `reply`.
 async fn failures(server: Server, name: &str, reply: Reply) -> [ProviderError; 2] {
     let scripted = Scripted::scripted([reply.clone(), reply]).await;
     let model = model(server, name, &scripted);
@@ -255,7 +255,7 @@ async fn failures(server: Server, name: &str, reply: Reply) -> [ProviderError; 2
     [answer(&model, request, false).await.unwrap_err(), answer(&model, request, true).await.unwrap_err()]
 }
 
-/// Checks what both errors say of a refusal.
+/// Checks both errors.
 async fn fails(server: Server, status: u16, body: &Value, kind: ErrorKind, says: &str) {
     for error in failures(server, "m", Reply::json(status, body)).await {
         assert_eq!((error.provider(), error.kind(), error.status()), (server.prefix(), kind, Some(status)), "{error}");

@@ -1,4 +1,4 @@
-//! What becomes of the server's answers.
+//! Answers of the server.
 
 use futures_util::StreamExt;
 use llm_do_providers::{
@@ -13,7 +13,7 @@ fn call(n: u8) -> Value {
     json!({"type": "function_call", "id": format!("fc_{n}"), "call_id": format!("call_{n}"), "name": "add", "arguments": "{}"})
 }
 
-/// The errors of a whole and of a streamed request that are both answered with `reply`.
+/// The errors of a complete and of a streamed request that both get `reply`.
 async fn both(reply: Reply) -> [ProviderError; 2] {
     let server = Server::scripted([reply.clone(), reply]).await;
     let (model, messages) = (model(&server).build().unwrap(), [Message::user("my secret question")]);
@@ -23,21 +23,21 @@ async fn both(reply: Reply) -> [ProviderError; 2] {
 }
 
 #[tokio::test]
-async fn a_text_is_an_answer_with_its_model_and_its_usage() {
+async fn a_text_answer_has_its_model_and_usage() {
     let answer = answer_of(&json!([message("Hello")])).await;
     assert_eq!((answer.text().as_str(), answer.model.as_str(), answer.finish), ("Hello", "m-1", FinishReason::Stop));
     assert_eq!((answer.usage.input_tokens, answer.usage.output_tokens), (3, 4));
 }
 
 #[tokio::test]
-async fn calls_have_the_ids_by_which_they_are_answered() {
+async fn calls_have_the_ids_for_their_results() {
     let answer = answer_of(&json!([call(1), call(2)])).await;
     let ids: Vec<_> = answer.tool_calls().map(|call| call.id.as_str()).collect();
     assert_eq!((ids, answer.finish), (vec!["call_1", "call_2"], FinishReason::ToolCalls));
 }
 
 #[tokio::test]
-async fn a_thought_shows_its_summary() {
+async fn thinking_has_its_summary() {
     let summary = json!([{"type": "summary_text", "text": "a"}, {"type": "summary_text", "text": "b"}]);
     let item = json!({"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "x"});
     let answer = answer_of(&json!([item, message("Hello")])).await;
@@ -46,14 +46,14 @@ async fn a_thought_shows_its_summary() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_a_text_that_ends_by_a_filter() {
+async fn a_refusal_is_a_text_with_finish_reason_content_filter() {
     let refusal = json!({"type": "message", "role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]});
     let answer = answer_of(&json!([refusal])).await;
     assert_eq!((answer.text().as_str(), answer.finish), ("No.", FinishReason::ContentFilter));
 }
 
 #[tokio::test]
-async fn an_answer_that_met_the_limit_says_so() {
+async fn a_truncated_answer_has_finish_reason_length() {
     let mut cut = body(&json!([message("Hel")]));
     cut["status"] = json!("incomplete");
     cut["incomplete_details"] = json!({"reason": "max_output_tokens"});
@@ -104,7 +104,7 @@ async fn uses_of_the_providers_tools_are_parts_and_events() {
 }
 
 #[tokio::test]
-async fn a_use_that_fails_says_so() {
+async fn a_failed_use_has_an_error() {
     let item = json!({"type": "web_search_call", "id": "ws_1", "status": "failed", "action": {"type": "search", "query": "bees"}});
     let answer = answer_of(&json!([item])).await;
     let [ResponsePart::ServerSideTool(used)] = &answer.parts[..] else { panic!("{answer:?}") };
@@ -112,7 +112,7 @@ async fn a_use_that_fails_says_so() {
 }
 
 #[tokio::test]
-async fn an_image_is_an_attachment_of_the_answer_and_goes_back_with_its_item() {
+async fn an_image_is_an_attachment_and_its_item_is_sent_back() {
     let item = json!({"type": "image_generation_call", "id": "ig_1", "status": "completed", "output_format": "webp",
         "revised_prompt": "a bee", "result": "aGkh"});
     let answer = answer_of(&json!([item])).await;
@@ -145,7 +145,7 @@ async fn each_error_has_its_kind() {
 }
 
 #[tokio::test]
-async fn an_answer_that_failed_is_an_error() {
+async fn a_failed_answer_is_an_error() {
     let mut failed = body(&json!([]));
     failed["status"] = json!("failed");
     failed["error"] = json!({"code": "rate_limit_exceeded", "message": "my secret"});
@@ -156,7 +156,7 @@ async fn an_answer_that_failed_is_an_error() {
 }
 
 #[tokio::test]
-async fn an_error_before_the_first_content_is_tried_again() {
+async fn an_error_before_the_first_content_is_retried() {
     let failed = |code: &str| {
         let error = json!({"code": code, "message": "my secret"});
         json!({"type": "response.failed", "response": {"status": "failed", "error": error}})
@@ -180,7 +180,7 @@ async fn an_error_before_the_first_content_is_tried_again() {
 }
 
 #[tokio::test]
-async fn a_used_up_quota_is_reported_at_once() {
+async fn an_exhausted_quota_is_not_retried() {
     let error = json!({"type": "insufficient_quota", "code": "insufficient_quota", "message": "my secret"});
     let event = json!({"type": "error", "error": error}).to_string();
     let server = Server::scripted([Reply::stream().event(&event).end()]).await;
@@ -191,7 +191,7 @@ async fn a_used_up_quota_is_reported_at_once() {
 }
 
 #[tokio::test]
-async fn an_error_in_a_stream_keeps_what_arrived() {
+async fn an_error_in_a_stream_keeps_the_partial_response() {
     let events = [
         json!({"type": "response.output_item.done", "output_index": 0, "item": call(1)}),
         json!({"type": "response.output_text.delta", "output_index": 1, "delta": "half of"}),
@@ -207,7 +207,7 @@ async fn an_error_in_a_stream_keeps_what_arrived() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_before_its_first_piece_is_asked_for_anew() {
+async fn a_stream_that_breaks_before_its_first_delta_is_retried() {
     let first = Reply::stream().event(&json!({"type": "response.created", "response": {"model": "m-1"}}).to_string());
     let server = Server::scripted([first, crate::stream_of(&json!([message("fine")]))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -217,7 +217,7 @@ async fn a_stream_that_breaks_before_its_first_piece_is_asked_for_anew() {
 }
 
 #[tokio::test]
-async fn an_empty_answer_breaks_the_protocol() {
+async fn an_empty_answer_is_a_protocol_error() {
     for error in both(Reply::json(200, &body(&json!([])))).await {
         assert_eq!(error.kind(), ErrorKind::Protocol, "{error}");
     }
@@ -244,7 +244,7 @@ async fn tokens_written_to_the_cache_are_counted() {
 
 /// By <https://developers.openai.com/api/docs/guides/background> (read 2026-11-22).
 #[tokio::test]
-async fn an_answer_in_the_background_is_an_error_that_says_so_and_is_not_tried_again() {
+async fn a_background_answer_is_an_error_and_is_not_retried() {
     for status in ["queued", "in_progress"] {
         let mut answer = body(&json!([]));
         answer["status"] = json!(status);
@@ -261,7 +261,7 @@ async fn an_answer_in_the_background_is_an_error_that_says_so_and_is_not_tried_a
 }
 
 #[tokio::test]
-async fn a_cancelled_background_answer_is_an_error_that_says_so() {
+async fn a_cancelled_background_answer_is_an_error() {
     let mut answer = body(&json!([]));
     answer["status"] = json!("cancelled");
     let server = Server::scripted([Reply::json(200, &answer)]).await;
@@ -272,7 +272,7 @@ async fn a_cancelled_background_answer_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn an_answer_with_calls_that_is_not_complete_ended_in_an_unknown_way() {
+async fn an_incomplete_answer_with_calls_finishes_with_other() {
     let call =
         json!({"type": "function_call", "call_id": "c1", "name": "add", "arguments": "", "status": "incomplete"});
     let mut body = body(&json!([call]));

@@ -1,4 +1,4 @@
-//! What the server gets.
+//! Requests to the server.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn sent_messages(messages: &[Message]) -> Value {
 }
 
 #[tokio::test]
-async fn a_request_goes_to_responses_with_the_key_and_nothing_is_stored() {
+async fn a_request_is_sent_to_responses_with_the_key_and_without_storage() {
     let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
     let model = model(&server).api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -38,7 +38,7 @@ async fn a_request_goes_to_responses_with_the_key_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_think_is_not_asked_for_thoughts() {
+async fn reasoning_is_not_requested_from_models_without_it() {
     let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
     let model = OpenAiResponsesModel::builder("gpt-4o").base_url(server.base_url()).build().unwrap();
     model.request(Request::new(&[Message::user("hi")], &Settings::default())).await.unwrap();
@@ -46,7 +46,7 @@ async fn a_model_that_does_not_think_is_not_asked_for_thoughts() {
 }
 
 #[tokio::test]
-async fn settings_go_by_the_names_of_the_api_and_those_without_one_are_left_out() {
+async fn settings_have_the_names_of_the_api_and_unsupported_ones_are_left_out() {
     let settings = Settings::new().temperature(0.5).top_p(0.9).max_tokens(100).service_tier("flex").seed(7).stop("x");
     let settings = settings.presence_penalty(1.0).frequency_penalty(1.0).parallel_tool_calls(false);
     let settings = settings.thinking(ThinkingLevel::High);
@@ -61,7 +61,7 @@ async fn settings_go_by_the_names_of_the_api_and_those_without_one_are_left_out(
 }
 
 #[tokio::test]
-async fn functions_are_said_not_to_be_strict_and_may_be_chosen() {
+async fn functions_are_not_strict_and_may_be_required() {
     let (messages, tools, settings) = ([Message::user("hi")], [add()], Settings::default());
     let choices = [
         (ToolChoice::Auto, Value::Null),
@@ -79,7 +79,7 @@ async fn functions_are_said_not_to_be_strict_and_may_be_chosen() {
 }
 
 #[tokio::test]
-async fn a_model_that_thinks_takes_no_sampling() {
+async fn reasoning_models_get_no_sampling_settings() {
     for (name, level, sampled, effort) in [
         ("gpt-5-mini", ThinkingLevel::Off, false, json!("minimal")),
         ("gpt-5.6", ThinkingLevel::Off, true, json!("none")),
@@ -98,7 +98,7 @@ async fn a_model_that_thinks_takes_no_sampling() {
 
 /// "The following tools cannot be used with reasoning.effort 'minimal'": <https://github.com/openai/codex/issues/3559>.
 #[tokio::test]
-async fn beside_tools_that_the_provider_runs_the_least_effort_is_low() {
+async fn with_server_side_tools_the_minimum_effort_is_low() {
     let tools = [ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
     for level in [ThinkingLevel::Off, ThinkingLevel::Minimal] {
         for (offered, effort) in
@@ -116,7 +116,7 @@ async fn beside_tools_that_the_provider_runs_the_least_effort_is_low() {
 }
 
 #[tokio::test]
-async fn summaries_can_be_left_out_for_organisations_that_get_none() {
+async fn reasoning_summaries_can_be_disabled() {
     let (messages, settings) = ([Message::user("hi")], Settings::new().thinking(ThinkingLevel::High));
     let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
     let model = model(&server).summaries(false).build().unwrap();
@@ -125,7 +125,7 @@ async fn summaries_can_be_left_out_for_organisations_that_get_none() {
 }
 
 #[tokio::test]
-async fn models_before_gpt_4o_follow_no_schema() {
+async fn models_before_gpt_4o_do_not_support_schemas() {
     for (name, native) in [("gpt-4-turbo", false), ("gpt-4.1", true), ("gpt-5-mini", true)] {
         let model = OpenAiResponsesModel::builder(name).base_url("http://127.0.0.1:1").build().unwrap();
         assert_eq!(model.profile().native_output, native, "{name}");
@@ -147,7 +147,7 @@ async fn an_output_schema_is_the_format_of_the_text() {
 }
 
 #[tokio::test]
-async fn files_go_in_messages_and_in_results() {
+async fn files_are_sent_in_messages_and_in_results() {
     let (png, pdf) = (Attachment::new("image/png", "hi!"), Attachment::new("application/pdf", "hi!").named("a.pdf"));
     let note = Attachment::new("text/plain", "milk").named("n.txt");
     let call = ToolCall::new("c1", "draw", "{}");
@@ -171,7 +171,7 @@ async fn files_go_in_messages_and_in_results() {
 }
 
 #[tokio::test]
-async fn a_file_that_the_api_cannot_carry_is_named() {
+async fn an_unsupported_file_is_named() {
     let file = Attachment::new("audio/wav", "my secret").named("a.wav");
     let messages = [Message::User { parts: vec![UserPart::Attachment(file)] }];
     let server = Server::scripted([]).await;
@@ -182,7 +182,7 @@ async fn a_file_that_the_api_cannot_carry_is_named() {
 }
 
 #[tokio::test]
-async fn the_providers_tools_are_offered_and_what_they_found_is_asked_for() {
+async fn server_side_tools_and_their_outputs_are_requested() {
     let tools = [
         WebSearch::new().allowed_domains(["example.org"]).into(),
         ServerSideTool::CodeExecution,
@@ -200,7 +200,7 @@ async fn the_providers_tools_are_offered_and_what_they_found_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_the_providers_tools_cannot_do_is_refused_before_it_is_asked() {
+async fn unsupported_options_are_rejected_before_the_request() {
     let server = Server::scripted([]).await;
     let model = model(&server).build().unwrap();
     let (messages, settings) = ([Message::user("hi")], Settings::default());
@@ -212,7 +212,7 @@ async fn what_the_providers_tools_cannot_do_is_refused_before_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_streamed_request_says_so() {
+async fn a_streamed_request_has_the_stream_field() {
     let server = Server::scripted([crate::stream_of(&json!([message("fine")]))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     streamed(&model(&server).build().unwrap(), Request::new(&messages, &settings)).await.unwrap();
@@ -220,7 +220,7 @@ async fn a_streamed_request_says_so() {
 }
 
 #[tokio::test]
-async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+async fn a_setting_is_sent_or_causes_a_warning() {
     let of = Settings::new;
     let each = [
         ("temperature", of().temperature(0.5)),

@@ -1,4 +1,4 @@
-//! The Responses client against a server that says byte for byte what the test wants.
+//! The Responses client against a server with scripted responses.
 //!
 //! Requests and answers are those of <https://platform.openai.com/docs/api-reference/responses>.
 
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use self::server::{Reply, Server};
 
-/// A model at `server`; no test waits long for anything.
+/// A model at `server` with short timeouts.
 fn model(server: &Server) -> OpenAiResponsesBuilder {
     named("m", server)
 }
@@ -45,7 +45,7 @@ fn message(text: &str) -> Value {
     json!({"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": content})
 }
 
-/// A stream of the items, each whole at once, and of the end.
+/// A stream of complete items and the end event.
 fn stream_of(items: &Value) -> Reply {
     let items_ = items.as_array().unwrap().iter().enumerate();
     let done = items_.map(|(n, item)| json!({"type": "response.output_item.done", "output_index": n, "item": item}));
@@ -53,7 +53,7 @@ fn stream_of(items: &Value) -> Reply {
     done.chain([end]).fold(Reply::stream(), |reply, event| reply.event(&event.to_string())).end()
 }
 
-/// The answer to a conversation, asked for whole and streamed: they are the same.
+/// The answer to a conversation, checked to be the same complete and streamed.
 async fn answer_of(items: &Value) -> Response {
     let server = Server::scripted([Reply::json(200, &body(items)), stream_of(items)]).await;
     let (model, messages) = (model(&server).build().unwrap(), [Message::user("hi")]);
@@ -72,12 +72,12 @@ async fn streamed(model: &OpenAiResponsesModel, request: Request<'_>) -> Result<
     }
 }
 
-/// What the server gets for a request.
+/// The body of a request.
 async fn sent(request: Request<'_>) -> Value {
     sent_to("m", request).await
 }
 
-/// The same, where `model` is asked.
+/// The body of a request to `model`.
 async fn sent_to(model: &str, request: Request<'_>) -> Value {
     let server = Server::scripted([Reply::json(200, &body(&json!([message("fine")])))]).await;
     named(model, &server).build().unwrap().request(request).await.unwrap();

@@ -1,11 +1,11 @@
-//! What goes back of answers: as it came, or as far as the model takes it.
+//! Items that are sent back: unchanged, or as far as the model accepts them.
 
 use llm_do_providers::{Message, ProviderData, Request, ResponsePart, Settings, Thinking, ToolResult};
 use serde_json::{Value, json};
 
 use crate::{answer_of, message, sent, sent_to};
 
-/// The items that go back to `model` of an answer of them, from a history that was saved and loaded.
+/// The items sent back to `model` for an answer with them, from a saved and loaded history.
 async fn returned(model: &str, items: &Value) -> Vec<Value> {
     let answer = answer_of(items).await;
     let mut messages = vec![Message::user("hi"), Message::Assistant { parts: answer.parts.clone() }];
@@ -17,7 +17,7 @@ async fn returned(model: &str, items: &Value) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn what_the_provider_made_goes_back_byte_for_byte_in_its_place() {
+async fn items_of_the_provider_are_sent_back_byte_for_byte() {
     let items = json!([
         {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}], "encrypted_content": "gAAA+/=="},
         {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "bees", "sources": [{"url": "https://a"}]}},
@@ -28,7 +28,7 @@ async fn what_the_provider_made_goes_back_byte_for_byte_in_its_place() {
     ]);
     let input = returned("m", &items).await;
     let mut expected = items;
-    // The one thing that is not sent: how far a call is.
+    // The only field that is not sent: the status of a call.
     expected[4].as_object_mut().unwrap().remove("status");
     assert_eq!(Value::from(&input[..5]), expected);
     assert_eq!(input[5], json!({"type": "function_call_output", "call_id": "call_1", "output": "3"}));
@@ -37,7 +37,7 @@ async fn what_the_provider_made_goes_back_byte_for_byte_in_its_place() {
 /// "Reasoning input items can only be provided to a reasoning or computer use model", and what was made with one is refused
 /// without it: "was provided without its required 'reasoning' item".
 #[tokio::test]
-async fn what_was_thought_about_goes_to_a_model_that_does_not_think_as_words_and_calls() {
+async fn reasoned_answers_are_sent_to_other_models_as_text_and_calls() {
     let items = json!([
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA+/=="},
         {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "bees"}},
@@ -57,7 +57,7 @@ async fn what_was_thought_about_goes_to_a_model_that_does_not_think_as_words_and
 }
 
 #[tokio::test]
-async fn what_was_not_thought_about_goes_to_any_model_as_it_came() {
+async fn answers_without_reasoning_are_sent_to_any_model_unchanged() {
     let items = json!([
         {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search", "query": "bees"}},
         message("I look."),
@@ -69,7 +69,7 @@ async fn what_was_not_thought_about_goes_to_any_model_as_it_came() {
 }
 
 #[tokio::test]
-async fn what_another_provider_made_goes_as_far_as_the_api_has_a_place_for_it() {
+async fn answers_of_other_providers_are_sent_as_far_as_the_api_supports() {
     let data = ProviderData::new("anthropic", json!({"signature": "s"}));
     let thought = Thinking::new("hm").with_provider_data(data.clone());
     let parts =

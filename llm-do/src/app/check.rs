@@ -10,7 +10,9 @@ use crate::session::runtime::{BuildError, RuntimeBuilder};
 /// It panics with a list of all faults: duplicate or unknown names, missing state, invalid schemas, defaults and
 /// examples that cannot be decoded or do not follow their schema, fields of arguments that are not serialized
 /// (`#[serde(skip_serializing)]`), malformed model names and providers that are not linked, and entries that declare
-/// a worker without a model.
+/// a worker without a model. An argument without an order, such as a `HashSet`, is a fault if its schema lacks
+/// `uniqueItems`, as a schema written by hand may: a journal would not find its calls again. This is detected only if a
+/// default or an example of it has several items.
 ///
 /// Pass the builder of your application, so that its state and model are known; without state, a tool with a
 /// `State<T>` parameter is a fault. If the model is chosen when the program starts, set one here, such as
@@ -109,7 +111,7 @@ fn item_faults(item: &Registered) -> Vec<String> {
     let with_item = |fault| format!("`{}` ({}): {fault}", item.name(), item.location());
     let unwritten =
         item.unwritten().map(|field| format!("`{field}` is skipped when it is serialized, so typed calls lose it"));
-    faults.chain(sample_faults(item)).chain(unwritten).map(with_item).collect()
+    faults.chain(sample_faults(item)).chain(order_faults(item)).chain(unwritten).map(with_item).collect()
 }
 
 /// Returns why the validator rejects a schema: it is invalid, or has an unresolved reference.
@@ -131,6 +133,23 @@ fn sample_faults(item: &Registered) -> Vec<String> {
         Err(error) => Some(format!("the {} of `{}` cannot be decoded: {error}", sample.what, sample.argument)),
     };
     samples.iter().filter_map(fault).collect()
+}
+
+/// Returns the faults of arguments whose serialized order varies although their schema does not declare them unordered.
+fn order_faults(item: &Registered) -> Vec<String> {
+    let canonical = |argument: &str, value: &Value| item.canonical(json!({ argument: value }));
+    let is_ordered = |sample: &crate::declare::argument::Sample| {
+        let Some((one, other)) = &sample.another else { return true };
+        canonical(sample.argument, one) == canonical(sample.argument, other)
+    };
+    let fault = |sample: &crate::declare::argument::Sample| {
+        format!(
+            "the {} of `{}` has another order each time it is serialized, and its schema lacks `uniqueItems`, so a journal \
+             would not find the call again",
+            sample.what, sample.argument
+        )
+    };
+    item.samples().iter().filter(|sample| !is_ordered(sample)).map(fault).collect()
 }
 
 /// Returns the schema of the arguments with all of them optional.

@@ -5,6 +5,7 @@ mod approve;
 mod args;
 mod check;
 mod console;
+mod example;
 #[cfg(feature = "local-download")]
 mod fetch;
 mod files;
@@ -26,16 +27,11 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::args::{Arguments, Command};
-use crate::base::error::BoxError;
+use crate::base::error::{BoxError, chain};
 use crate::base::printable::printable;
-use crate::session::runtime::RuntimeBuilder;
+use crate::session::runtime::{BuildError, RuntimeBuilder};
 
-/// Runs the command line: `run`, `tools`, `check`, `journal` and `harden`, over everything that is linked in.
-///
-/// With the feature `local-download` also `fetch`, which brings an embedded model's file, with a bar on a terminal.
-///
-/// Exits with 0, with 1 for any failure, Ctrl+C included, and with 2 for wrong usage. Results go to standard output,
-/// everything else to standard error.
+#[doc = include_str!("../../docs/cli.md")]
 #[must_use]
 pub fn main() -> ExitCode {
     Cli::new().main()
@@ -55,13 +51,31 @@ impl Cli {
         Self::default()
     }
 
-    /// Sets the model of workers that declare none, where neither `--model` nor `LLM_DO_MODEL` says one.
+    /// Sets the model of workers that declare none, if neither `--model` nor `LLM_DO_MODEL` is given. Default: none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
         self
     }
 
-    /// Lets the application add to the runtime: its state, sinks, settings. What the command line says comes after.
+    /// Configures the runtime: its state, sinks, policy and settings. Options of the command line take precedence.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use llm_do::prelude::*;
+    ///
+    /// struct Notes(Vec<String>);
+    ///
+    /// /// Count the notes.
+    /// #[tool(effect = read_only)]
+    /// fn count_notes(notes: State<Notes>) -> usize {
+    ///     notes.0.len()
+    /// }
+    ///
+    /// fn main() -> ExitCode {
+    ///     llm_do::cli::Cli::new().configure(|builder| builder.state(Notes(vec![]))).main()
+    /// }
+    /// ```
     pub fn configure(mut self, configure: impl FnOnce(RuntimeBuilder) -> RuntimeBuilder + 'static) -> Self {
         self.configure = Some(Box::new(configure));
         self
@@ -128,7 +142,11 @@ impl Failure {
     }
 
     fn error(error: impl Into<BoxError>) -> Self {
-        Self::Error(crate::base::error::chain(error.into().as_ref()))
+        let error = error.into();
+        match error.downcast_ref::<BuildError>() {
+            Some(error) => Self::Error(error.of_command_line()),
+            None => Self::Error(chain(error.as_ref())),
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 mod cause;
 mod failure;
 mod fault;
+mod id;
 
 use std::error::Error;
+use std::fmt;
 use std::time::Duration;
 
 use llm_do_providers::ProviderError;
@@ -14,6 +16,7 @@ pub use self::cause::chain;
 pub(crate) use self::cause::panic_text;
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
+pub(crate) use self::id::ErrorId;
 use crate::base::usage::Exceeded;
 
 /// Any error that may cross threads.
@@ -28,7 +31,9 @@ pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 /// no prompt, no argument and no answer is in it, but for what a tool says in an error or a panic of its own.
 /// [`told`](Self::told) is for a model: what was wrong with the arguments that it gave, quoted, and no advice on how to
 /// set up the session.
-#[derive(Debug, thiserror::Error)]
+///
+/// `Debug` shows the error with its causes, as [`chain`] writes them, since a test that fails by `?` prints it.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments do not follow the tool's schema; nothing ran.
@@ -252,6 +257,12 @@ pub enum CallError {
     },
 }
 
+impl fmt::Debug for CallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&chain(self))
+    }
+}
+
 impl CallError {
     /// Returns whether a model may be told of this error and try something else.
     ///
@@ -335,6 +346,11 @@ impl CallError {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.innermost(), Self::Refused { .. })
+    }
+
+    /// Returns whether the plane itself ended the call, or one below it, such as by a limit, a denial or a cancellation.
+    pub(crate) fn is_of_plane(&self) -> bool {
+        !self.is_mendable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
 pub use self::fields::Fields;
-pub(crate) use self::given::{complete, is_told};
+pub(crate) use self::given::{complete, is_told, lost, masked};
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
@@ -27,12 +27,12 @@ use crate::declare::schema;
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool, worker or entry cannot take `{Self}` as an argument",
-    label = "no model can write this",
+    label = "cannot be an argument",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it",
-    note = "the type is `Send` and borrows nothing, since a call moves from thread to thread",
+    note = "the type must be `Send` and own its data, since a call can move between threads",
     note = "if the application gives it, state is injected: write `State<{Self}>`; an argument would be written by the model",
-    note = "mark the parameter `#[ctx]` if the type makes itself from a context"
+    note = "if the type implements `FromContext`, mark the parameter with `#[ctx]`"
 )]
 pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
 
@@ -69,6 +69,11 @@ pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
 /// Returns whether the one argument is a prompt.
 pub(crate) fn is_prompt<T: Arguments>() -> bool {
     T::PARAMETERS.iter().any(|parameter| parameter.is_prompt())
+}
+
+/// Returns whether the fields of an argument stand among the arguments.
+pub(crate) fn is_flattened<T: Arguments>() -> bool {
+    T::PARAMETERS.iter().any(|parameter| parameter.is_flattened())
 }
 
 /// Lists what makes the arguments none that a model could give.
@@ -144,8 +149,8 @@ pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> 
 /// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a text cannot stand for a `{Self}`",
-    label = "a text",
+    message = "a string literal cannot be converted to `{Self}`",
+    label = "string literal",
     note = "write an expression of the parameter's type"
 )]
 pub trait FromText {

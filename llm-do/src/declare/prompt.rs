@@ -164,8 +164,8 @@ impl<T: Into<String>> From<T> for Prompt {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "the body of a worker must return its prompt, not `{Self}`",
-    label = "not a text or a `Prompt`",
-    note = "return a `String`, a `&str` or a `Prompt`; return errors with `?`"
+    label = "expected a `String`, a `&str` or a `Prompt`",
+    note = "end the body with the prompt itself, without `Ok(..)`; return errors with `?`"
 )]
 pub trait IntoPrompt {
     #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! JSON schemas of Rust types, in the one shape that models are shown.
 
+mod apart;
 mod canonical;
 mod check;
 mod compare;
@@ -12,6 +13,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
+pub(crate) use self::apart::apart;
 pub(crate) use self::check::{CheckedSchema, fault_of_foreign, has_whole, make_whole};
 pub(crate) use self::compare::differences;
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, dismantle, is_shallow};
@@ -50,6 +52,44 @@ pub(crate) fn unwritten(schema: &Value) -> Option<String> {
         Value::Array(items) => items.iter().find_map(unwritten),
         _ => None,
     }
+}
+
+/// Returns whether objects inside the arguments may leave out fields when they are written, as far as a schema tells.
+///
+/// The arguments themselves are all written, but for the fields of flattened ones.
+pub(crate) fn may_skip_fields(arguments: &Value, is_flat: bool) -> bool {
+    let definitions = arguments["$defs"].as_object().into_iter().flatten();
+    let own = arguments["properties"].as_object().into_iter().flatten();
+    (is_flat && has_optional(arguments)) || own.chain(definitions).any(|(_, schema)| skips_fields(schema))
+}
+
+fn skips_fields(schema: &Value) -> bool {
+    const TELLING: [&str; 7] = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
+    match schema {
+        Value::Object(keywords) => {
+            let is_open = schema["type"] == "object"
+                && !["properties", "additionalProperties"].iter().any(|key| keywords.contains_key(*key));
+            let is_silent = !TELLING.iter().any(|key| keywords.contains_key(*key));
+            is_open || is_silent || has_optional(schema) || keywords.iter().any(|(key, value)| part_skips(key, value))
+        }
+        _ => false,
+    }
+}
+
+fn part_skips(key: &str, value: &Value) -> bool {
+    match (key, value) {
+        ("properties" | "patternProperties", Value::Object(properties)) => properties.values().any(skips_fields),
+        ("anyOf" | "oneOf" | "allOf" | "prefixItems", Value::Array(schemas)) => schemas.iter().any(skips_fields),
+        ("items" | "additionalProperties", schema) => skips_fields(schema),
+        _ => false,
+    }
+}
+
+/// Returns whether a property need not be there.
+fn has_optional(schema: &Value) -> bool {
+    let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_required = |name: &String| required.iter().any(|required| required == name);
+    schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()).any(|name| !is_required(name))
 }
 
 /// The property that holds an output whose schema is no object: providers only take objects.

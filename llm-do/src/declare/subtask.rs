@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::declare::nesting;
+
 /// The score of a word in the request's hints that is also in the worker's hints.
 const HINT_IN_HINTS: u32 = 4;
 /// The score of a word in the request's description that is also in the worker's hints.
@@ -29,6 +31,9 @@ pub struct SubtaskRequest {
     inputs: Map<String, Value>,
     #[serde(default)]
     hints: Vec<String>,
+    /// Why an input is not taken.
+    #[serde(skip)]
+    fault: Option<String>,
 }
 
 impl SubtaskRequest {
@@ -38,9 +43,21 @@ impl SubtaskRequest {
     }
 
     /// Adds an input. Default: none.
+    ///
+    /// A subtask with an input that is nested deeper than 128 levels fails with
+    /// [`CallError::NoWorker`](crate::CallError::NoWorker).
     pub fn input(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.inputs.insert(name.into(), value.into());
+        let name = name.into();
+        match nesting::shallow(value.into()) {
+            Ok(value) => drop(self.inputs.insert(name, value)),
+            Err(fault) => self.fault = Some(format!("the input `{name}`: {fault}")),
+        }
         self
+    }
+
+    /// Returns why no worker can take the task, if an input is invalid.
+    pub(crate) fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
     }
 
     /// Adds a hint, in words of a worker's `hints`. Default: none.
@@ -55,17 +72,14 @@ impl SubtaskRequest {
         &self.description
     }
 
-    /// Returns the arguments for a worker: the inputs if it accepts them, otherwise one prompt with everything.
-    pub(crate) fn arguments(&self, accepts: impl Fn(&Value) -> bool) -> Option<Value> {
+    /// Returns the two possible arguments for a worker: the inputs, or one prompt with everything.
+    pub(crate) fn forms(&self) -> [Value; 2] {
         let inputs = Value::Object(self.inputs.clone());
-        if accepts(&inputs) {
-            return Some(inputs);
-        }
         let mut input = self.description.clone();
         if !self.inputs.is_empty() {
             input = format!("{input}\n\n{inputs:#}");
         }
-        Some(serde_json::json!({ "input": input })).filter(accepts)
+        [inputs, serde_json::json!({ "input": input })]
     }
 }
 

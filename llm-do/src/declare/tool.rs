@@ -21,6 +21,7 @@ pub use self::tool_return::{FromReturn, ToolOutput, ToolReturn};
 pub use self::worker_output::WorkerOutput;
 use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};
+use crate::declare::nesting;
 
 /// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
 ///
@@ -28,7 +29,7 @@ use crate::declare::argument::{self, Arguments};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool, worker or entry",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`",
-    note = "a call is made of the struct beside the function: `ctx.call(name {{ argument }})`"
+    note = "pass the argument struct, which has the name of the function: `ctx.call(name {{ argument }})`"
 )]
 pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + 'static {
     /// The registered name.
@@ -43,15 +44,34 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 /// Not implemented by hand: `#[worker]` does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a worker, so it has no conversation to continue",
-    label = "a tool or an entry, which would remember nothing of what was said",
-    note = "send a worker: its answers are the conversation",
+    label = "not annotated with `#[worker]`",
+    note = "pass the arguments of a worker, whose requests and answers make up the conversation",
     note = "to run a tool or an entry, use `runtime.run(..)`, or `runtime.start(..)` without a history"
 )]
 pub trait TakesHistory {}
 
 /// Writes a typed call's arguments as JSON.
-pub(crate) fn to_arguments<T: Tool>(call: &T) -> Result<Value, CallError> {
-    argument::write(call).map_err(|fault| CallError::invalid(T::NAME, fault))
+pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
+    argument::write(&call).map_err(|fault| {
+        if fault.is_of_depth() {
+            nesting::discard(call);
+        }
+        CallError::invalid(T::NAME, fault)
+    })
+}
+
+/// Refuses a typed call whose arguments are not read as the value that was written.
+pub(crate) fn refuse_lost<T: Tool>(arguments: &Value) -> Result<(), CallError> {
+    // What cannot be read is refused where it is decoded.
+    let Ok((read, _)) = argument::read::<T>(arguments.clone()) else { return Ok(()) };
+    let again = argument::write(&read).map_err(|fault| CallError::invalid(T::NAME, fault))?;
+    argument::lost(arguments, &again).map_or(Ok(()), |field| {
+        let fault = format!(
+            "`{field}` is not read as it was written, so that a typed call would run with another value; let the value that \
+             `skip_serializing_if` skips be the `default`, or call by name with JSON"
+        );
+        Err(CallError::invalid(T::NAME, fault))
+    })
 }
 
 /// Reads a call's result as the type that the tool yields.
@@ -60,18 +80,18 @@ pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> 
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
-/// What a call of a tool may change; it decides whether anybody is asked before the call.
+/// What a call of a tool changes; by default it decides whether the approver is asked before the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
-    /// Changes nothing: runs without asking.
+    /// A call changes nothing; it runs without approval.
     ReadOnly,
-    /// Changes something, but twice is like once: asks.
+    /// A call changes something, and the same call again changes nothing more, as when it sets a value; it needs approval.
     Idempotent,
-    /// Changes something for good: asks.
+    /// A call changes something that cannot be undone, as when it deletes, sends or pays; it needs approval.
     Destructive,
-    /// Says nothing: asks.
+    /// The tool declares no effect, or a call is none of the others, as when it appends a line; it needs approval.
     #[default]
     Undeclared,
 }

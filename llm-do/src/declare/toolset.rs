@@ -1,11 +1,13 @@
 //! Toolsets as types: what an item may call, checked by the compiler.
 
 mod check;
+mod listed;
 mod member;
 mod membership;
 mod text;
 
 pub use self::check::{assert_picked, assert_prefixed, assert_unique};
+pub use self::listed::{Listed, NoType, NoValue, assert_listed};
 pub use self::member::{Member, concat, count, count_picked, picked, prefixed};
 pub use self::membership::{
     Alias, Answer, Except, Hex0, Hex1, Hex2, Hex3, Hex4, Hex5, Hex6, Hex7, Hex8, Hex9, HexA, HexB, HexC, HexD, HexE,
@@ -19,7 +21,7 @@ pub(crate) const OUTPUT_TOOL: &str = "final_result";
 /// A tool, worker or entry, or a group defined by `toolset!`: what `toolsets = [..]` accepts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool or a toolset",
-    label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`, and no `toolset!`"
+    label = "not declared with `#[tool]`, `#[worker]`, `#[entry]` or `toolset!`"
 )]
 pub trait Toolset {
     /// The members, each with the name that callers see.
@@ -31,7 +33,7 @@ pub trait Toolset {
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not in the toolsets of `{Self}`",
     label = "not declared by `{Self}`",
-    note = "add `{T}` to `toolsets = [..]` of `{Self}`; an `only` or `except` there may leave it out"
+    note = "add `{T}` to `toolsets = [..]` of `{Self}`; if it is listed, check `only` and `except`"
 )]
 pub trait Declares<T> {}
 

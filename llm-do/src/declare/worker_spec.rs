@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use llm_do_providers::{ServerSideTool, Settings};
+use llm_do_worker_file::{MODEL_CHOICE, NOT_AN_OBJECT, ZERO_TIMEOUT, ZERO_TURNS, check_worker_name};
 use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, fault_of_foreign, is_shallow};
 use crate::declare::tool::WorkerOutput;
-use crate::declare::toolset::OUTPUT_TOOL;
 
 /// How a worker's model returns structured output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -242,18 +242,15 @@ impl WorkerSpec {
     /// Returns all faults of the definition.
     pub(crate) fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if !(1..=64).contains(&self.name.len()) || !self.name.chars().all(is_plain) || self.name == OUTPUT_TOOL {
-            faults.push(format!("invalid name `{}`: use 1 to 64 letters, digits, `_` or `-`", self.name));
-        }
+        faults.extend(check_worker_name(&self.name).err());
         if self.model.is_some() && !self.compatible_models.is_empty() {
-            faults.push("`model` and `compatible_models` exclude each other".to_owned());
+            faults.push(MODEL_CHOICE.to_owned());
         }
         if self.max_turns == 0 {
-            faults.push("`max_turns` must be 1 or more".to_owned());
+            faults.push(ZERO_TURNS.to_owned());
         }
         if self.timeout.is_some_and(|time| time.is_zero()) {
-            faults.push("`timeout` of 0 lets no call end: leave it out for none".to_owned());
+            faults.push(ZERO_TIMEOUT.to_owned());
         }
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
@@ -266,7 +263,7 @@ impl WorkerSpec {
         faults.extend(self.too_deep.iter().map(too_deep));
         let input = self.input_schema.as_ref();
         if input.is_some_and(|schema| schema.get("type").and_then(Value::as_str) != Some("object")) {
-            faults.push("`input_schema` must have the type `object`, since arguments have names".to_owned());
+            faults.push(NOT_AN_OBJECT.to_owned());
         }
         faults
     }

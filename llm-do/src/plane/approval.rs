@@ -14,6 +14,8 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::FutureExt;
+use futures_util::future::ready;
 use llm_do_providers::ServerSideTool;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +24,7 @@ pub use self::decision::Decision;
 use self::desk::{Check, Coming, Desk, Filed};
 pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
-pub(crate) use self::memory::{RunMemory, RunScope};
+pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
@@ -200,6 +202,12 @@ impl Approvals {
         matches!(found.rule, Rule::PreApproved).then_some(&found.source)
     }
 
+    /// Returns the rule for all calls of a tool; none if it depends on their arguments.
+    #[cfg(feature = "cli")]
+    pub(crate) fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
+        self.rules.fixed(tool).map(|found| &found.rule)
+    }
+
     /// Finds the rule for a call.
     ///
     /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
@@ -230,7 +238,10 @@ impl Approvals {
         let check = |request: &ApprovalRequest| -> Check {
             let arguments = request.arguments.clone();
             let fixed = "the options of a server-side tool cannot be edited: approve or deny it";
-            Box::new(move |edited| if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) })
+            Box::new(move |edited| {
+                let checked = if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) };
+                ready(checked).boxed()
+            })
         };
         self.put(request, run, check)
     }
@@ -266,9 +277,9 @@ impl Approvals {
     }
 
     /// Remembers what was approved in a process before this one.
-    pub(crate) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
+    pub(crate) fn remember(&self, approval: LastingApproval, run: &RunScope) {
         if let Some(desk) = &self.desk {
-            desk.remember(request, scope, run);
+            desk.remember(approval, run);
         }
     }
 
@@ -315,23 +326,38 @@ impl Approvals {
     fn check(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> Check {
         let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
-            // Whoever gave them reads what is wrong with them.
-            let told = |fault: Fault| fault.told().to_owned();
-            let decoded = Prepared::decode(&tool, edited, true).map_err(told)?;
-            let edited = || {
-                let mut request = request.clone();
-                request.show(decoded.shown()?);
-                Ok(request)
+            let (rules, tool, request) = (Arc::clone(&rules), Arc::clone(&tool), request.clone());
+            let checked = async move {
+                let decoded = Prepared::decode_apart(&tool, edited, true).await?;
+                rules.permitted_edit(&tool, by, &request, &decoded)
             };
-            let shown = edited().map_err(told)?;
-            // What a type writes otherwise than it was given would run as it is written, and not as the approver gave it.
-            let arguments = shown.given.unwrap_or(shown.arguments);
-            let found = rules.rule(&tool, by, &mut Lazy::new(&edited)).map_err(told)?;
-            match &found.rule {
-                Rule::Blocked { reason } => Err(format!("blocked: {reason}")),
-                Rule::PreApproved | Rule::Ask => Ok(arguments),
-            }
+            // Whoever gave them reads what is wrong with them.
+            checked.map(|checked| checked.map_err(|fault| fault.told().to_owned())).boxed()
         })
+    }
+}
+
+impl Rules {
+    /// Returns the approver's own arguments as they are to run, unless they are blocked.
+    fn permitted_edit(
+        &self,
+        tool: &Registered,
+        by: Caller,
+        request: &ApprovalRequest,
+        edited: &Prepared,
+    ) -> Result<Value, Fault> {
+        let show = || {
+            let mut request = request.clone();
+            request.show(edited.shown()?);
+            Ok(request)
+        };
+        let shown = show()?;
+        // What a type writes otherwise than it was given would run as it is written, and not as the approver gave it.
+        let arguments = shown.given.unwrap_or(shown.arguments);
+        match &self.rule(tool, by, &mut Lazy::new(&show))?.rule {
+            Rule::Blocked { reason } => Err(Fault::new(format!("blocked: {reason}"))),
+            Rule::PreApproved | Rule::Ask => Ok(arguments),
+        }
     }
 }
 
@@ -372,6 +398,13 @@ impl Answer {
         match &self.verdict {
             Verdict::Approved(edited) => edited.as_ref(),
             Verdict::Denied(_) | Verdict::Blocked(_) => None,
+        }
+    }
+
+    /// Approves explicitly of the arguments that were asked about.
+    pub(crate) fn runs_with(&mut self, request: &ApprovalRequest) {
+        if let Verdict::Approved(edited @ None) = &mut self.verdict {
+            *edited = Some(request.given.as_ref().unwrap_or(&request.arguments).clone());
         }
     }
 

@@ -31,7 +31,7 @@ pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
-use crate::declare::tool::{FromReturn, Tool, ToolReturn, from_result, to_arguments};
+use crate::declare::tool::{FromReturn, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::declared::{Callee, Declared};
@@ -84,8 +84,10 @@ impl<S> CallContext<S> {
         S: Declares<T>,
     {
         Box::pin(async move {
-            let arguments = to_arguments(&call)?;
-            self.scope.host.refuse_unwritten(T::NAME)?;
+            let arguments = to_arguments(call)?;
+            if self.scope.host.may_skip_fields(T::NAME)? {
+                refuse_lost::<T>(&arguments)?;
+            }
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })
     }

@@ -17,7 +17,7 @@ pub use self::rule::DeclaredRule;
 pub(crate) use self::stateful::InstanceDef;
 pub use self::stateful::{Closing, Instance, OpenByDefault, Opening, Stateful};
 pub(crate) use self::worker::FileSchema;
-pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns};
+pub use self::worker::{LimitsValue, SettingsValue, WorkerDef, assert_turns, json_value};
 use crate::base::error::Fault;
 use crate::declare::argument::{self, Sample};
 use crate::declare::prompt::Attached;
@@ -50,6 +50,8 @@ pub struct ToolDef {
     pub(crate) parameters: fn() -> Value,
     /// Returns whether the only argument is a prompt.
     pub(crate) takes_prompt: fn() -> bool,
+    /// Returns whether the fields of an argument are flattened into the arguments.
+    pub(crate) is_flattened: fn() -> bool,
     /// Returns the faults of the arguments that would keep models from calling it.
     pub(crate) faults: fn() -> Vec<String>,
     /// Returns the defaults and examples of the arguments.
@@ -187,6 +189,7 @@ impl ToolDef {
             instance: None,
             parameters: schema::of_arguments::<T>,
             takes_prompt: argument::is_prompt::<T>,
+            is_flattened: argument::is_flattened::<T>,
             faults: argument::faults::<T>,
             samples: argument::samples::<T>,
             output: None,
@@ -276,7 +279,7 @@ fn decode<T: Tool>(arguments: Value) -> Result<Decoded<T>, Fault> {
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_timeout(timeout: Duration) {
-    assert!(!timeout.is_zero(), "a timeout of 0 lets no call end: leave it out for none");
+    assert!(!timeout.is_zero(), "`timeout` is 0, so every call would time out; remove it to set no timeout");
 }
 
 inventory::collect!(ToolDef);

@@ -28,7 +28,6 @@ use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
-pub(crate) use self::host::shallow;
 pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
 use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
@@ -213,17 +212,24 @@ impl Run {
         let result =
             if ctx.frame().instances.is_unused() { result } else { Box::pin(closed(&tool, ctx, result)).await };
         let has_failed = result.is_err();
+        let is_replayed_root = record::is_replayed_root(ctx, &tool);
+        // Before guards make calls of their own.
+        let because = if is_replayed_root { record::led_to(&result, ctx) } else { Vec::new() };
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
-        let is_replayed_root = record::is_replayed_root(ctx, &tool);
-        let result = if is_replayed_root { Box::pin(ctx.keep_result(result, &mut open)).await } else { result };
-        match (&visit, &result) {
-            (Some(visit), Err(_)) if has_failed => visit.fail(),
-            // A guard refused the result: what failed in the guard may be tried again, but the call has done its work.
-            (Some(visit), Err(_)) => visit.fail_by(ctx.frame().places.failed_last()),
-            _ => {}
+        let result =
+            if is_replayed_root { Box::pin(ctx.keep_result(result, &because, &mut open)).await } else { result };
+        let is_journaled_root = ctx.frame().by == Caller::User && ctx.journal().is_some();
+        let result = if is_journaled_root { Box::pin(ctx.keep_end(has_failed, because, result)).await } else { result };
+        if let (Some(visit), Err(error)) = (&visit, &result) {
+            if has_failed {
+                visit.fail(error);
+            }
+            // The call itself may have no record. If a guard refused its result, it has done its work, but what failed in the
+            // guard may be tried again.
+            visit.fail_by(record::led_to(&result, ctx), error);
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);

@@ -29,7 +29,8 @@ pub trait Guard: Debug + Send + Sync {
     /// Sees a call whose arguments are decoded, before anybody is asked to approve of it; may change the arguments.
     ///
     /// Changed arguments are checked against the tool's schema and decoded again; those that do not fit are refused in this
-    /// guard's name, and the caller is told. What an approver edits afterwards is not shown again. Default: lets it pass.
+    /// guard's name, and the caller is told. What an approver puts in their place afterwards is shown to all
+    /// guards again; if one changes that, the approver is asked about it. Default: lets it pass.
     ///
     /// # Errors
     ///

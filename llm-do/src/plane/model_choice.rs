@@ -5,13 +5,20 @@ mod findings;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use llm_do_providers::Model;
+use llm_do_providers::{CapabilityTable, Model};
 use wildmatch::WildMatch;
 
 #[cfg(feature = "cli")]
 pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
 use crate::plane::registry::WorkerPlan;
+
+/// What to do about a worker without a model.
+const SET_A_MODEL: &str = if cfg!(feature = "cli") {
+    "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker"
+} else {
+    "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker"
+};
 
 /// The choice of models of a session; each is built when first needed, once.
 #[derive(Debug, Default)]
@@ -20,6 +27,8 @@ pub(crate) struct ModelChoice {
     forced: Option<Arc<dyn Model>>,
     /// The model of workers that declare none.
     session: Option<SessionModel>,
+    /// What models take, for those that are built.
+    capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
     /// The registered workers that have no model, found once.
     without: OnceLock<HashMap<Arc<str>, String>>,
@@ -35,8 +44,12 @@ pub(crate) struct SessionModel {
 }
 
 impl ModelChoice {
-    pub(crate) fn new(forced: Option<Arc<dyn Model>>, session: Option<SessionModel>) -> Self {
-        Self { forced, session, ..Self::default() }
+    pub(crate) fn new(
+        forced: Option<Arc<dyn Model>>,
+        session: Option<SessionModel>,
+        capabilities: CapabilityTable,
+    ) -> Self {
+        Self { forced, session, capabilities, ..Self::default() }
     }
 
     /// Returns the model of the worker `name`: its own, else the session's.
@@ -54,8 +67,7 @@ impl ModelChoice {
             return Ok(model);
         }
         let Some(SessionModel { name: model, .. }) = &self.session else {
-            let text = "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
-            return Err(text.to_owned());
+            return Err(SET_A_MODEL.to_owned());
         };
         let globs = &worker.compatible_models;
         let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
@@ -70,7 +82,7 @@ impl ModelChoice {
         if let Some(model) = built.get(name) {
             return Ok(Arc::clone(model));
         }
-        let model = llm_do_providers::model(name).map_err(|error| chain(&error))?;
+        let model = llm_do_providers::model_with(name, &self.capabilities).map_err(|error| chain(&error))?;
         built.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }
@@ -86,7 +98,8 @@ mod tests {
     fn without_any_model_the_error_says_where_to_set_one() {
         let worker = Registered::from_spec(&WorkerSpec::new("poet", "Write."), Origin::Session);
         let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
-        let expected = "no model for the worker `poet`: set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker";
-        assert_eq!(error, expected);
+        let option = if cfg!(feature = "cli") { " or the option `--model`" } else { "" };
+        let place = format!("`LLM_DO_MODEL`{option} to `provider:model`, or `model` of the runtime or the worker");
+        assert_eq!(error, format!("no model for the worker `poet`: set {place}"));
     }
 }

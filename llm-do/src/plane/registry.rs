@@ -223,14 +223,24 @@ impl Registry {
 
     /// Lists the state that registered items take and that `has` does not find, with the items.
     pub(crate) fn missing_state(&self, has: impl Fn(StateKey) -> bool) -> Vec<String> {
-        let mut missing: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut missing: Vec<(StateKey, Vec<String>)> = Vec::new();
         for tool in self.iter() {
             for key in tool.state().into_iter().filter(|key| !has(*key)) {
-                missing.entry(key.name).or_default().push(format!("`{}`", tool.name()));
+                let name = format!("`{}`", tool.name());
+                match missing.iter_mut().find(|(known, _)| known.id == key.id) {
+                    Some((_, tools)) => tools.push(name),
+                    None => missing.push((key, vec![name])),
+                }
             }
         }
-        let describe = |(name, tools): (&str, Vec<String>)| format!("`{name}` for {}", tools.join(", "));
-        missing.into_iter().map(describe).collect()
+        missing.sort_by_key(|(key, _)| (key.written, key.full_name));
+        let is_shared = |key: &StateKey| missing.iter().filter(|(other, _)| other.written == key.written).count() > 1;
+        let describe = |(key, tools): &(StateKey, Vec<String>)| {
+            // Types of different modules may have one name.
+            let full_name = if is_shared(key) { format!(" (`{}`)", key.full_name) } else { String::new() };
+            format!("`{}`{full_name} for {}", key.written, tools.join(", "))
+        };
+        missing.iter().map(describe).collect()
     }
 }
 
@@ -253,7 +263,8 @@ pub(crate) fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 }
 
 /// The errors of a registry: all of them, not only the first.
-#[derive(Debug)]
+///
+/// `Debug` shows the same text as `Display`, since a test that fails with `?` prints it.
 pub struct RegistryError {
     faults: Vec<String>,
 }
@@ -270,6 +281,12 @@ impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("invalid registry:")?;
         self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+    }
+}
+
+impl fmt::Debug for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

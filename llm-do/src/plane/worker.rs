@@ -8,6 +8,7 @@ mod server_side;
 mod turn;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::StreamExt;
 use llm_do_providers::{
@@ -26,7 +27,7 @@ use crate::declare::tool::ToolReturn;
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::observe::event::{Delta, EventKind};
 use crate::observe::journal::StepKind;
-use crate::plane::context::{CallContext, JournalMethod};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::guard::Guards;
 use crate::plane::history::{Conversation, History, HistoryProcessor};
 
@@ -119,7 +120,7 @@ impl WorkerRun {
     /// Sends one request to the model, and passes its response to the turns.
     async fn ask(self: &Arc<Self>, turns: &mut Turns) -> Result<(), CallError> {
         self.process(turns).await?;
-        let (response, refused) = match &self.guards {
+        let (StepOutcome { value: response, is_replayed }, refused) = match &self.guards {
             // Boxed, since most sessions have no guards.
             Some(guards) => Box::pin(self.guarded(guards, turns)).await?,
             None => (self.request(turns, RequestParts::new(turns)).await?, None),
@@ -128,11 +129,14 @@ impl WorkerRun {
             model: response.model.clone(),
             parts: response.parts.iter().cloned().map(Into::into).collect(),
             usage: response.usage,
+            replayed: is_replayed,
         });
         self.ctx.emit(|| EventKind::Usage { used: self.ctx.usage() });
-        let retry = match refused {
-            Some(reason) => turns.reject_response(response, reason),
-            None => turns.handle_response(response, &self.output),
+        let retry = if let Some(reason) = refused {
+            turns.reject_response(response, reason)
+        } else {
+            let read = self.output.read_apart(&response).await;
+            turns.handle_response(response, read.as_ref().unwrap_or(&self.output))
         };
         if let Some(reason) = retry {
             self.ctx.emit(|| EventKind::ModelRetry { reason });
@@ -157,7 +161,7 @@ impl WorkerRun {
     }
 
     /// Sends one request, and waits until it is answered or the run is cancelled.
-    async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<Response, CallError> {
+    async fn request(self: &Arc<Self>, turns: &Turns, parts: RequestParts) -> Result<StepOutcome<Response>, CallError> {
         let is_priced = self.prices.price(&self.model_name).is_some();
         let reserved = Arc::new(self.ctx.begin_request(&self.model_name, is_priced)?);
         self.ctx.emit(|| EventKind::ModelRequest {
@@ -166,7 +170,13 @@ impl WorkerRun {
             messages: parts.messages.len(),
             tools: self.tools.iter().map(|tool| Arc::clone(&tool.name)).collect(),
         });
-        let local = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
+        let send = Arc::clone(self).send(parts.clone(), turns.turn(), Arc::clone(&reserved));
+        let is_sent = Arc::new(AtomicBool::new(false));
+        let sending = Arc::clone(&is_sent);
+        let local = async move {
+            sending.store(true, Ordering::Relaxed);
+            send.await
+        };
         let input = || self.input(turns, &parts);
         let answer: Result<Response, CallError> = tokio::select! {
             biased;
@@ -178,7 +188,7 @@ impl WorkerRun {
             let model = response.answered_by.as_deref().map_or_else(|| Arc::clone(&self.model_name), Arc::from);
             self.ctx.warn(&model, &response.warnings);
         }
-        answer
+        Ok(StepOutcome { value: answer?, is_replayed: !is_sent.load(Ordering::Relaxed) })
     }
 
     /// Returns the journal's record of a request: only the new messages, so that a long conversation is not stored

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use llm_do::approval::Decision;
+use llm_do::approval::{Decision, Policy, Rule};
 use llm_do::event::EventKind;
 use llm_do::prelude::*;
 use llm_do::testing::Recorder;
@@ -158,4 +158,53 @@ async fn a_sink_of_one_run_is_told_what_is_skipped_when_it_is_written() {
         _ => None,
     });
     assert_eq!(started, Some(arguments));
+}
+
+#[tokio::test]
+async fn a_rule_that_decides_sees_what_is_not_written_of_an_item_of_a_set() {
+    let policy = Policy::new().decide_with(|call| {
+        let given = call.given.map(Value::to_string).unwrap_or_default();
+        given.contains("swiss").then(|| Rule::blocked("not there"))
+    });
+    let runtime = Runtime::builder().approver(Scripted::approving()).policy(policy).build().unwrap();
+    let payments = json!([{ "account": "swiss", "amount": 1 }, { "account": "a", "amount": 2 }]);
+    let error = llm_do::error::chain(&runtime.run(pay_by_name { payments }).await.unwrap_err());
+    assert!(error.contains("not there"), "{error}");
+    let payments = json!([{ "account": "b", "amount": 1 }, { "account": "a", "amount": 2 }]);
+    assert_eq!(runtime.run(pay_by_name { payments }).await.unwrap(), json!(2));
+}
+
+/// What a question about `call` shows in events: the arguments as they were given, and what was put in their place.
+async fn events_of(tool: &str, arguments: Value, edited: Value) -> (Option<Value>, String) {
+    let recorder = Recorder::new();
+    let approver = Scripted::new([Decision::approve_with(edited)]);
+    let runtime = Runtime::builder().approver(approver).sink(recorder.clone()).build().unwrap();
+    runtime.run(show_by_name { tool: tool.into(), arguments }).await.unwrap();
+    let kinds = recorder.kinds();
+    let given = kinds.iter().find_map(|kind| match kind {
+        EventKind::ApprovalAsked { given, .. } => Some(given.clone()),
+        _ => None,
+    });
+    let of_tool =
+        |kind: &&EventKind| matches!(kind, EventKind::ApprovalAsked { .. } | EventKind::ApprovalDecided { .. });
+    (given.unwrap(), format!("{:?}", kinds.iter().filter(of_tool).collect::<Vec<_>>()))
+}
+
+/// Makes a call by name.
+#[entry]
+async fn show_by_name(ctx: &CallContext, tool: String, arguments: Value) -> Result<Value> {
+    Ok(ctx.call_tool(&tool, arguments).await?)
+}
+
+#[tokio::test]
+async fn events_show_what_was_given_and_hide_what_its_type_hides() {
+    let payments =
+        |second: &str| json!({ "payments": [{ "account": "b", "amount": 1 }, { "account": second, "amount": 2 }] });
+    let (given, _) = events_of("pay_all", payments("a"), payments("c")).await;
+    // In the order of the set, which is that of accounts.
+    assert_eq!(given, Some(json!({ "payments": [{ "amount": 2, "account": "a" }, { "amount": 1, "account": "b" }] })));
+    let pins = |pin: &str| json!({ "transfers": [{ "amount": 1, "to": "ann", "pin": pin }] });
+    let (given, events) = events_of("transfer", pins("1234"), pins("9999")).await;
+    assert_eq!(given, None, "the arguments tell all but the secret");
+    assert!(!events.contains("1234") && !events.contains("9999"), "{events}");
 }

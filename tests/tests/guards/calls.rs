@@ -279,7 +279,7 @@ async fn what_never_ran_has_no_result_to_be_seen() {
 }
 
 #[tokio::test]
-async fn what_an_approver_edits_is_not_shown_again_before_the_call_but_after_it() {
+async fn what_an_approver_edits_is_shown_before_the_call_and_after_it() {
     let notes = Notes::default();
     let (before, after) = (notes.clone(), notes.clone());
     let guard = FunctionGuard::new("g").before_call(move |call| {
@@ -294,7 +294,8 @@ async fn what_an_approver_edits_is_not_shown_again_before_the_call_but_after_it(
     let runtime = runtime.approve_with(|_| async { Decision::approve_with(json!({ "path": "b" })) }).build().unwrap();
     runtime.run(writer {}).await.unwrap();
     let of = |path: &str| json!({ "path": path });
-    assert_eq!(notes.take()[1..3], [format!("before {}", of("a")), format!("after {}", of("b"))]);
+    let expected = [format!("before {}", of("a")), format!("before {}", of("b")), format!("after {}", of("b"))];
+    assert_eq!(notes.take()[1..4], expected);
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod calls;
+mod edits;
 mod held;
 mod replay;
 mod requests;

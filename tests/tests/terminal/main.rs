@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod approve;
+mod dialogues;
 mod input;
 mod pipes;
 mod progress;

@@ -74,14 +74,15 @@ impl Terminal {
 
     /// Starts the application with these arguments.
     pub(crate) fn start(self, arguments: &[&str]) -> Session {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_terminal_app"));
+        program.args(arguments);
+        self.run(program)
+    }
+
+    /// Starts a program.
+    pub(crate) fn run(self, mut program: Command) -> Session {
         let side = || self.program_side.try_clone().unwrap();
-        let child = Command::new(env!("CARGO_BIN_EXE_terminal_app"))
-            .args(arguments)
-            .stdin(side())
-            .stdout(side())
-            .stderr(side())
-            .spawn()
-            .unwrap();
+        let child = program.stdin(side()).stdout(side()).stderr(side()).spawn().unwrap();
         Session { keyboard: self.keyboard, output: self.output, program: Program(child), seen: 0 }
     }
 }

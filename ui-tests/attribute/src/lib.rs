@@ -1,14 +1,14 @@
-//! Attribute macros as others write them: without syn, so that each costs nothing.
+//! Attribute macros like those of other crates, without syn to compile quickly.
 
 use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
-/// Gives the item back.
+/// Returns the item unchanged.
 #[proc_macro_attribute]
 pub fn identity(_: TokenStream, item: TokenStream) -> TokenStream {
     item
 }
 
-/// Begins the function's body with a statement, and gives each token a new place, as macros that print and parse do.
+/// Adds a statement to the function's body and gives each token a new span, as macros do that print and parse.
 #[proc_macro_attribute]
 pub fn record(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut tokens: Vec<_> = item.into_iter().collect();

@@ -1,4 +1,4 @@
-//! One member of a list: a path, a name of run time, or a form around a member.
+//! One member of a list: a path, a registered name, or a form around another member.
 
 use std::fmt::{self, Display};
 
@@ -12,35 +12,41 @@ use syn::{Ident, LitStr, Path, Token, token};
 use crate::args::{did_you_mean, separated};
 use crate::errors::Errors;
 
-/// The whole grammar, for a fault.
-const GRAMMAR: &str = "expected the path of a tool or toolset, its name as a string, `prefixed(\"prefix_\", member)`, \
-                       `member.only([path, ..])` or `member.except([path, ..])`";
+/// Every kind of member, for an error.
+const EXPECTED: &str = "expected `path`, `\"name\"`, `prefixed(..)`, `member.only(..)` or `member.except(..)`\n\
+                        see the documentation of `llm_do::tool#members`";
+/// The forms, each as it is written.
+const FORMS: [(&str, &str); 3] = [
+    ("prefixed", "prefixed(\"prefix_\", member)"),
+    ("only", "member.only([path, ..])"),
+    ("except", "member.except([path, ..])"),
+];
 
-/// What else people call the forms.
+/// Other names for the forms, which the error suggests the form for.
 const SYNONYMS: [(&str, &[&str]); 3] = [
     ("prefixed", &["prefix", "with_prefix", "rename", "renamed", "namespace", "namespaced"]),
     ("only", &["include", "including", "just", "pick", "select", "with", "keep", "allow", "filter"]),
     ("except", &["exclude", "excluding", "without", "but", "not", "minus", "omit", "remove", "deny"]),
 ];
 
-/// What a list may hold.
+/// An element of a list.
 pub(super) enum Listed {
     Member(Member),
-    /// Known at run time.
+    /// A registered name, which is resolved at run time.
     Name(LitStr),
 }
 
-/// What the compiler checks.
+/// A member that the compiler checks.
 pub(crate) enum Member {
     /// A tool or toolset in scope.
     Path(Path),
-    /// Its tools are shown under their names with a text before them.
+    /// The tools of the member, with a prefix in front of their names.
     Prefixed { prefix: LitStr, member: Box<Member> },
-    /// Only some of its tools, or all but some.
+    /// Only the tools in `paths`, or all except them.
     Picked { member: Box<Member>, pick: Pick, paths: Vec<Path> },
 }
 
-/// Whether the picked tools are those that are kept.
+/// Whether the listed tools are included or excluded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pick {
     Only,
@@ -57,7 +63,7 @@ impl Pick {
 }
 
 impl Listed {
-    /// Reads one, and returns it with its tokens.
+    /// Parses an element, and returns it with its tokens.
     pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<(Self, TokenStream)> {
         let start = input.cursor();
         let listed =
@@ -65,7 +71,7 @@ impl Listed {
         if input.is_empty() || input.peek(Token![,]) {
             return Ok((listed, between(start, input.cursor())));
         }
-        Err(input.error(if input.peek(Ident::peek_any) || input.peek(LitStr) { "expected `,`" } else { GRAMMAR }))
+        Err(input.error(if input.peek(Ident::peek_any) || input.peek(LitStr) { "expected `,`" } else { EXPECTED }))
     }
 }
 
@@ -88,12 +94,14 @@ impl Member {
         Ok(member)
     }
 
-    /// Reads a path, or `prefixed(..)`.
+    /// Parses a path or `prefixed(..)`.
     fn first(input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         if input.peek(LitStr) {
-            return Err(input.error("a name of run time stands by itself: forms take paths"));
+            return Err(
+                input.error("a registered name cannot be used here, since it is resolved at run time; write a path")
+            );
         }
-        let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), GRAMMAR))?;
+        let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
         let Some(arguments) = arguments(input) else {
             return Ok(Self::Path(path));
         };
@@ -102,17 +110,17 @@ impl Member {
             let read = |input: ParseStream| Self::prefixed(input, arguments.span(), errors);
             return read.parse2(content);
         }
-        Err(unknown(&path, ["prefixed", "only", "except"]))
+        Err(unknown(&path))
     }
 
-    /// Reads what is in the parentheses of `prefixed`.
+    /// Parses the parentheses of `prefixed`.
     fn prefixed(input: ParseStream, whole_span: Span, errors: &mut Errors) -> syn::Result<Self> {
         let form = "expected `prefixed(\"prefix_\", member)`";
         if input.is_empty() {
             return Err(syn::Error::new(whole_span, form));
         }
         let Ok(prefix) = input.parse::<LitStr>() else {
-            return Err(input.error(format!("the prefix is a text: {form}")));
+            return Err(input.error(format!("the prefix must be a string literal: {form}")));
         };
         check_prefix(&prefix, errors);
         if input.parse::<Token![,]>().is_err() || input.is_empty() {
@@ -126,31 +134,31 @@ impl Member {
         Ok(Self::Prefixed { prefix, member })
     }
 
-    /// Reads `.only([..])` or `.except([..])` behind the member.
+    /// Parses `.only([..])` or `.except([..])` after the member.
     fn picked(self, input: ParseStream, errors: &mut Errors) -> syn::Result<Self> {
         input.parse::<Token![.]>()?;
-        let word = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), GRAMMAR))?;
+        let word = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
         let pick = [Pick::Only, Pick::Except].into_iter().find(|pick| word == pick.word());
         let Some(pick) = pick else {
-            return Err(unknown(&word, ["only", "except", "prefixed"]));
+            return Err(unknown(&word));
         };
         let form = || format!("expected `.{word}([path, ..])`");
         let list = arguments(input).ok_or_else(|| syn::Error::new_spanned(&word, form()))?;
         let list = only_list(&list).ok_or_else(|| syn::Error::new(list.span(), form()))?;
         let paths = paths(&list, errors)?;
         if paths.is_empty() && list.stream().is_empty() {
-            return Err(syn::Error::new(list.span(), format!("`{word}` picks nothing: {}", form())));
+            return Err(syn::Error::new(list.span(), format!("empty list: {}", form())));
         }
         Ok(Self::Picked { member: Box::new(self), pick, paths })
     }
 }
 
-/// Returns the parentheses that follow, if some do.
+/// Returns the parentheses that follow, if any.
 fn arguments(input: ParseStream) -> Option<Group> {
     if input.peek(token::Paren) { input.parse().ok() } else { None }
 }
 
-/// Returns the list in brackets that stands alone in the parentheses.
+/// Returns the list in brackets, if it is the only argument.
 fn only_list(arguments: &Group) -> Option<Group> {
     let read = |input: ParseStream| {
         let list: Group = input.parse()?;
@@ -160,7 +168,7 @@ fn only_list(arguments: &Group) -> Option<Group> {
     read.parse2(arguments.stream()).ok().filter(|list| list.delimiter() == Delimiter::Bracket)
 }
 
-/// Reads the paths in the brackets of `only` or `except`; one at fault is noted and left out.
+/// Parses the paths in the brackets of `only` or `except`, without the invalid ones.
 fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
     let mut paths: Vec<Path> = Vec::new();
     let read = |input: ParseStream| {
@@ -171,7 +179,7 @@ fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
                 return Err(input.error(form));
             }
             if paths.iter().any(|other| text(other) == text(&path)) {
-                errors.push(&path, format!("`{}` listed twice", text(&path)));
+                errors.push(&path, format!("`{}` is listed twice; remove one", text(&path)));
             } else {
                 paths.push(path);
             }
@@ -183,31 +191,32 @@ fn paths(list: &Group, errors: &mut Errors) -> syn::Result<Vec<Path>> {
     Ok(paths)
 }
 
-/// Notes what no name may begin with.
+/// Adds an error if no tool name can begin with the prefix.
 fn check_prefix(prefix: &LitStr, errors: &mut Errors) {
     let text = prefix.value();
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if text.is_empty() {
-        errors.push(prefix, "an empty prefix changes no name");
+        errors.push(prefix, "empty prefix; write a prefix or remove `prefixed`");
     } else if !text.bytes().all(is_allowed) {
-        errors.push(prefix, "models accept names of letters `A-Z`, `a-z`, digits, `_` and `-` only");
+        errors.push(prefix, format!("invalid prefix `{text}`: expected ASCII letters, digits, `_` or `-`"));
     }
 }
 
-fn unknown(word: &impl ToTokens, forms: [&'static str; 3]) -> syn::Error {
+/// Returns the error for a form that is unknown, or known and written otherwise.
+fn unknown(word: &impl ToTokens) -> syn::Error {
     let text = text(word);
     let last = text.rsplit("::").next().unwrap_or_default();
-    if forms.contains(&last) {
-        return syn::Error::new_spanned(word, format!("`{last}` is not written like this\n{GRAMMAR}"));
+    if let Some((_, form)) = FORMS.iter().find(|(name, _)| *name == last) {
+        return syn::Error::new_spanned(word, format!("expected `{form}`"));
     }
     let hint = match SYNONYMS.iter().find(|(_, words)| words.contains(&last)) {
         Some((form, _)) => format!("; did you mean `{form}`?"),
-        None => did_you_mean(last, forms.into_iter()),
+        None => did_you_mean(last, FORMS.iter().map(|(name, _)| *name)),
     };
-    syn::Error::new_spanned(word, format!("unknown form `{text}`{hint}\n{GRAMMAR}"))
+    syn::Error::new_spanned(word, format!("unknown form `{text}`{hint}\n{EXPECTED}"))
 }
 
-/// Returns a path as it is written.
+/// Returns a path as the user wrote it.
 pub(crate) fn text(tokens: &impl ToTokens) -> String {
     tokens.to_token_stream().to_string().replace(' ', "")
 }

@@ -1,13 +1,13 @@
-//! Members of a list and the forms around them, as types and as constants.
+//! The members of a list and the forms around them, as types and as constants.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Ident, LitStr, Path};
 
 use crate::args::toolset::{Member, Pick, text};
-use crate::expand::blaming;
+use crate::expand::error_span;
 
-/// The type that tells which tools the members include.
+/// The type that states which tools the members include.
 pub(super) fn included(members: &[Member]) -> TokenStream {
     list(&members.iter().map(included_by).collect::<Vec<_>>())
 }
@@ -15,7 +15,7 @@ pub(super) fn included(members: &[Member]) -> TokenStream {
 fn included_by(member: &Member) -> TokenStream {
     match member {
         Member::Path(path) => quote!(#path),
-        // The compiler goes by the tools, whatever they are called.
+        // The compiler checks the tools, not their names in the list.
         Member::Prefixed { member, .. } => included_by(member),
         Member::Picked { member, pick, paths } => {
             let form = match pick {
@@ -29,7 +29,7 @@ fn included_by(member: &Member) -> TokenStream {
     }
 }
 
-/// A list of types, as pairs of halves, so that a long one is not deeper than the compiler recurses.
+/// A list of types as a balanced tree of pairs, so that a long list stays within the recursion limit of the compiler.
 fn list(types: &[TokenStream]) -> TokenStream {
     match types {
         [] => quote!(()),
@@ -42,9 +42,9 @@ fn list(types: &[TokenStream]) -> TokenStream {
     }
 }
 
-/// The constants that the lists of members are made by, each a step.
+/// The constants from which the lists of members are built.
 ///
-/// A form refers to the list that it is made of by name, so that forms in forms do not write theirs out again and again.
+/// A form refers to the inner list by name, so that nested forms do not repeat it.
 #[derive(Default)]
 pub(super) struct Lists {
     steps: Vec<TokenStream>,
@@ -52,8 +52,8 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    /// Returns an expression for the names of a member's tools.
-    pub(super) fn of(&mut self, member: &Member) -> TokenStream {
+    /// Returns an expression for the names of the tools of a member.
+    pub(super) fn list_of(&mut self, member: &Member) -> TokenStream {
         match member {
             Member::Path(path) => members_of(path),
             Member::Prefixed { prefix, member: inner } => self.prefixed(prefix, inner),
@@ -61,26 +61,26 @@ impl Lists {
         }
     }
 
-    /// Returns all that the expressions refer to, and the faults that only the compiler sees.
+    /// Returns the constants that the expressions refer to, and the checks that the compiler evaluates.
     pub(super) fn constants(&self) -> TokenStream {
         let Self { steps, checks } = self;
         quote!(#(#steps)* #(#checks)*)
     }
 
     fn prefixed(&mut self, prefix: &LitStr, inner: &Member) -> TokenStream {
-        let of = self.of(inner);
+        let of = self.list_of(inner);
         let inner = self.step(&of);
-        let span = blaming(prefix);
+        let span = error_span(prefix);
         self.checks.push(quote_spanned!(span=> const _: () = __llm_do::assert_prefixed(#prefix, #inner);));
         let list = self.step(&quote!(&__llm_do::prefixed::<{ #inner.len() }>(#prefix, #inner)));
         quote!(#list)
     }
 
     fn picked(&mut self, inner: &Member, pick: Pick, paths: &[Path]) -> TokenStream {
-        let (words, of) = (inner.to_string(), self.of(inner));
+        let (words, of) = (inner.to_string(), self.list_of(inner));
         let inner = self.step(&of);
         for path in paths {
-            let (written, picked, span) = (text(path), members_of(path), blaming(path));
+            let (written, picked, span) = (text(path), members_of(path), error_span(path));
             self.checks
                 .push(quote_spanned!(span=> const _: () = __llm_do::assert_picked(#written, #picked, #words, #inner);));
         }

@@ -1,4 +1,4 @@
-//! Parameters that a caller fills in.
+//! Arguments: the parameters that a caller passes.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -14,28 +14,28 @@ use crate::input::{docs, last_segment, name, owned, ungrouped};
 /// One field of the argument struct.
 pub(crate) struct Argument {
     pub(crate) ident: Ident,
-    /// The field's type; it owns what a borrowing parameter borrows.
+    /// The type of the field; it owns its data even if the parameter borrows.
     pub(crate) ty: Type,
     /// Whether the function takes a reference to the field.
     pub(crate) is_borrowed: bool,
     pub(crate) default: Option<Default>,
     pub(crate) example: Option<Expr>,
     pub(crate) rename: Option<LitStr>,
-    /// Whether the fields of the value stand in the place of the value.
+    /// Whether the fields of the value replace the argument.
     pub(crate) is_flat: bool,
-    /// A `&'static str` expression, if the model is told anything.
+    /// A `&'static str` expression, unless there is no description.
     pub(crate) description: Option<TokenStream>,
     pub(crate) docs: Vec<Attribute>,
-    /// What schemars is told of the schema.
+    /// The `#[schemars]` attributes.
     pub(crate) schemars: Vec<Attribute>,
 }
 
 impl Argument {
-    /// Reads an argument, unless its name or its type is at fault.
+    /// Reads an argument; returns `None` if its name or type is invalid.
     pub(super) fn read(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Self> {
         let arg = arg(&typed.attrs, errors);
         let schemars = attributes::read(&typed.attrs, errors);
-        check_flat(&arg, &typed.attrs, errors);
+        check_flatten(&arg, &typed.attrs, errors);
         let ident = binding_of(kind, typed, errors);
         let (ty, is_borrowed) = field(kind, &typed.ty, errors)?;
         let argument = Self {
@@ -46,8 +46,8 @@ impl Argument {
             example: arg.example,
             rename: arg.rename,
             is_flat: arg.flatten.is_some(),
-            description: arg.description.map(Text::into_token_stream).or_else(|| docs::text_of(&typed.attrs)),
-            docs: docs::of(&typed.attrs),
+            description: arg.description.map(Text::into_token_stream).or_else(|| docs::non_blank_text(&typed.attrs)),
+            docs: docs::attributes(&typed.attrs),
             schemars,
         };
         argument.check_name(errors);
@@ -56,8 +56,8 @@ impl Argument {
 
     fn check_name(&self, errors: &mut Errors) {
         if !self.is_flat && !name::is_valid_argument(&self.name()) {
-            let rule = "models accept arguments named by 1 to 64 letters `A-Z`, `a-z`, digits, `_`, `-` and `.` only";
-            let way_out = if self.rename.is_some() { "" } else { "; name it by `#[arg(rename = \"..\")]`" };
+            let rule = format!("invalid argument name `{}`: {}", self.name(), name::ARGUMENT_RULE);
+            let way_out = if self.rename.is_some() { "" } else { "; set another with `#[arg(rename = \"..\")]`" };
             errors.push(self.name_tokens(), format!("{rule}{way_out}"));
         }
     }
@@ -67,7 +67,7 @@ impl Argument {
         self.rename.as_ref().map_or_else(|| self.ident.unraw().to_string(), LitStr::value)
     }
 
-    /// Returns where the name in the schema is given.
+    /// Returns the tokens that give the name in the schema.
     pub(super) fn name_tokens(&self) -> TokenStream {
         self.rename.as_ref().map_or_else(|| self.ident.to_token_stream(), LitStr::to_token_stream)
     }
@@ -83,8 +83,8 @@ impl Argument {
     }
 }
 
-/// What is flattened is no property of its own, so nothing can be said of it.
-fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
+/// Adds errors for other keys beside `flatten`: a flattened argument is not a property of the schema.
+fn check_flatten(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
     if arg.flatten.is_none() {
         return;
     }
@@ -99,10 +99,10 @@ fn check_flat(arg: &Arg, attrs: &[Attribute], errors: &mut Errors) {
         ("example", arg.example.as_ref().map(Expr::to_token_stream)),
     ];
     for (key, value) in keys.into_iter().filter_map(|(key, value)| Some((key, value?))) {
-        errors.push(value, format!("the fields of a flattened struct say for themselves: take `{key}` away"));
+        errors.push(value, format!("`{key}` cannot be combined with `flatten`; set it on the fields of the struct"));
     }
     if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("schemars")) {
-        errors.push(attr, "the fields of a flattened struct say for themselves: put `#[schemars]` on those");
+        errors.push(attr, "`#[schemars]` cannot be combined with `flatten`; put it on the fields of the struct");
     }
 }
 
@@ -110,7 +110,7 @@ fn arg(attrs: &[Attribute], errors: &mut Errors) -> Arg {
     let mut given = attrs.iter().filter(|attr| attr.path().is_ident("arg"));
     let arg = given.next().map(|attr| read_arg(attr, errors)).unwrap_or_default();
     for attr in given {
-        errors.push(attr, "`#[arg]` given twice: put all its keys into one");
+        errors.push(attr, "duplicate `#[arg]`; put all keys in one attribute");
     }
     arg
 }
@@ -119,7 +119,7 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
     match &attr.meta {
         Meta::List(list) => args::parse(list.tokens.clone(), errors),
         Meta::Path(_) | Meta::NameValue(_) => {
-            errors.push(attr, args::usage::<Arg>());
+            errors.push(attr, format!("expected `#[arg(key, ..)]`\n{}", args::expected_key::<Arg>()));
             <Arg as std::default::Default>::default()
         }
     }
@@ -128,18 +128,18 @@ fn read_arg(attr: &Attribute, errors: &mut Errors) -> Arg {
 fn binding_of(kind: Kind, typed: &PatType, errors: &mut Errors) -> Option<Ident> {
     let ident = binding(&typed.pat).cloned();
     if ident.is_none() {
-        errors.push(&typed.pat, format!("{kind} needs a name for each parameter: it is the argument's name"));
+        errors.push(&typed.pat, format!("the parameter of {kind} must be a plain name, since it names the argument"));
     }
     ident
 }
 
-/// Returns the field's type, and whether the function borrows from it.
+/// Returns the type of the field, and whether the function borrows from it.
 fn field(kind: Kind, ty: &Type, errors: &mut Errors) -> Option<(Type, bool)> {
-    let lent = match ungrouped(ty) {
-        Type::Reference(reference) => owned::lender(reference),
+    let borrowed = match ungrouped(ty) {
+        Type::Reference(reference) => owned::field_type(reference),
         _ => None,
     };
-    let is_borrowed = lent.is_some();
-    let ty = lent.unwrap_or_else(|| owned::lasting(ty));
+    let is_borrowed = borrowed.is_some();
+    let ty = borrowed.unwrap_or_else(|| owned::with_static_lifetimes(ty));
     owned::check(kind, &ty, errors).then_some((ty, is_borrowed))
 }

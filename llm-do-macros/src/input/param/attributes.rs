@@ -1,4 +1,4 @@
-//! What serde and schemars are told of a parameter.
+//! The attributes `#[serde]` and `#[schemars]` on a parameter.
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -7,43 +7,50 @@ use syn::{Attribute, Ident};
 use crate::args::skip_past_comma;
 use crate::errors::Errors;
 
-/// Returns what schemars is told, and notes what serde is told, and what is `#[arg]`'s to say.
+/// Returns the valid `#[schemars]` attributes. Keys of `#[arg]` and `#[serde]` are errors.
 pub(super) fn read(attrs: &[Attribute], errors: &mut Errors) -> Vec<Attribute> {
-    attrs.iter().filter(|attr| attr.path().is_ident("serde")).for_each(|attr| refuse_serde(attr, errors));
+    attrs.iter().filter(|attr| attr.path().is_ident("serde")).for_each(|attr| reject_serde(attr, errors));
     let schemars = attrs.iter().filter(|attr| attr.path().is_ident("schemars"));
     schemars.filter(|attr| check(attr, errors)).cloned().collect()
 }
 
-/// The macro reads and writes each argument as its type does, so serde can be told something by the type only.
-fn refuse_serde(attr: &Attribute, errors: &mut Errors) {
+/// Adds an error for `#[serde]`: an argument is serialized and deserialized by its type only.
+fn reject_serde(attr: &Attribute, errors: &mut Errors) {
     let keys = keys(attr);
-    let own: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
-    if own.is_empty() {
-        let way_out = "put it into a type of your own, and take that type, or its fields by `#[arg(flatten)]`";
-        errors.push(attr, format!("serde cannot be told of one parameter: {way_out}"));
+    let supported: Vec<_> = keys.iter().filter_map(|key| Some((key, of_arg(&key.to_string())?))).collect();
+    if supported.is_empty() {
+        let way_out = "put it on a field of a struct, and take the struct with `#[arg(flatten)]`";
+        errors.push(attr, format!("`#[serde]` is not supported on a parameter; {way_out}"));
     }
-    for (key, form) in own {
-        errors.push(key, format!("this is `#[arg]`'s to say: write `#[arg({form})]`"));
+    for (key, form) in supported {
+        errors.push(key, instead("serde", key, form));
     }
 }
 
-/// Notes what would leave schema and decoding with different sets of arguments.
+/// Adds errors for keys with which the schema and the deserialization would differ.
 fn check(attr: &Attribute, errors: &mut Errors) -> bool {
     let keys = keys(attr);
-    let faults = keys.iter().filter_map(|key| Some((key, fault(&key.to_string())?)));
+    let faults = keys.iter().filter_map(|key| Some((key, fault(key)?)));
     faults.map(|(key, fault)| errors.push(key, fault)).count() == 0
 }
 
-fn fault(key: &str) -> Option<String> {
-    match (key, of_arg(key)) {
-        (_, Some(form)) => Some(format!("this is `#[arg]`'s to say: write `#[arg({form})]`")),
-        ("alias", _) => Some("an argument has one name: take `alias` away".to_owned()),
-        (key, _) if key.starts_with("skip") => Some("a parameter that no caller gives is marked `#[ctx]`".to_owned()),
+fn fault(key: &Ident) -> Option<String> {
+    let name = key.to_string();
+    match (name.as_str(), of_arg(&name)) {
+        (_, Some(form)) => Some(instead("schemars", key, form)),
+        ("alias", _) => Some("an argument cannot have an alias; remove it".to_owned()),
+        (name, _) if name.starts_with("skip") => {
+            Some(format!("an argument cannot have `{name}`; mark a parameter that callers do not pass with `#[ctx]`"))
+        }
         _ => None,
     }
 }
 
-/// Returns how `#[arg]` says what serde and schemars say by `key`.
+fn instead(attribute: &str, key: &Ident, form: &str) -> String {
+    format!("`{key}` is not supported in `#[{attribute}]` on a parameter; write `#[arg({form})]`")
+}
+
+/// Returns how the `key` of serde and schemars is written in `#[arg]`.
 fn of_arg(key: &str) -> Option<&'static str> {
     match key {
         "rename" => Some("rename = \"..\""),
@@ -55,7 +62,7 @@ fn of_arg(key: &str) -> Option<&'static str> {
     }
 }
 
-/// Returns the words that begin the attribute's arguments; what else is at fault there is the derive's to say.
+/// Returns the keys of the attribute. The derive reports other errors.
 fn keys(attr: &Attribute) -> Vec<Ident> {
     let words = |input: ParseStream| {
         let mut keys = Vec::new();

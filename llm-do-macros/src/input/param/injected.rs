@@ -9,7 +9,7 @@ use super::{Kind, Parameter, find};
 use crate::errors::Errors;
 use crate::input::{last_segment, ungrouped};
 
-/// One parameter that no schema shows.
+/// A parameter that is not in the schema.
 pub(crate) struct Injected {
     pub(crate) source: Source,
     /// Whether the function takes a reference to it.
@@ -18,16 +18,16 @@ pub(crate) struct Injected {
 
 /// Where an injected value comes from.
 pub(crate) enum Source {
-    /// A context behind this `dyn ToolContext`.
+    /// The context as this `dyn ToolContext`.
     AnyContext(Box<Type>),
-    /// A type that makes itself from a context.
+    /// A type that implements `FromContext`.
     Value(Box<Type>),
-    /// The instance of this type whose method runs.
+    /// The instance of this type, for a method.
     Receiver(Box<Type>),
 }
 
 impl Injected {
-    /// Reads an injected parameter, unless its type is at fault.
+    /// Reads an injected parameter; returns `None` if its type is invalid.
     pub(super) fn read(typed: &PatType, errors: &mut Errors) -> Option<Self> {
         check_attributes(&typed.attrs, errors);
         Self::of_type(&typed.ty, errors)
@@ -40,18 +40,18 @@ impl Injected {
 
     fn of_type(ty: &Type, errors: &mut Errors) -> Option<Self> {
         if is_tool_context(ty) {
-            errors.push(ty, "a `ToolContext` is lent to whoever takes it: write `&dyn ToolContext`");
+            errors.push(ty, "`ToolContext` is a trait and passed by reference; write `&dyn ToolContext`");
             return None;
         }
         let Type::Reference(TypeReference { elem, mutability, .. }) = ungrouped(ty) else {
             return Some(Self { source: Source::Value(Box::new(ty.clone())), is_borrowed: false });
         };
         if mutability.is_some() {
-            errors.push(ty, "what is injected is shared: take it by `&`");
+            errors.push(ty, "an injected parameter is shared; take it by `&`, not `&mut`");
             return None;
         }
         if !matches!(ungrouped(elem), Type::TraitObject(_)) && is_tool_context(elem) {
-            errors.push(ty, "a `ToolContext` is lent as a trait object: write `&dyn ToolContext`");
+            errors.push(ty, "`ToolContext` is passed as a trait object; write `&dyn ToolContext`");
             return None;
         }
         let source = if is_tool_context(elem) { Source::AnyContext(elem.clone()) } else { Source::Value(elem.clone()) };
@@ -65,7 +65,7 @@ impl Injected {
 
     /// Returns whether calls can be made through it.
     ///
-    /// A type that is not known here makes itself from a context, and may keep it.
+    /// An unknown type implements `FromContext` and may keep the context.
     pub(crate) fn may_call(&self) -> bool {
         !matches!(self.source, Source::Receiver(_)) && self.state().is_none()
     }
@@ -75,7 +75,7 @@ impl Injected {
         self.segment().filter(|segment| segment.ident == "CallContext")
     }
 
-    /// Returns what to point at, if this is a context in either form.
+    /// Returns the tokens for an error, if this is a context.
     fn context(&self) -> Option<&dyn ToTokens> {
         match &self.source {
             Source::AnyContext(ty) => Some(&**ty),
@@ -92,12 +92,12 @@ impl Injected {
     }
 }
 
-/// Returns whether `#[ctx]` or its type says that a parameter is injected.
+/// Returns whether a parameter is injected, by `#[ctx]` or by its type.
 pub(super) fn is_injected(typed: &PatType) -> bool {
     find(&typed.attrs, "ctx").is_some() || is_known(&typed.ty)
 }
 
-/// The types that are injected without being marked.
+/// Returns whether a type is injected without `#[ctx]`.
 fn is_known(ty: &Type) -> bool {
     let ty = referent(ty);
     let is_path = |segment: &PathSegment| match &segment.arguments {
@@ -109,7 +109,7 @@ fn is_known(ty: &Type) -> bool {
 
 fn is_tool_context(ty: &Type) -> bool {
     match ungrouped(ty) {
-        // The trait itself, where `dyn` was forgotten.
+        // The trait itself, without `dyn`.
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| segment.ident == "ToolContext"),
         Type::TraitObject(object) => object.bounds.iter().any(is_tool_context_bound),
         Type::ImplTrait(ty) => ty.bounds.iter().any(is_tool_context_bound),
@@ -133,19 +133,19 @@ fn referent(ty: &Type) -> &Type {
     }
 }
 
-/// What is not in the schema has no name, description or default there.
+/// Adds errors for attributes that belong to arguments.
 fn check_attributes(attrs: &[Attribute], errors: &mut Errors) {
     if let Some(Attribute { meta: meta @ (Meta::List(_) | Meta::NameValue(_)), .. }) = find(attrs, "ctx") {
-        errors.push(meta, "expected `#[ctx]`");
+        errors.push(meta, "`#[ctx]` takes no arguments; write `#[ctx]`");
     }
     for name in ["arg", "serde", "schemars"] {
         if let Some(attr) = find(attrs, name) {
-            errors.push(attr, format!("this parameter is injected, and no argument: take `#[{name}]` away"));
+            errors.push(attr, format!("`#[{name}]` is not supported on an injected parameter; remove it"));
         }
     }
 }
 
-/// Notes a second context, and one that does not carry the item's own declaration.
+/// Adds errors for a second context, and for the context of another item.
 pub(in crate::input) fn check_contexts(
     kind: Kind,
     own: &Ident,
@@ -155,26 +155,25 @@ pub(in crate::input) fn check_contexts(
 ) {
     let injected = || parameters.iter().filter_map(Parameter::injected);
     for context in injected().filter_map(Injected::context).skip(1) {
-        errors.push(context, "a second context would be the same as the first: take one away");
+        errors.push(context, "duplicate context parameter; remove one");
     }
     for context in injected().filter_map(Injected::call_context) {
         check_declaration(kind, own, declares, context, errors);
     }
 }
 
-/// A context's type says which toolsets the compiler holds its calls to.
+/// Checks the type argument of a context, by which the compiler checks its calls.
 fn check_declaration(kind: Kind, own: &Ident, declares: bool, context: &PathSegment, errors: &mut Errors) {
     let declaration = argument(context);
     let is_own = declaration.is_some_and(|ty| is_named(ty, own));
     let is_plain = declaration.is_none_or(|ty| is_named(ty, "Anything"));
     if declares && !is_own {
-        let rule = format!("{kind} that declares toolsets calls by its own declaration");
-        errors.push(context, format!("{rule}: write `CallContext<{own}>`"));
+        errors.push(context, format!("{kind} with toolsets takes its own context; write `CallContext<{own}>`"));
     } else if !declares && is_own {
         let way_out = format!("add `toolsets = [..]` to `#[{}]`, or write `CallContext`", kind.word());
         errors.push(context, format!("`{own}` declares no toolsets: {way_out}"));
     } else if !declares && !is_plain {
-        errors.push(context, "a context carries no declaration but that of its own item: write `CallContext`");
+        errors.push(context, "this is the context of another item; write `CallContext`");
     }
 }
 
@@ -185,7 +184,7 @@ where
     last_segment(ty).is_some_and(|segment| segment.ident == *name)
 }
 
-/// Returns the one type argument of a segment, if it has one.
+/// Returns the first type argument of a segment, if any.
 fn argument(segment: &PathSegment) -> Option<&Type> {
     match &segment.arguments {
         PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {

@@ -1,22 +1,23 @@
-//! Schemas in the fewest words.
+//! A compact notation of JSON schemas for prompts.
 
 use serde_json::Value;
 
 use crate::schema::pointer::pointed;
 
-/// How deep a schema is followed: a recursive type has no end.
-const DEPTH: usize = 8;
+/// The maximum depth: recursive types are infinite.
+const MAX_DEPTH: usize = 8;
 
-/// Returns `schema` in the fewest words, such as `{"name": string, "age": integer}`: each word of a prompt takes time.
+/// Returns `schema` in a compact notation, such as `{"name": string, "age": integer}`: each token of a prompt takes
+/// time.
 pub(in crate::local) fn sketch(schema: &Value) -> String {
-    part(schema, schema, DEPTH)
+    sketch_to_depth(schema, schema, MAX_DEPTH)
 }
 
-fn part(root: &Value, schema: &Value, depth: usize) -> String {
+fn sketch_to_depth(root: &Value, schema: &Value, depth: usize) -> String {
     if depth == 0 {
         return "...".to_owned();
     }
-    let inner = |schema: &Value| part(root, schema, depth - 1);
+    let inner = |schema: &Value| sketch_to_depth(root, schema, depth - 1);
     let combined = schema.get("allOf").or(schema.get("$ref").and(schema.get("properties"))).is_some();
     let named = if combined { named(root, schema, depth) } else { Vec::new() };
     if !named.is_empty() {
@@ -55,7 +56,7 @@ fn object<'s>(properties: impl Iterator<Item = (&'s String, &'s Value)>, inner: 
     format!("{{{}}}", fields.join(", "))
 }
 
-/// Returns the properties of an object that several schemas hold for: its own, and those of a reference and of `allOf`.
+/// Returns the properties of an object: its own, and those of `$ref` and `allOf`.
 fn named<'s>(root: &'s Value, schema: &'s Value, depth: usize) -> Vec<(&'s String, &'s Value)> {
     let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
     let own = properties(schema);
@@ -79,7 +80,7 @@ mod tests {
     use super::sketch;
 
     #[test]
-    fn a_sketch_is_short_and_ends() {
+    fn a_sketch_is_compact_and_finite() {
         let schema = json!({"type": "object", "properties": {
             "name": {"type": "string"}, "mood": {"enum": ["good", "bad"]}, "nick": {"type": ["string", "null"]},
             "children": {"type": "array", "items": {"$ref": "#/$defs/Child"}},
@@ -91,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn a_sketch_follows_references_to_any_name() {
+    fn a_sketch_follows_percent_encoded_references() {
         let schema =
             json!({"items": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}, "type": "array", "$defs": {"Größe": {"const": 1}}});
         assert_eq!(sketch(&schema), "[1]");
     }
 
     #[test]
-    fn a_sketch_has_a_tag_beside_the_fields_that_a_reference_leads_to() {
+    fn a_sketch_merges_properties_with_references_and_all_of() {
         let schema = json!({
             "oneOf": [
                 {"$ref": "#/$defs/Point", "type": "object", "properties": {"kind": {"const": "jump"}}},
@@ -107,7 +108,7 @@ mod tests {
             "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}}},
         });
         assert_eq!(sketch(&schema), r#"{"kind": "jump", "x": integer} | {"x": integer, "z": integer}"#);
-        let endless = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {"type": "null"}}});
-        assert!(sketch(&endless).starts_with(r#"{"a": null, "a""#));
+        let recursive = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}], "properties": {"a": {"type": "null"}}});
+        assert!(sketch(&recursive).starts_with(r#"{"a": null, "a""#));
     }
 }

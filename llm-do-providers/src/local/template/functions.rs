@@ -1,18 +1,17 @@
-//! The functions that templates call, as they are described for those who write templates
+//! Functions for chat templates, as documented for template authors
 //! (<https://huggingface.co/docs/transformers/main/en/chat_templating_writing>).
 
 use jiff::Timestamp;
 use jiff::fmt::strtime;
 use minijinja::{Error, ErrorKind};
 
-/// Fails with the words of the template.
-pub(super) fn raise_exception(words: &str) -> Result<String, Error> {
-    Err(Error::new(ErrorKind::InvalidOperation, words.to_owned()))
+/// Fails with the message of the template.
+pub(super) fn raise_exception(message: &str) -> Result<String, Error> {
+    Err(Error::new(ErrorKind::InvalidOperation, message.to_owned()))
 }
 
-/// Returns the time in UTC, as `format` says in the terms of C.
+/// Returns the current UTC time in the C `strftime` format `format`.
 pub(super) fn strftime_now(format: &str) -> Result<String, Error> {
-    strtime::format(format, Timestamp::now()).map_err(|error| {
-        Error::new(ErrorKind::InvalidOperation, format!("no time can be written as `{format}`: {error}"))
-    })
+    strtime::format(format, Timestamp::now())
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("invalid time format `{format}`: {error}")))
 }

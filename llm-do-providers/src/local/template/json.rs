@@ -1,4 +1,5 @@
-//! JSON as Python writes it, which models were trained on: a space after each comma and colon, and no letter escaped.
+//! JSON in the style of Python, which models were trained on: a space after each comma and colon, and non-ASCII
+//! characters unescaped.
 
 use std::io::{self, Write};
 
@@ -8,19 +9,19 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{Formatter, PrettyFormatter};
 
-/// Returns `value` as JSON, on one line unless there is an indent; what other options Python has are passed over.
-#[expect(clippy::needless_pass_by_value, reason = "filters are called so")]
+/// Serializes `value`, on one line unless `indent` is given; other options of Python's `json.dumps` are ignored.
+#[expect(clippy::needless_pass_by_value, reason = "the signature of minijinja filters")]
 pub(super) fn tojson(value: &Value, indent: Option<usize>, options: Kwargs) -> Result<Value, Error> {
     let indent = match indent {
         Some(indent) => Some(indent),
         None => options.get("indent")?,
     };
     let written = match indent {
-        None => write(value, OneLine),
+        None => write(value, PythonFormatter),
         Some(width) => write(value, PrettyFormatter::with_indent(" ".repeat(width.min(16)).as_bytes())),
     };
     let text = written.map_err(|error| {
-        Error::new(ErrorKind::InvalidOperation, "there is a value that JSON has no words for").with_source(error)
+        Error::new(ErrorKind::InvalidOperation, "the value cannot be serialized as JSON").with_source(error)
     })?;
     Ok(Value::from_safe_string(text))
 }
@@ -31,10 +32,10 @@ fn write(value: &Value, formatter: impl Formatter) -> serde_json::Result<String>
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// One line, with spaces.
-struct OneLine;
+/// One line with spaces.
+struct PythonFormatter;
 
-impl Formatter for OneLine {
+impl Formatter for PythonFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
         if first { Ok(()) } else { writer.write_all(b", ") }
     }

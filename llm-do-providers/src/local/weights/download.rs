@@ -1,12 +1,11 @@
-//! From a name on the hub to a file in its cache.
+//! Downloads a file from the hub to the cache.
 //!
-//! What is asked, and what the answer says, is documented at
-//! <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: `HEAD` of
-//! `/OWNER/REPO/resolve/REVISION/FILE` tells the commit (`x-repo-commit`), and of a large file the SHA-256
-//! (`x-linked-etag`) and the size (`x-linked-size`), beside a redirect to whoever sends it.
+//! The protocol is documented at <https://huggingface.co/docs/huggingface_hub/package_reference/file_download>: `HEAD
+//! /OWNER/REPO/resolve/REVISION/FILE` returns the commit (`x-repo-commit`) and, for large files, the SHA-256
+//! (`x-linked-etag`) and the size (`x-linked-size`), with a redirect to the content.
 //!
-//! The hub's own crate, hf-hub 1.0, is not used for it: it downloads without a look at the checksum, begins a broken
-//! download anew, and brings a hundred crates more, most of them for uploads.
+//! The hub's own crate, hf-hub 1.0, is not used: it does not verify checksums, restarts interrupted downloads, and
+//! has a hundred further dependencies, most of them for uploads.
 
 use std::fs::File;
 use std::io;
@@ -18,216 +17,223 @@ use super::super::fault;
 use super::checksum::Checksum;
 use super::hub::Hub;
 use super::hub_cache::is_commit;
+use super::hub_error::hub_error;
 use super::hub_file::HubFile;
-use super::part::Part;
+use super::partial_file::PartialFile;
 use super::progress::{FetchProgress, Size};
-use super::refusal::refused;
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Answer, FileServer};
-use crate::retry::Tries;
+use crate::retry::RetryState;
 
-/// The header that has a large file's checksum.
+/// The header with the checksum of a large file.
 const CHECKSUM: &str = "x-linked-etag";
 
-/// What is said of a hub that leaves out what is needed.
-const SILENT: &str = "does not say what the file is, as the hub does";
+/// The error for a response without the required headers.
+const MISSING_METADATA: &str = "returned no valid file metadata (`x-repo-commit`, size)";
 
-/// How many parts of a file are told of.
-const TOLD: u64 = 200;
+/// The number of progress reports per file.
+const PROGRESS_STEPS: u64 = 200;
 
-/// What the hub says of a file.
+/// The hub's metadata of a file.
 #[derive(Debug)]
-struct Facts {
+struct FileMetadata {
     commit: String,
     checksum: Checksum,
     size: u64,
 }
 
-/// A download of one file.
+/// The download of one file.
 pub(super) struct Download<'a> {
     hub: &'a Hub,
     file: &'a HubFile,
-    tell: &'a dyn Fn(FetchProgress),
+    report: &'a dyn Fn(FetchProgress),
     server: FileServer,
 }
 
 impl<'a> Download<'a> {
-    pub(super) fn new(hub: &'a Hub, file: &'a HubFile, tell: &'a dyn Fn(FetchProgress)) -> Result<Self, ProviderError> {
+    pub(super) fn new(
+        hub: &'a Hub,
+        file: &'a HubFile,
+        report: &'a dyn Fn(FetchProgress),
+    ) -> Result<Self, ProviderError> {
         let server = FileServer::new(fault::PROVIDER, &hub.endpoint, hub.token.clone(), hub.idle)?;
-        Ok(Self { hub, file, tell, server })
+        Ok(Self { hub, file, report, server })
     }
 
-    /// Brings the file, if `pinned` is its checksum or nothing is pinned, and returns where it is.
+    /// Downloads the file and returns its path; `pinned` must be its checksum, if given.
     ///
-    /// Whoever asks for a file that is being fetched waits for it. The file is in its place once it is whole and
-    /// checked; until then what came is kept apart, and the next attempt goes on from there.
+    /// Waits if another task or process downloads the file. The file gets its name in the cache once it is complete
+    /// and verified; until then the received part is kept separately, and the next attempt resumes it.
     pub(super) async fn run(&self, pinned: Option<&Checksum>) -> Result<PathBuf, ProviderError> {
-        let on = format!("asking {} for `{}`", self.server.origin(), self.file.file_name());
-        (self.tell)(FetchProgress::Waiting { on });
-        let facts = self.patient_facts(pinned).await?;
-        if let Some(pinned) = pinned.filter(|pinned| **pinned != facts.checksum) {
+        let on = format!("requesting the metadata of `{1}` from {0}", self.server.origin(), self.file.file_name());
+        (self.report)(FetchProgress::Waiting { on });
+        let metadata = self.metadata_with_retries(pinned).await?;
+        if let Some(pinned) = pinned.filter(|pinned| **pinned != metadata.checksum) {
             return Err(fault::configuration(format!(
-                "the hub's `{}` has the SHA-256 {}, and {pinned} is pinned; correct what is pinned, or the revision",
-                self.file, facts.checksum
+                "checksum mismatch: `{}` on the hub has the SHA-256 {}, but {pinned} is pinned; correct the pinned checksum or \
+                 the revision",
+                self.file, metadata.checksum
             )));
         }
-        // Dropping it is what ends the lock.
-        let _lock = self.lock(&facts).await?;
-        let blob = self.hub.cache.blob(self.file, &facts.checksum);
-        if blob.metadata().is_ok_and(|metadata| metadata.len() == facts.size) {
-            // All that is in the cache is taken from whoever put it there; only what is pinned is checked.
+        // The lock is released on drop.
+        let _lock = self.lock(&metadata).await?;
+        let blob = self.hub.cache.blob(self.file, &metadata.checksum);
+        if blob.metadata().is_ok_and(|found| found.len() == metadata.size) {
+            // Cached files are trusted; only a pinned checksum is verified.
             pinned.map_or(Ok(()), |pinned| pinned.check(&blob))?;
         } else {
-            self.fetch(&facts).await?;
+            self.fetch(&metadata).await?;
         }
-        let published = self.hub.cache.publish(self.file, &facts.commit, &facts.checksum);
-        published.map_err(|error| self.unwritten(error, &facts))
+        let published = self.hub.cache.publish(self.file, &metadata.commit, &metadata.checksum);
+        published.map_err(|error| self.write_error(error, &metadata))
     }
 
-    async fn lock(&self, facts: &Facts) -> Result<File, ProviderError> {
+    async fn lock(&self, metadata: &FileMetadata) -> Result<File, ProviderError> {
         let busy = || {
-            let on = format!("`{}` is being downloaded already; waiting for it", self.file.file_name());
-            (self.tell)(FetchProgress::Waiting { on });
+            let on = format!("waiting for another download of `{}`", self.file.file_name());
+            (self.report)(FetchProgress::Waiting { on });
         };
-        let lock = self.hub.cache.lock(self.file, &facts.checksum, busy).await;
-        lock.map_err(|error| self.unwritten(error, facts))
+        let lock = self.hub.cache.lock(self.file, &metadata.checksum, busy).await;
+        lock.map_err(|error| self.write_error(error, metadata))
     }
 
-    /// Asks what the file is, again after failures that may pass.
-    async fn patient_facts(&self, pinned: Option<&Checksum>) -> Result<Facts, ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
+    /// Requests the metadata, with retries after transient failures.
+    async fn metadata_with_retries(&self, pinned: Option<&Checksum>) -> Result<FileMetadata, ProviderError> {
+        let mut tries = RetryState::new(self.hub.retries);
         loop {
-            match self.facts(pinned).await {
-                Ok(facts) => return Ok(facts),
+            match self.metadata(pinned).await {
+                Ok(metadata) => return Ok(metadata),
                 Err(error) => self.pause(&mut tries, error).await?,
             }
         }
     }
 
-    /// Asks what the file is. What is pinned stands in for a checksum that the hub does not have.
-    async fn facts(&self, pinned: Option<&Checksum>) -> Result<Facts, ProviderError> {
+    /// Requests the metadata. A pinned checksum replaces one that the hub does not state.
+    async fn metadata(&self, pinned: Option<&Checksum>) -> Result<FileMetadata, ProviderError> {
         let answer = self.server.head(&self.path(&self.file.revision), CHECKSUM).await?;
         if !matches!(answer.status(), 200..400) {
-            return Err(refused(&answer, self.hub, self.file));
+            return Err(hub_error(&answer, self.hub, self.file));
         }
         let commit = answer.header("x-repo-commit").filter(|commit| is_commit(commit));
-        let checksum = answer.header(CHECKSUM).and_then(checksum_of).or_else(|| pinned.cloned());
+        let checksum = answer.header(CHECKSUM).and_then(parse_etag).or_else(|| pinned.cloned());
         match (commit, checksum) {
             (Some(commit), Some(checksum)) => {
                 let commit = commit.to_owned();
-                Ok(Facts { commit, checksum, size: self.size(answer).await? })
+                Ok(FileMetadata { commit, checksum, size: self.size(answer).await? })
             }
             (Some(_), None) => {
-                let text =
-                    format!("the hub has no SHA-256 of `{}` to check it by; add `#sha256=..` to the name", self.file);
+                let text = format!(
+                    "the hub states no SHA-256 for `{}`; add `#sha256=<64 hexadecimal digits>` to the model name",
+                    self.file
+                );
                 Err(answer.refusal(ErrorKind::InvalidRequest, text))
             }
-            (None, _) => Err(self.odd(&answer, SILENT)),
+            (None, _) => Err(self.unexpected_response(&answer, MISSING_METADATA)),
         }
     }
 
-    /// Returns the size of the file that `answer` is about: as the hub says, or else as whoever sends it does.
+    /// Returns the file size from the hub's header, or else from the content length after redirects.
     async fn size(&self, answer: Answer) -> Result<u64, ProviderError> {
         if let Some(size) = answer.header("x-linked-size") {
-            return size.parse().map_err(|_| self.odd(&answer, SILENT));
+            return size.parse().map_err(|_| self.unexpected_response(&answer, MISSING_METADATA));
         }
-        // A redirect has a length too, which is that of its own content.
+        // The content length of a redirect is that of its own body.
         let answer = self.server.follow(answer).await?;
         if answer.status() != 200 {
-            return Err(refused(&answer, self.hub, self.file));
+            return Err(hub_error(&answer, self.hub, self.file));
         }
         let size = answer.header("content-length").and_then(|size| size.parse().ok());
-        size.ok_or_else(|| self.odd(&answer, SILENT))
+        size.ok_or_else(|| self.unexpected_response(&answer, MISSING_METADATA))
     }
 
-    /// Brings the content to its place in the cache.
-    async fn fetch(&self, facts: &Facts) -> Result<(), ProviderError> {
-        let path = self.hub.cache.part(self.file, &facts.checksum);
-        let mut part = Part::open(path).map_err(|error| self.unwritten(error, facts))?;
-        if part.length() > facts.size {
-            part.clear().map_err(|error| self.unwritten(error, facts))?;
+    /// Downloads the content into the cache.
+    async fn fetch(&self, metadata: &FileMetadata) -> Result<(), ProviderError> {
+        let path = self.hub.cache.part(self.file, &metadata.checksum);
+        let mut part = PartialFile::open(path).map_err(|error| self.write_error(error, metadata))?;
+        if part.length() > metadata.size {
+            part.clear().map_err(|error| self.write_error(error, metadata))?;
         }
         let is_resumed = part.length() > 0;
-        let mut outcome = self.complete(&mut part, facts).await;
-        if is_resumed && outcome.is_ok() && part.checksum() != facts.checksum {
-            // Perhaps it is only what an earlier attempt left behind that is wrong.
-            outcome = part.clear().map_err(|error| self.unwritten(error, facts));
+        let mut outcome = self.complete(&mut part, metadata).await;
+        if is_resumed && outcome.is_ok() && part.checksum() != metadata.checksum {
+            // Only the resumed part may be damaged.
+            outcome = part.clear().map_err(|error| self.write_error(error, metadata));
             if outcome.is_ok() {
-                outcome = self.complete(&mut part, facts).await;
+                outcome = self.complete(&mut part, metadata).await;
             }
         }
         match outcome {
-            Ok(()) if part.checksum() != facts.checksum => {
-                let error = self.wrong(facts, &part.checksum());
+            Ok(()) if part.checksum() != metadata.checksum => {
+                let error = self.checksum_mismatch(metadata, &part.checksum());
                 part.discard();
                 Err(error)
             }
             Ok(()) => {
-                let place = self.hub.cache.blob(self.file, &facts.checksum);
-                part.finish(&place).map_err(|error| self.unwritten(error, facts))
+                let blob = self.hub.cache.blob(self.file, &metadata.checksum);
+                part.finish(&blob).map_err(|error| self.write_error(error, metadata))
             }
-            Err(error) => Err(left(error, part)),
+            Err(error) => Err(keep_or_discard(error, part)),
         }
     }
 
-    /// Adds to `part` what is missing, again after failures that may pass.
+    /// Downloads the rest of the file, with retries after transient failures.
     ///
-    /// The tries are counted anew with each further hundredth of the file, and what was lost and came again is none: so
-    /// they end, whoever sends how little, and however often.
-    async fn complete(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
-        let mut furthest = part.length();
+    /// The retry count restarts after each further 1 % of the file beyond the previous maximum, so even a server that
+    /// sends little per attempt, or loses the partial file, cannot cause endless retries.
+    async fn complete(&self, part: &mut PartialFile, metadata: &FileMetadata) -> Result<(), ProviderError> {
+        let mut tries = RetryState::new(self.hub.retries);
+        let mut maximum = part.length();
         loop {
-            let Err(error) = self.attempt(part, facts).await else { return Ok(()) };
-            if part.length() > furthest.saturating_add(facts.size / 100) {
-                furthest = part.length();
-                tries = Tries::new(self.hub.retries);
+            let Err(error) = self.attempt(part, metadata).await else { return Ok(()) };
+            if part.length() > maximum.saturating_add(metadata.size / 100) {
+                maximum = part.length();
+                tries = RetryState::new(self.hub.retries);
             }
             self.pause(&mut tries, error).await?;
         }
     }
 
-    async fn attempt(&self, part: &mut Part, facts: &Facts) -> Result<(), ProviderError> {
-        self.received(part, facts);
-        if part.length() == facts.size {
+    async fn attempt(&self, part: &mut PartialFile, metadata: &FileMetadata) -> Result<(), ProviderError> {
+        self.report_received(part, metadata);
+        if part.length() == metadata.size {
             return Ok(());
         }
-        let mut answer = self.server.get(&self.path(&facts.commit), part.length()).await?;
+        let mut answer = self.server.get(&self.path(&metadata.commit), part.length()).await?;
         match answer.status() {
             206 if part.length() > 0 && begins_at(&answer, part.length()) => {}
-            // Not every server sends a part of a file.
-            200 => part.clear().map_err(|error| self.unwritten(error, facts))?,
+            // The server does not support range requests.
+            200 => part.clear().map_err(|error| self.write_error(error, metadata))?,
             206 | 416 => {
-                part.clear().map_err(|error| self.unwritten(error, facts))?;
-                let text = format!("{} cannot go on where the download stopped; begin anew", self.server.origin());
+                part.clear().map_err(|error| self.write_error(error, metadata))?;
+                let text = format!("{} cannot resume the download; restart it", self.server.origin());
                 return Err(answer.refusal(ErrorKind::Transport, text));
             }
-            _ => return Err(refused(&answer, self.hub, self.file)),
+            _ => return Err(hub_error(&answer, self.hub, self.file)),
         }
-        let mut told = part.length();
+        let mut reported = part.length();
         while let Some(bytes) = answer.chunk().await? {
-            if bytes.len() as u64 > facts.size - part.length() {
-                return Err(self.odd(&answer, "sends more than the file has"));
+            if bytes.len() as u64 > metadata.size - part.length() {
+                return Err(self.unexpected_response(&answer, "sent more bytes than the size of the file"));
             }
-            part.add(&bytes).map_err(|error| self.unwritten(error, facts))?;
-            if part.length() - told >= facts.size.div_ceil(TOLD) || part.length() == facts.size {
-                told = part.length();
-                self.received(part, facts);
+            part.add(&bytes).map_err(|error| self.write_error(error, metadata))?;
+            if part.length() - reported >= metadata.size.div_ceil(PROGRESS_STEPS) || part.length() == metadata.size {
+                reported = part.length();
+                self.report_received(part, metadata);
             }
         }
-        if part.length() < facts.size {
-            let text = format!("{} sent less than the file has; try again", self.server.origin());
+        if part.length() < metadata.size {
+            let text = format!("{} sent fewer bytes than the size of the file; try again", self.server.origin());
             return Err(answer.refusal(ErrorKind::Transport, text));
         }
         Ok(())
     }
 
-    /// Waits for the next try after `error`, if there is to be one.
-    async fn pause(&self, tries: &mut Tries, error: ProviderError) -> Result<(), ProviderError> {
-        // Silence is no more than a broken connection: what came is not lost by asking for the rest.
+    /// Waits before the next attempt; returns `error` if there is none.
+    async fn pause(&self, tries: &mut RetryState, error: ProviderError) -> Result<(), ProviderError> {
+        // A timeout is retried like a lost connection: the next attempt resumes the download.
         let error = if error.is_timeout() { error.with_should_retry(true) } else { error };
         let pause = tries.after(error, fastrand::f64())?;
-        (self.tell)(FetchProgress::Waiting { on: pause.on });
+        (self.report)(FetchProgress::Waiting { on: pause.on });
         sleep(pause.wait).await;
         Ok(())
     }
@@ -238,54 +244,54 @@ impl<'a> Download<'a> {
         path
     }
 
-    fn received(&self, part: &Part, facts: &Facts) {
+    fn report_received(&self, part: &PartialFile, metadata: &FileMetadata) {
         let file = self.file.file_name().to_owned();
-        (self.tell)(FetchProgress::Received { file, bytes: part.length(), total: facts.size });
+        (self.report)(FetchProgress::Received { file, bytes: part.length(), total: metadata.size });
     }
 
-    fn unwritten(&self, error: io::Error, facts: &Facts) -> ProviderError {
+    fn write_error(&self, error: io::Error, metadata: &FileMetadata) -> ProviderError {
         let (name, root) = (self.file.file_name(), self.hub.cache.root().display());
         let advice = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                format!("no room for `{name}` ({}) below `{root}`; make some", Size(facts.size))
+                format!("not enough disk space for `{name}` ({}) in `{root}`; free some space", Size(metadata.size))
             }
-            _ => format!("`{name}` cannot be written below `{root}`; check its permissions"),
+            _ => format!("cannot write `{name}` in `{root}`; check its permissions"),
         };
-        fault::configuration(format!("{advice}, or set `HF_HUB_CACHE` to another folder")).with_source(error)
+        fault::configuration(format!("{advice}, or set `HF_HUB_CACHE` to another directory")).with_source(error)
     }
 
-    fn wrong(&self, facts: &Facts, actual: &Checksum) -> ProviderError {
-        fault::broken(format!(
-            "what {} sent as `{}` is damaged: its SHA-256 is {actual}, not {}; nothing of it was kept; try again, or \
-             check who answers in the hub's place",
+    fn checksum_mismatch(&self, metadata: &FileMetadata, actual: &Checksum) -> ProviderError {
+        fault::internal(format!(
+            "checksum mismatch: {} sent `{}` with the SHA-256 {actual}, expected {}; the download was discarded; try \
+             again, or check for a proxy between you and the hub",
             self.server.origin(),
             self.file,
-            facts.checksum
+            metadata.checksum
         ))
     }
 
-    fn odd(&self, answer: &Answer, what: &str) -> ProviderError {
-        let text = format!("the hub at {} {what}; try again, or check `HF_ENDPOINT`", self.server.origin());
+    fn unexpected_response(&self, answer: &Answer, problem: &str) -> ProviderError {
+        let text = format!("the hub at {} {problem}; try again, or check `HF_ENDPOINT`", self.server.origin());
         answer.refusal(ErrorKind::Protocol, text)
     }
 }
 
-/// Says what becomes of what came before `error`.
-fn left(error: ProviderError, part: Part) -> ProviderError {
-    // On a full disk it would be in the way of whoever makes room, and broken content of no use.
+/// Discards or keeps the partial file after `error`.
+fn keep_or_discard(error: ProviderError, part: PartialFile) -> ProviderError {
+    // On a full disk it would take space, and damaged content is useless.
     if matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Protocol) || part.length() == 0 {
         part.discard();
         return error;
     }
-    error.with_note(&format!("what came of it, {}, is kept for the next time", Size(part.length())))
+    error.with_note(&format!("the received part ({}) is kept, and the next attempt resumes it", Size(part.length())))
 }
 
-/// Returns the checksum that the hub's tag of a large file is.
-fn checksum_of(tag: &str) -> Option<Checksum> {
+/// Parses the checksum in the entity tag of a large file.
+fn parse_etag(tag: &str) -> Option<Checksum> {
     Checksum::parse(tag.strip_prefix("W/").unwrap_or(tag).trim_matches('"'))
 }
 
-/// Whether a part of a file begins at the byte `from`.
+/// Returns whether the range of a response starts at the byte `from`.
 fn begins_at(answer: &Answer, from: u64) -> bool {
     let range = answer.header("content-range").and_then(|range| range.strip_prefix("bytes "));
     range.and_then(|range| range.split_once('-')).is_some_and(|(first, _)| first.parse() == Ok(from))

@@ -1,6 +1,6 @@
-//! The cache folder of the hub's files, which its own tools share.
+//! The cache directory of the hub, shared with the hub's own tools.
 //!
-//! Its form is documented at <https://huggingface.co/docs/hub/local-cache>.
+//! Its layout is documented at <https://huggingface.co/docs/hub/local-cache>.
 
 #[cfg(feature = "local-download")]
 mod lock;
@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use super::checksum::Checksum;
 use super::hub_file::HubFile;
 
-/// How many hexadecimal digits a commit has.
-const COMMIT: usize = 40;
+/// The number of hexadecimal digits of a commit.
+const COMMIT_LENGTH: usize = 40;
 
-/// The folder that the hub's files are kept in.
+/// The cache directory of the hub.
 #[derive(Clone, Debug)]
 pub(super) struct HubCache {
     root: PathBuf,
@@ -32,37 +32,37 @@ impl HubCache {
         &self.root
     }
 
-    /// Returns where `file` is, if it is there.
+    /// Returns the path of `file`, if it is cached.
     pub(super) fn find(&self, file: &HubFile) -> Option<PathBuf> {
         let commit = if is_commit(&file.revision) { file.revision.clone() } else { self.commit(file)? };
         Some(self.snapshot(file, &commit)).filter(|path| path.is_file())
     }
 
-    /// Returns the commit that the file's branch or tag was when it was fetched.
+    /// Returns the commit of the file's branch or tag at the time of the download.
     fn commit(&self, file: &HubFile) -> Option<String> {
         let text = fs::read_to_string(self.reference(file)).ok()?;
         Some(text.trim().to_owned()).filter(|commit| is_commit(commit))
     }
 
-    /// Where the commit of the file's branch or tag is written.
+    /// Returns the path of the file that holds the commit of the branch or tag.
     fn reference(&self, file: &HubFile) -> PathBuf {
         self.folder(file).join("refs").join(&file.revision)
     }
 
-    /// Where `file` is as of `commit`.
+    /// Returns the path of `file` at `commit`.
     fn snapshot(&self, file: &HubFile, commit: &str) -> PathBuf {
         let mut path = self.folder(file).join("snapshots").join(commit);
         path.extend(&file.path);
         path
     }
 
-    /// Where the content of that checksum is.
+    /// Returns the path of the content with that checksum.
     #[cfg(feature = "local-download")]
     pub(super) fn blob(&self, file: &HubFile, checksum: &Checksum) -> PathBuf {
         self.folder(file).join("blobs").join(checksum.as_str())
     }
 
-    /// Where the content of that checksum grows while it is fetched. No other tool writes to it: some leave holes.
+    /// Returns the path of the partial content. No other tool writes to it: some leave holes.
     #[cfg(feature = "local-download")]
     pub(super) fn part(&self, file: &HubFile, checksum: &Checksum) -> PathBuf {
         self.folder(file).join("blobs").join(format!("{checksum}.llm-do.incomplete"))
@@ -77,7 +77,7 @@ fn folder_name(file: &HubFile) -> String {
     format!("models--{}--{}", file.owner, file.repo)
 }
 
-/// Whether a revision is a commit, which never changes.
+/// Returns whether a revision is a commit, which never changes.
 pub(super) fn is_commit(revision: &str) -> bool {
-    revision.len() == COMMIT && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
+    revision.len() == COMMIT_LENGTH && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

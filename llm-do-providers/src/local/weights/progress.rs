@@ -1,29 +1,29 @@
-//! How far a model's file has come.
+//! The progress of a download.
 
 use std::fmt;
 
-/// How far a model's file has come; [`LocalModel::fetch`](crate::LocalModel::fetch) tells.
+/// The progress of a download, reported by [`LocalModel::fetch`](crate::LocalModel::fetch).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FetchProgress {
-    /// Nothing arrives for a while, because of this.
+    /// The download waits.
     Waiting {
-        /// What is waited for, in a few words.
+        /// What it waits for, in a few words.
         on: String,
     },
-    /// A part of the file is there.
+    /// A part of the file was received.
     Received {
-        /// The file's name, without its folders.
+        /// The file name without directories.
         file: String,
-        /// How much of it is there, in bytes, what an earlier attempt left behind included.
+        /// The number of bytes received, including earlier attempts.
         bytes: u64,
-        /// How much there is of it, in bytes.
+        /// The size of the file in bytes.
         total: u64,
     },
 }
 
 impl FetchProgress {
-    /// Returns how many hundredths are there, rounded down; 0 where nothing arrives.
+    /// Returns the percentage, rounded down; 0 while waiting.
     fn percent(&self) -> u64 {
         match self {
             Self::Waiting { .. } => 0,
@@ -46,7 +46,7 @@ impl fmt::Display for FetchProgress {
     }
 }
 
-/// A number of bytes, for a person.
+/// Displays a number of bytes with a unit.
 pub(super) struct Size(pub(super) u64);
 
 impl fmt::Display for Size {
@@ -59,19 +59,19 @@ impl fmt::Display for Size {
     }
 }
 
-/// Lets through as much of a progress as lines of a log may have.
+/// Reduces progress reports to a number suitable for a log.
 #[derive(Debug, Default)]
-pub(super) struct Steps {
-    /// What was let through last, in steps.
+pub(super) struct ProgressFilter {
+    /// The last accepted step.
     last: Option<u64>,
 }
 
-impl Steps {
-    /// How much of a file is one step, in hundredths.
+impl ProgressFilter {
+    /// The size of a step in percent.
     const STEP: u64 = 5;
 
-    /// Whether `progress` says enough more than what was let through before.
-    pub(super) fn lets(&mut self, progress: &FetchProgress) -> bool {
+    /// Returns whether `progress` is a new step or a wait.
+    pub(super) fn accepts(&mut self, progress: &FetchProgress) -> bool {
         if matches!(progress, FetchProgress::Waiting { .. }) {
             return true;
         }
@@ -82,14 +82,14 @@ impl Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::{FetchProgress, Steps};
+    use super::{FetchProgress, ProgressFilter};
 
     fn received(bytes: u64, total: u64) -> FetchProgress {
         FetchProgress::Received { file: "a.gguf".into(), bytes, total }
     }
 
     #[test]
-    fn progress_is_told_in_words() {
+    fn progress_is_displayed_with_units() {
         let text = received(45_600_000, 98_000_000).to_string();
         assert_eq!(text, "downloading `a.gguf`: 45 MB of 98 MB (46 %)");
         assert_eq!(received(0, 0).to_string(), "downloading `a.gguf`: 0 B of 0 B (0 %)");
@@ -97,10 +97,10 @@ mod tests {
     }
 
     #[test]
-    fn a_log_has_a_line_for_each_step() {
-        let mut steps = Steps::default();
-        let lines = (0..=1000).filter(|bytes| steps.lets(&received(*bytes, 1000))).count();
+    fn each_step_is_accepted_once() {
+        let mut filter = ProgressFilter::default();
+        let lines = (0..=1000).filter(|bytes| filter.accepts(&received(*bytes, 1000))).count();
         assert_eq!(lines, 21);
-        assert!(steps.lets(&FetchProgress::Waiting { on: "a retry".into() }));
+        assert!(filter.accepts(&FetchProgress::Waiting { on: "a retry".into() }));
     }
 }

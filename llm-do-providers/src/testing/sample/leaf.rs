@@ -1,11 +1,11 @@
-//! Values without parts: texts and numbers.
+//! Sample strings and numbers.
 
 use serde_json::{Map, Value, json};
 
-/// The longest text that is made, in characters.
-const LONGEST: u64 = 10_000;
+/// The maximum length of a sample string, in characters.
+const MAX_LENGTH: u64 = 10_000;
 
-/// Returns the shortest text, or a text of the format that `schema` names.
+/// Returns the shortest string, or one of the format in `schema`.
 pub(super) fn string(schema: &Map<String, Value>) -> Value {
     let text = example(schema.get("format").and_then(Value::as_str).unwrap_or_default());
     let most = length(schema, "maxLength").unwrap_or(text.len());
@@ -31,34 +31,34 @@ fn example(format: &str) -> &'static str {
 }
 
 fn length(schema: &Map<String, Value>, key: &str) -> Option<usize> {
-    let length = schema.get(key)?.as_u64()?.min(LONGEST);
+    let length = schema.get(key)?.as_u64()?.min(MAX_LENGTH);
     usize::try_from(length).ok()
 }
 
-/// Returns the whole number that is 0 or else next to a bound.
+/// Returns the allowed integer next to 0.
 pub(super) fn integer(schema: &Map<String, Value>) -> Option<Value> {
     let bounds = Bounds::of(schema, 1.0);
     let value = bounds.candidates().into_iter().flat_map(|value| [value.ceil(), value.floor()]);
     let value = value.into_iter().find(|value| bounds.allow(*value))?;
-    // Through text, since no conversion from floats to integers reports what it loses.
+    // Converted through text, since no conversion from floats to integers reports losses.
     let text = format!("{value:.0}");
     text.parse::<i64>().map(Value::from).or_else(|_| text.parse::<u64>().map(Value::from)).ok()
 }
 
-/// Returns the number that is 0 or else next to a bound.
+/// Returns the allowed number next to 0.
 pub(super) fn number(schema: &Map<String, Value>) -> Option<Value> {
     let bounds = Bounds::of(schema, 0.5);
     bounds.candidates().into_iter().find(|value| bounds.allow(*value)).map(Value::from)
 }
 
-/// What numbers a schema allows.
+/// The numeric bounds of a schema.
 struct Bounds {
     least: f64,
     above: f64,
     most: f64,
     below: f64,
     step: Option<f64>,
-    /// How far from an excluded bound to try.
+    /// The distance from an exclusive bound to try.
     nudge: f64,
 }
 
@@ -75,7 +75,7 @@ impl Bounds {
         }
     }
 
-    /// What to try, in this order.
+    /// Returns the values to try, in order.
     fn candidates(&self) -> Vec<f64> {
         let floor = self.least.max(self.above);
         let ceiling = self.most.min(self.below);

@@ -4,7 +4,7 @@
 use super::*;
 use llm_do_providers::FinishReason;
 
-/// The replies, whole and streamed, of an answer that ended in `choice`, which has the rest of it.
+/// The complete and the streamed reply of an answer that ends with `choice`, which has the remaining fields.
 fn ended(choice: &Value, text: &str) -> [Reply; 2] {
     let with = |key: &str| {
         let mut choice = choice.clone();
@@ -16,7 +16,7 @@ fn ended(choice: &Value, text: &str) -> [Reply; 2] {
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_in_an_error_is_one_with_what_arrived() {
+async fn an_answer_that_ends_with_an_error_keeps_the_partial_response() {
     let cases = [
         (
             json!({"finish_reason": "error", "error": {"code": 502, "message": "my secret"}}),
@@ -55,7 +55,7 @@ async fn an_answer_that_ends_in_an_error_is_one_with_what_arrived() {
 }
 
 #[tokio::test]
-async fn an_answer_that_ends_in_an_error_is_asked_for_anew_while_nothing_was_shown() {
+async fn an_answer_that_ends_with_an_error_is_retried_before_any_content() {
     for reason in ["error", "MALFORMED_FUNCTION_CALL"] {
         let [half, half_stream] = ended(&json!({ "finish_reason": reason }), "Half of");
         let server = Server::scripted([half, ok(), half_stream, ok_stream()]).await;
@@ -72,9 +72,10 @@ async fn an_answer_that_ends_in_an_error_is_asked_for_anew_while_nothing_was_sho
     assert_eq!((half.as_str(), error.arrived().unwrap().text().as_str()), ("Half", "Half of"));
 }
 
-/// Gemini's word, through a server in between: the call can be read, so it is answered as one of an unknown tool.
+/// Gemini's finish reason through an intermediary server: the call is readable, so it is answered like one of an
+/// unknown tool.
 #[tokio::test]
-async fn an_unexpected_call_that_can_be_read_is_a_call() {
+async fn a_readable_unexpected_call_is_a_call() {
     let message = json!({"tool_calls": [
         {"index": 0, "id": "c1", "type": "function", "function": {"name": "no_such_tool", "arguments": "{}"}}
     ]});

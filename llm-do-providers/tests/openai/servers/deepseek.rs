@@ -7,7 +7,7 @@ const DEEPSEEK: Server = Server::DeepSeek;
 const NAME: &str = "deepseek-v4-pro";
 
 #[tokio::test]
-async fn it_gets_what_it_has_a_place_for() {
+async fn supported_settings_are_sent() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "stop": ["x"], "presence_penalty": 0.1, "frequency_penalty": 0.2
     });
@@ -32,7 +32,7 @@ async fn a_call_is_forced_only_while_it_does_not_think() {
 }
 
 #[tokio::test]
-async fn a_schema_goes_in_words_beside_the_mode_for_json() {
+async fn a_schema_is_described_beside_json_mode() {
     assert!(!model(DEEPSEEK, NAME, &Scripted::scripted([]).await).profile().native_output);
     assert_eq!(format(DEEPSEEK, NAME).await, json!({"type": "json_object"}));
     let output = OutputSchema { name: "out".into(), schema: Arc::new(json!({"type": "object"})) };
@@ -45,7 +45,7 @@ async fn a_schema_goes_in_words_beside_the_mode_for_json() {
 }
 
 #[tokio::test]
-async fn a_thought_goes_back_with_the_calls_that_it_led_to() {
+async fn thinking_is_sent_back_with_its_calls() {
     let message = json!({"content": "", "reasoning_content": "I \"add\"\n", "tool_calls": called("c1")});
     let back = json!({"role": "assistant", "reasoning_content": "I \"add\"\n", "tool_calls": called("c1")});
     assert_eq!(turned(DEEPSEEK, NAME, reply(&message), false).await.1, back);
@@ -62,7 +62,7 @@ async fn a_thought_goes_back_with_the_calls_that_it_led_to() {
 }
 
 #[tokio::test]
-async fn an_answer_without_a_thought_goes_back_with_an_empty_one() {
+async fn an_answer_without_thinking_is_sent_back_with_an_empty_one() {
     let message = json!({"content": "", "reasoning_content": null, "tool_calls": called("c1")});
     let back = json!({"role": "assistant", "reasoning_content": "", "tool_calls": called("c1")});
     assert_eq!(turned(DEEPSEEK, NAME, reply(&message), false).await.1, back);
@@ -71,7 +71,7 @@ async fn an_answer_without_a_thought_goes_back_with_an_empty_one() {
 }
 
 #[tokio::test]
-async fn tokens_from_the_cache_have_a_figure_of_their_own() {
+async fn cached_tokens_are_counted() {
     let usage = json!({
         "prompt_tokens": 10, "completion_tokens": 20, "total_tokens": 30, "prompt_cache_hit_tokens": 8,
         "prompt_cache_miss_tokens": 2, "completion_tokens_details": {"reasoning_tokens": 15}
@@ -93,7 +93,7 @@ async fn only_flash_reads_images() {
 }
 
 #[tokio::test]
-async fn its_errors_have_kinds() {
+async fn errors_have_kinds() {
     let error = |message: &str| json!({"error": {"message": message, "type": "unknown_error", "param": null, "code": "invalid_request_error"}});
     fails(DEEPSEEK, 402, &error("Insufficient Balance"), ErrorKind::RateLimited, "no credit left").await;
     fails(DEEPSEEK, 422, &error("secret"), ErrorKind::InvalidRequest, "(invalid_request_error)").await;

@@ -1,9 +1,9 @@
-//! What holds of each server, or of several.
+//! Properties of each server, or of several.
 
 use super::*;
 
 #[tokio::test]
-async fn a_server_of_no_name_gets_no_thoughts_back() {
+async fn an_unknown_server_gets_no_thinking_back() {
     let message = json!({"content": "", "reasoning_content": "hm", "tool_calls": called("c1")});
     let (first, back) = turned(Server::OpenAi, "qwen3-4b", reply(&message), false).await;
     assert_eq!(first.parts[0], ResponsePart::Thinking(Thinking::new("hm")));
@@ -11,7 +11,7 @@ async fn a_server_of_no_name_gets_no_thoughts_back() {
 }
 
 #[tokio::test]
-async fn no_server_gets_thoughts_of_another() {
+async fn no_server_gets_thinking_of_another() {
     for server in [Server::Groq, Server::LlamaCpp, Server::Ollama, Server::OpenRouter, Server::Vllm] {
         let back = sent_of_another(server, "m").await[1].take();
         assert_eq!(
@@ -23,7 +23,7 @@ async fn no_server_gets_thoughts_of_another() {
 }
 
 #[tokio::test]
-async fn a_tool_that_no_server_runs_is_refused_before_it_is_asked() {
+async fn an_unsupported_server_side_tool_is_rejected_before_the_request() {
     let (messages, settings) = ([Message::user("news?")], Settings::new());
     for server in [Server::Groq, Server::Mistral, Server::OpenRouter] {
         let scripted = Scripted::scripted([]).await;
@@ -37,7 +37,7 @@ async fn a_tool_that_no_server_runs_is_refused_before_it_is_asked() {
 }
 
 #[tokio::test]
-async fn a_key_goes_to_a_server_that_needs_none() {
+async fn a_key_is_sent_to_a_server_that_needs_none() {
     let scripted = Scripted::scripted([hello()]).await;
     let key = llm_do_providers::ApiKey::new("k1").unwrap();
     let model = OpenAiModel::at(Server::Vllm, "m").base_url(scripted.base_url()).api_key(key).build().unwrap();
@@ -46,7 +46,7 @@ async fn a_key_goes_to_a_server_that_needs_none() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_told_by_the_variable_of_its_server() {
+async fn a_rejected_key_error_names_the_variable_of_the_server() {
     for (server, variable) in [(Server::Groq, "`GROQ_API_KEY`"), (Server::LlamaCpp, "`LLAMA_API_KEY`")] {
         fails(server, 401, &json!({"error": {"message": "no secret"}}), ErrorKind::Auth, variable).await;
     }
@@ -55,7 +55,7 @@ async fn a_refused_key_is_told_by_the_variable_of_its_server() {
 #[tokio::test]
 async fn every_prefix_is_in_the_catalog() {
     for prefix in ["deepseek", "groq", "llama-cpp", "mistral", "ollama", "openai", "openrouter", "vllm"] {
-        // Whether there is a key depends on the environment; that the prefix is known does not.
+        // Whether a key is set depends on the environment; whether the prefix is known does not.
         match model_named(&format!("{prefix}:maker/model:tag")) {
             Ok(name) => assert_eq!(name, format!("{prefix}:maker/model:tag")),
             Err(error) => assert!(error.to_string().contains("no key"), "{error}"),

@@ -13,7 +13,7 @@ async fn asked(name: &str, settings: Settings, tools: bool) -> Value {
 }
 
 #[tokio::test]
-async fn a_model_that_does_not_think_is_told_nothing_of_it() {
+async fn models_without_reasoning_get_no_reasoning_settings() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 7, "stop": ["x"], "presence_penalty": 0.1,
         "frequency_penalty": 0.2, "parallel_tool_calls": false, "service_tier": "flex"
@@ -22,7 +22,7 @@ async fn a_model_that_does_not_think_is_told_nothing_of_it() {
 }
 
 #[tokio::test]
-async fn a_model_that_thinks_takes_no_sampling_and_the_newer_limit() {
+async fn reasoning_models_get_no_sampling_and_the_newer_token_limit() {
     let body = json!({"max_completion_tokens": 9, "seed": 7, "reasoning_effort": "minimal", "service_tier": "flex"});
     assert_eq!(asked("gpt-5-mini", everything().thinking(ThinkingLevel::Minimal), false).await, body);
     let body = json!({"max_completion_tokens": 9, "seed": 7, "service_tier": "flex"});
@@ -30,7 +30,7 @@ async fn a_model_that_thinks_takes_no_sampling_and_the_newer_limit() {
 }
 
 #[tokio::test]
-async fn a_model_that_searches_takes_no_sampling() {
+async fn search_models_get_no_sampling_settings() {
     let body = json!({"max_tokens": 9, "seed": 7, "stop": ["x"], "service_tier": "flex"});
     for name in ["gpt-4o-search-preview", "gpt-4o-mini-search-preview-2025-03-11"] {
         assert_eq!(asked(name, everything(), false).await, body, "{name}");
@@ -38,7 +38,7 @@ async fn a_model_that_searches_takes_no_sampling() {
 }
 
 #[tokio::test]
-async fn the_o_series_is_not_told_how_many_calls_to_make_at_a_time() {
+async fn the_o_series_gets_no_parallel_tool_calls_setting() {
     let one = || Settings::new().parallel_tool_calls(false);
     for name in ["o1", "o3-mini", "o3-2025-04-16", "openai/o4-mini"] {
         assert_eq!(asked(name, one(), true).await, json!({}), "{name}");
@@ -49,7 +49,7 @@ async fn the_o_series_is_not_told_how_many_calls_to_make_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_level_goes_as_the_nearest_word_that_a_kind_of_models_has() {
+async fn a_thinking_level_is_sent_as_the_nearest_supported_effort() {
     for (name, words) in [
         ("gpt-5-pro", ["high", "high", "high", "high", "high", "high"]),
         ("gpt-5.4-pro", ["medium", "medium", "medium", "medium", "high", "medium"]),
@@ -63,7 +63,7 @@ async fn a_level_goes_as_the_nearest_word_that_a_kind_of_models_has() {
 }
 
 #[tokio::test]
-async fn a_model_that_can_do_without_thinking_samples_then() {
+async fn with_reasoning_off_sampling_settings_are_sent() {
     let samples = async |name, settings: Settings| asked(name, settings, false).await.get("temperature").is_some();
     let hot = || Settings::new().temperature(0.5);
     assert!(samples("gpt-5.2", hot()).await, "it thinks only if asked");
@@ -75,7 +75,7 @@ async fn a_model_that_can_do_without_thinking_samples_then() {
 }
 
 #[tokio::test]
-async fn a_model_that_either_thinks_or_calls_does_not_think_beside_tools() {
+async fn models_with_exclusive_reasoning_do_not_reason_with_tools() {
     let high = || Settings::new().thinking(ThinkingLevel::High);
     for name in ["gpt-5.4", "gpt-5.6-luna", "openai/gpt-6-sol", "gpt-6.1-terra"] {
         assert_eq!(asked(name, high(), true).await["reasoning_effort"], "none", "{name}");
@@ -86,7 +86,7 @@ async fn a_model_that_either_thinks_or_calls_does_not_think_beside_tools() {
 }
 
 #[tokio::test]
-async fn tools_that_a_model_may_not_call_are_refused_with_the_way_out() {
+async fn unsupported_tools_are_rejected_with_an_alternative() {
     let key = llm_do_providers::ApiKey::new("sk-1").unwrap();
     let (messages, settings, tools) = ([Message::user("hi")], Settings::new(), [add()]);
     for name in ["gpt-6-astra", "gpt-6.1-sol", "gpt-6.2-sol"] {
@@ -94,13 +94,13 @@ async fn tools_that_a_model_may_not_call_are_refused_with_the_way_out() {
         let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
         assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None));
         assert!(error.to_string().contains(&format!("use `openai-responses:{name}`")), "{error}");
-        // A server in between may know how.
+        // An intermediary server may support it.
         assert_eq!(asked(name, Settings::new(), true).await, json!({}));
     }
 }
 
 #[tokio::test]
-async fn models_before_gpt_4o_follow_no_schema() {
+async fn models_before_gpt_4o_do_not_support_schemas() {
     for (name, native) in [("gpt-4-turbo", false), ("gpt-4o-mini", true), ("o3", true), ("gpt-5-mini", true)] {
         assert_eq!(
             OpenAiModel::builder(name).base_url("http://127.0.0.1:1").build().unwrap().profile().native_output,

@@ -6,7 +6,7 @@ const GROQ: Server = Server::Groq;
 const LLAMA: &str = "llama-3.3-70b-versatile";
 
 #[tokio::test]
-async fn it_gets_what_it_has_a_place_for() {
+async fn supported_settings_are_sent() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_completion_tokens": 9, "seed": 7, "stop": ["x"],
         "parallel_tool_calls": false, "service_tier": "flex"
@@ -15,7 +15,7 @@ async fn it_gets_what_it_has_a_place_for() {
 }
 
 #[tokio::test]
-async fn each_model_is_told_to_think_in_its_own_words() {
+async fn each_model_gets_thinking_in_its_own_form() {
     let words = efforts(GROQ, "openai/gpt-oss-120b").await;
     assert_eq!(words, ["low", "low", "low", "medium", "high", "medium"]);
     let words = efforts(GROQ, "qwen/qwen3-32b").await;
@@ -24,27 +24,27 @@ async fn each_model_is_told_to_think_in_its_own_words() {
 }
 
 #[tokio::test]
-async fn thoughts_that_would_stand_in_the_text_are_asked_for_apart() {
+async fn separate_thinking_is_requested() {
     let settings = Settings::new();
     assert_eq!(sent_with(GROQ, "qwen/qwen3-32b", &settings).await, json!({"reasoning_format": "parsed"}));
     assert_eq!(sent_with(GROQ, "openai/gpt-oss-20b", &settings).await, json!({}));
 }
 
 #[tokio::test]
-async fn a_choice_goes_in_the_words_of_openai() {
+async fn a_tool_choice_has_the_values_of_openai() {
     let seen = choices(GROQ, LLAMA, &Settings::new()).await;
     assert_eq!(seen, [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))]);
 }
 
 #[tokio::test]
-async fn a_schema_is_asked_for_only_if_a_profile_says_so() {
+async fn a_schema_is_sent_only_if_the_profile_supports_it() {
     assert!(!model(GROQ, "openai/gpt-oss-120b", &Scripted::scripted([]).await).profile().native_output);
     let form = format(GROQ, "openai/gpt-oss-120b").await;
     assert_eq!((&form["type"], &form["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));
 }
 
 #[tokio::test]
-async fn a_thought_goes_back_in_its_field() {
+async fn thinking_is_sent_back_in_its_field() {
     let back = json!({"role": "assistant", "reasoning": "hm, add", "tool_calls": called("c1")});
     let message = json!({"reasoning": "hm, add", "tool_calls": called("c1")});
     assert_eq!(turned(GROQ, "qwen/qwen3-32b", reply(&message), false).await.1, back);
@@ -56,7 +56,7 @@ async fn a_thought_goes_back_in_its_field() {
 }
 
 #[tokio::test]
-async fn a_thought_does_not_go_to_another_model() {
+async fn thinking_is_not_sent_to_another_model() {
     let message = json!({"reasoning": "hm, add", "tool_calls": called("c1")});
     let (first, back) = turned_to(GROQ, (GROQ, LLAMA), "openai/gpt-oss-120b", reply(&message), false).await;
     assert_eq!(thoughts(&first), "hm, add");
@@ -70,7 +70,7 @@ fn last_piece(x_groq: &Value) -> Reply {
 }
 
 #[tokio::test]
-async fn the_figures_of_a_stream_may_stand_in_a_field_of_its_own() {
+async fn the_usage_of_a_stream_may_be_in_a_vendor_field() {
     let usage = json!({"queue_time": 0.1, "prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7});
     let scripted = Scripted::scripted([last_piece(&json!({"id": "req_1", "usage": usage}))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::new());
@@ -80,7 +80,7 @@ async fn the_figures_of_a_stream_may_stand_in_a_field_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_stream_that_it_stops_early_is_an_error() {
+async fn a_stream_stopped_early_by_the_server_is_an_error() {
     let scripted = Scripted::scripted([last_piece(&json!({"id": "req_1", "error": "over capacity, my secret"}))]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::new());
     let error = answer(&model(GROQ, LLAMA, &scripted), Request::new(&messages, &settings), true).await.unwrap_err();
@@ -90,14 +90,14 @@ async fn a_stream_that_it_stops_early_is_an_error() {
 }
 
 #[tokio::test]
-async fn it_reads_images_and_nothing_else() {
+async fn only_images_are_supported() {
     assert_eq!(file(GROQ, "qwen/qwen3.6-27b", image()).await.unwrap(), image_url());
     refuses(GROQ, LLAMA, pdf(), "image/*, text/* or application/json").await;
     refuses(GROQ, LLAMA, audio(), "image/*, text/* or application/json").await;
 }
 
 #[tokio::test]
-async fn its_errors_have_kinds() {
+async fn errors_have_kinds() {
     let error = |code: &str, kind: &str| json!({"error": {"message": "my secret", "type": kind, "code": code}});
     fails(GROQ, 498, &error("capacity_exceeded", "flex"), ErrorKind::Overloaded, "(capacity_exceeded)").await;
     let long = error("context_length_exceeded", "invalid_request_error");
@@ -109,7 +109,7 @@ async fn its_errors_have_kinds() {
 }
 
 #[tokio::test]
-async fn a_call_that_it_could_not_read_is_asked_for_anew() {
+async fn a_malformed_call_is_retried() {
     let error = json!({
         "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
         "type": "invalid_request_error", "code": "tool_use_failed", "failed_generation": "<function=add{\"a\": my secret"
@@ -128,7 +128,7 @@ async fn a_call_that_it_could_not_read_is_asked_for_anew() {
 }
 
 #[tokio::test]
-async fn a_tier_that_is_full_is_tried_again() {
+async fn a_full_service_tier_is_retried() {
     let full = Reply::whole(498, "retry-after: 0\r\n", "{\"error\": {\"code\": \"capacity_exceeded\"}}");
     let scripted = Scripted::scripted([full, hello()]).await;
     let model = OpenAiModel::at(GROQ, LLAMA).base_url(scripted.base_url()).build().unwrap();

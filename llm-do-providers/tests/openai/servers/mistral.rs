@@ -6,7 +6,7 @@ const MISTRAL: Server = Server::Mistral;
 const NAME: &str = "mistral-medium-latest";
 
 #[tokio::test]
-async fn it_gets_what_it_has_a_place_for() {
+async fn supported_settings_are_sent() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "random_seed": 7, "stop": ["x"], "presence_penalty": 0.1,
         "frequency_penalty": 0.2, "parallel_tool_calls": false
@@ -15,7 +15,7 @@ async fn it_gets_what_it_has_a_place_for() {
 }
 
 #[tokio::test]
-async fn a_stream_is_asked_for_without_options_and_its_last_piece_has_the_figures() {
+async fn a_stream_has_no_options_and_usage_in_its_last_chunk() {
     let usage = json!({"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7});
     let piece =
         json!({"choices": [{"index": 0, "delta": {"content": "a"}, "finish_reason": "model_length"}], "usage": usage});
@@ -29,20 +29,20 @@ async fn a_stream_is_asked_for_without_options_and_its_last_piece_has_the_figure
 }
 
 #[tokio::test]
-async fn each_model_is_told_to_think_in_its_own_words() {
+async fn each_model_gets_thinking_in_its_own_form() {
     assert_eq!(efforts(MISTRAL, NAME).await, ["none", "none", "high", "high", "high", "high"]);
     assert_eq!(efforts(MISTRAL, "mistral-large-4-0").await, ["none", "low", "low", "medium", "high", "medium"]);
     assert_eq!(efforts(MISTRAL, "ministral-8b-latest").await, vec![Value::Null; 6]);
 }
 
 #[tokio::test]
-async fn having_to_call_any_tool_is_called_any() {
+async fn tool_choice_required_is_any() {
     let seen = choices(MISTRAL, NAME, &Settings::new()).await;
     assert_eq!(seen, [(both(), json!("any")), (both(), by_name()), (both(), json!("none"))]);
 }
 
 #[tokio::test]
-async fn a_schema_is_held_to_strictly_and_not_beside_tools() {
+async fn a_schema_is_strict_and_not_sent_with_tools() {
     let profile = model(MISTRAL, NAME, &Scripted::scripted([]).await).profile();
     assert_eq!((profile.native_output, profile.native_output_with_tools), (true, false));
     let form = format(MISTRAL, NAME).await;
@@ -54,7 +54,7 @@ fn thought(text: &str) -> Value {
 }
 
 #[tokio::test]
-async fn thoughts_go_back_as_the_chunks_that_they_came_as() {
+async fn thinking_is_sent_back_as_the_same_chunks() {
     let reference = json!({"type": "reference", "reference_ids": [1]});
     let signed = json!({"type": "thinking", "thinking": [{"type": "text", "text": "hm"}, reference], "signature": "s/+=", "closed": true});
     let content = json!([signed, thought("so"), {"type": "text", "text": "4"}]);
@@ -64,7 +64,7 @@ async fn thoughts_go_back_as_the_chunks_that_they_came_as() {
 }
 
 #[tokio::test]
-async fn streamed_thoughts_go_back_as_one_chunk() {
+async fn streamed_thinking_is_sent_back_as_one_chunk() {
     let mut last = thought("");
     last["signature"] = json!("s/+=");
     let stream = stream_of(
@@ -87,7 +87,7 @@ async fn streamed_thoughts_go_back_as_one_chunk() {
 }
 
 #[tokio::test]
-async fn ids_of_other_servers_are_made_short_alike_in_calls_and_results() {
+async fn ids_of_other_servers_are_shortened_consistently() {
     let messages = sent_of_another(MISTRAL, NAME).await;
     let id = messages[1]["tool_calls"][0]["id"].as_str().unwrap();
     assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
@@ -97,7 +97,7 @@ async fn ids_of_other_servers_are_made_short_alike_in_calls_and_results() {
 }
 
 #[tokio::test]
-async fn an_answer_stands_between_results_and_what_the_user_says() {
+async fn an_assistant_message_separates_results_from_a_user_message() {
     let (roles, sent) = roles(MISTRAL, NAME, &with_files_and_more()).await;
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
     assert_eq!(sent[3], json!({"role": "assistant", "content": "(no answer)"}));
@@ -105,7 +105,7 @@ async fn an_answer_stands_between_results_and_what_the_user_says() {
 }
 
 #[tokio::test]
-async fn an_answer_without_words_goes_back_with_some() {
+async fn an_empty_answer_is_sent_back_with_placeholder_text() {
     for content in [json!(""), json!(null), json!("\n"), json!([])] {
         let back = turned(MISTRAL, NAME, reply(&json!({"role": "assistant", "content": content})), false).await.1;
         assert_eq!(back, json!({"role": "assistant", "content": "(no answer)"}), "{content}");
@@ -113,7 +113,7 @@ async fn an_answer_without_words_goes_back_with_some() {
 }
 
 #[tokio::test]
-async fn its_models_want_such_histories_from_servers_in_between_too() {
+async fn intermediary_servers_get_the_same_history_for_its_models() {
     for (server, name) in [
         (Server::OpenRouter, "mistralai/mistral-medium-3.1"),
         (Server::Vllm, "mistralai/Devstral-Small-2-24B-Instruct-2512"),
@@ -129,7 +129,7 @@ async fn its_models_want_such_histories_from_servers_in_between_too() {
 }
 
 #[tokio::test]
-async fn files_have_parts_of_its_own_and_stand_in_results() {
+async fn files_have_vendor_parts_and_are_part_of_results() {
     assert_eq!(file(MISTRAL, NAME, image()).await.unwrap(), image_url());
     assert_eq!(file(MISTRAL, NAME, audio()).await.unwrap(), json!([{"type": "input_audio", "input_audio": "aGkh"}]));
     let document =
@@ -145,7 +145,7 @@ async fn files_have_parts_of_its_own_and_stand_in_results() {
 }
 
 #[tokio::test]
-async fn its_errors_stand_at_the_top() {
+async fn errors_are_at_the_top_level() {
     let error = |message: Value, kind: &str, code: &str| json!({"object": "error", "message": message, "type": kind, "param": null, "code": code});
     let unknown = json!({"detail": [{"type": "extra_forbidden", "loc": ["body", "secret"]}]});
     let unknown = error(unknown, "invalid_request_error", "3001");

@@ -6,7 +6,7 @@ const OLLAMA: Server = Server::Ollama;
 const NAME: &str = "qwen3:8b";
 
 #[tokio::test]
-async fn it_gets_what_it_has_a_place_for() {
+async fn supported_settings_are_sent() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 7, "stop": ["x"], "presence_penalty": 0.1,
         "frequency_penalty": 0.2
@@ -15,18 +15,18 @@ async fn it_gets_what_it_has_a_place_for() {
 }
 
 #[tokio::test]
-async fn a_level_is_an_effort_or_none() {
+async fn a_thinking_level_is_an_effort_or_none() {
     assert_eq!(efforts(OLLAMA, NAME).await, ["none", "low", "low", "medium", "high", "medium"]);
 }
 
 #[tokio::test]
-async fn what_is_offered_makes_the_choice_that_it_does_not_know() {
+async fn the_offered_tools_replace_an_unsupported_tool_choice() {
     let seen = choices(OLLAMA, NAME, &Settings::new()).await;
     assert_eq!(seen, [(both(), Value::Null), (vec!["sub".to_owned()], Value::Null), (vec![], Value::Null)]);
 }
 
 #[tokio::test]
-async fn a_schema_goes_unchanged_and_not_beside_tools() {
+async fn a_schema_is_sent_unchanged_and_not_with_tools() {
     let profile = model(OLLAMA, NAME, &Scripted::scripted([]).await).profile();
     assert_eq!((profile.native_output, profile.native_output_with_tools), (true, false));
     let schema = json!({"type": "object", "properties": {"n": {"type": ["integer", "null"]}}});
@@ -35,7 +35,7 @@ async fn a_schema_goes_unchanged_and_not_beside_tools() {
 }
 
 #[tokio::test]
-async fn a_thought_goes_back_in_its_field() {
+async fn thinking_is_sent_back_in_its_field() {
     let back = json!({"role": "assistant", "reasoning": "hm", "tool_calls": called("call_abcdefgh")});
     let message = json!({"role": "assistant", "content": "", "reasoning": "hm", "tool_calls": called("call_abcdefgh")});
     assert_eq!(turned(OLLAMA, NAME, reply(&message), false).await.1, back);
@@ -51,7 +51,7 @@ async fn a_thought_goes_back_in_its_field() {
 }
 
 #[tokio::test]
-async fn it_reads_images_and_no_documents() {
+async fn images_are_supported_and_documents_are_not() {
     assert_eq!(file(OLLAMA, NAME, image()).await.unwrap(), image_url());
     refuses(OLLAMA, NAME, pdf(), "image/*, audio/wav, audio/mpeg, text/* or application/json").await;
 }

@@ -7,7 +7,7 @@ const OPENROUTER: Server = Server::OpenRouter;
 const CLAUDE: &str = "anthropic/claude-sonnet-4.5";
 
 #[tokio::test]
-async fn it_gets_all_that_is_set_whatever_the_model() {
+async fn all_settings_are_sent_for_any_model() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 7, "stop": ["x"], "presence_penalty": 0.1,
         "frequency_penalty": 0.2, "parallel_tool_calls": false, "service_tier": "flex"
@@ -16,7 +16,7 @@ async fn it_gets_all_that_is_set_whatever_the_model() {
 }
 
 #[tokio::test]
-async fn marks_for_the_cache_are_left_to_it() {
+async fn no_cache_breakpoints_are_sent() {
     for (marked, body) in [(true, json!({"cache_control": {"type": "ephemeral"}})), (false, json!({}))] {
         assert_eq!(sent_with(OPENROUTER, CLAUDE, &Settings::new().cache_prompt(marked)).await, body);
     }
@@ -32,13 +32,13 @@ async fn thinking_is_an_effort_or_a_number_of_tokens() {
 }
 
 #[tokio::test]
-async fn a_choice_goes_in_the_words_of_openai() {
+async fn a_tool_choice_has_the_values_of_openai() {
     let seen = choices(OPENROUTER, CLAUDE, &Settings::new()).await;
     assert_eq!(seen, [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))]);
 }
 
 #[tokio::test]
-async fn a_call_is_not_forced_on_a_claude_that_is_asked_to_think() {
+async fn a_call_is_not_forced_on_claude_with_thinking() {
     let free = [(both(), Value::Null), (vec!["sub".to_owned()], Value::Null), (both(), json!("none"))];
     let forced = [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))];
     for (name, level, expected) in [
@@ -52,13 +52,13 @@ async fn a_call_is_not_forced_on_a_claude_that_is_asked_to_think() {
 }
 
 #[tokio::test]
-async fn a_schema_is_held_to_strictly() {
+async fn a_schema_is_strict() {
     let form = format(OPENROUTER, "openai/gpt-5").await;
     assert_eq!((&form["type"], &form["json_schema"]["strict"]), (&json!("json_schema"), &json!(true)));
 }
 
 #[tokio::test]
-async fn details_go_back_byte_for_byte() {
+async fn reasoning_details_are_sent_back_byte_for_byte() {
     let details = json!([
         {"type": "reasoning.text", "text": "I \u{e9}\u{1f980}\n", "signature": "Eq/+==", "id": null, "format": "anthropic-claude-v1", "index": 0},
         {"type": "reasoning.text", "text": "and", "signature": null, "index": 0},
@@ -74,7 +74,7 @@ async fn details_go_back_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn streamed_details_are_put_together() {
+async fn streamed_reasoning_details_are_merged() {
     let piece = |detail: Value| json!({"content": "", "reasoning_details": [detail]});
     let text = |index: u8, text: &str| json!({"type": "reasoning.text", "text": text, "format": "f", "index": index});
     let stream = stream_of(
@@ -102,7 +102,7 @@ async fn streamed_details_are_put_together() {
 }
 
 #[tokio::test]
-async fn details_of_one_model_do_not_go_to_another() {
+async fn reasoning_details_are_not_sent_to_another_model() {
     let details = json!([{"type": "reasoning.text", "text": "hm", "signature": "s"}]);
     let message = json!({"content": "4", "reasoning_details": details});
     let (first, back) = turned_to(OPENROUTER, (OPENROUTER, "openai/gpt-5"), CLAUDE, reply(&message), false).await;
@@ -111,7 +111,7 @@ async fn details_of_one_model_do_not_go_to_another() {
 }
 
 #[tokio::test]
-async fn that_there_were_no_details_goes_back_with_calls() {
+async fn empty_reasoning_details_are_sent_back_with_calls() {
     let message = json!({"content": null, "reasoning_details": [], "tool_calls": called("c1")});
     let back = turned(OPENROUTER, "deepseek/deepseek-v4", reply(&message), false).await.1;
     assert_eq!(back, json!({"role": "assistant", "reasoning_details": [], "tool_calls": called("c1")}));
@@ -120,7 +120,7 @@ async fn that_there_were_no_details_goes_back_with_calls() {
 }
 
 #[tokio::test]
-async fn details_of_any_shape_are_read_without_a_fault() {
+async fn reasoning_details_of_any_shape_are_accepted() {
     for details in [json!("hm"), json!({"a": 1}), json!(null), json!([1, null, "a", [], {"type": 3}])] {
         let message = json!({"content": "4", "reasoning_details": details});
         let (first, _) = turned(OPENROUTER, CLAUDE, reply(&message), false).await;
@@ -134,7 +134,7 @@ async fn details_of_any_shape_are_read_without_a_fault() {
 }
 
 #[tokio::test]
-async fn files_go_as_with_openai() {
+async fn files_have_the_format_of_openai() {
     assert_eq!(file(OPENROUTER, CLAUDE, image()).await.unwrap(), image_url());
     assert_eq!(file(OPENROUTER, CLAUDE, audio()).await.unwrap(), input_audio());
     let document =
@@ -143,7 +143,7 @@ async fn files_go_as_with_openai() {
 }
 
 #[tokio::test]
-async fn its_errors_have_kinds() {
+async fn errors_have_kinds() {
     let error = |code: u16, metadata: Value| json!({"error": {"code": code, "message": "Provider returned error", "metadata": metadata}});
     let flagged =
         json!({"reasons": ["violence"], "flagged_input": "my secret", "provider_name": "OpenAI", "model_slug": "m"});
@@ -157,7 +157,7 @@ async fn its_errors_have_kinds() {
 }
 
 #[tokio::test]
-async fn an_error_amid_a_stream_has_its_kind_and_what_arrived() {
+async fn an_error_in_a_stream_has_its_kind_and_the_partial_response() {
     let error = json!({
         "id": "gen-1", "object": "chat.completion.chunk", "error": {"code": 429, "message": "my secret"},
         "choices": [{"index": 0, "delta": {"content": ""}, "finish_reason": "error"}]

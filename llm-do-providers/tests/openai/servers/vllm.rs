@@ -7,7 +7,7 @@ const VLLM: Server = Server::Vllm;
 const NAME: &str = "Qwen/Qwen3-8B";
 
 #[tokio::test]
-async fn it_gets_what_it_has_a_place_for() {
+async fn supported_settings_are_sent() {
     let body = json!({
         "temperature": 0.5, "top_p": 0.9, "max_tokens": 9, "seed": 7, "stop": ["x"], "presence_penalty": 0.1,
         "frequency_penalty": 0.2, "parallel_tool_calls": false
@@ -16,7 +16,7 @@ async fn it_gets_what_it_has_a_place_for() {
 }
 
 #[tokio::test]
-async fn thinking_is_a_matter_of_the_template_with_an_effort_or_a_budget() {
+async fn thinking_is_a_template_argument_with_an_effort_or_a_budget() {
     let on = json!({"enable_thinking": true, "thinking": true});
     let effort = |word: &str| json!({"chat_template_kwargs": on, "reasoning_effort": word});
     let expected = [
@@ -31,20 +31,20 @@ async fn thinking_is_a_matter_of_the_template_with_an_effort_or_a_budget() {
 }
 
 #[tokio::test]
-async fn a_choice_goes_in_the_words_of_openai() {
+async fn a_tool_choice_has_the_values_of_openai() {
     let seen = choices(VLLM, NAME, &Settings::new()).await;
     assert_eq!(seen, [(both(), json!("required")), (both(), by_name()), (both(), json!("none"))]);
 }
 
 #[tokio::test]
-async fn a_schema_goes_unchanged_and_not_beside_tools() {
+async fn a_schema_is_sent_unchanged_and_not_with_tools() {
     let profile = model(VLLM, NAME, &Scripted::scripted([]).await).profile();
     assert_eq!((profile.native_output, profile.native_output_with_tools), (true, false));
     assert_eq!(format(VLLM, NAME).await["json_schema"].get("strict"), None);
 }
 
 #[tokio::test]
-async fn a_thought_goes_back_in_the_field_that_it_came_in() {
+async fn thinking_is_sent_back_in_the_field_it_came_in() {
     for field in ["reasoning", "reasoning_content"] {
         let back = json!({"role": "assistant", field: "hm", "tool_calls": called("c1")});
         let message = json!({"content": null, field: "hm", "tool_calls": called("c1")});
@@ -56,14 +56,14 @@ async fn a_thought_goes_back_in_the_field_that_it_came_in() {
 }
 
 #[tokio::test]
-async fn it_reads_images_and_audio() {
+async fn images_and_audio_are_supported() {
     assert_eq!(file(VLLM, NAME, image()).await.unwrap(), image_url());
     assert_eq!(file(VLLM, NAME, audio()).await.unwrap(), input_audio());
     refuses(VLLM, NAME, pdf(), "image/*, audio/wav, audio/mpeg, text/* or application/json").await;
 }
 
 #[tokio::test]
-async fn an_error_may_stand_at_the_top() {
+async fn an_error_may_be_at_the_top_level() {
     let message = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens";
     let error = json!({"object": "error", "message": message, "type": "BadRequestError", "param": null, "code": 400});
     fails(VLLM, 400, &error, ErrorKind::ContextTooLong, "(BadRequestError)").await;

@@ -1,10 +1,10 @@
-//! Settings that are not sent as they were set.
+//! Settings that are changed or not sent.
 
 use llm_do_providers::{Response, SettingWarning, StreamEvent};
 
 use super::*;
 
-/// What a server gets, and what the answer warns of.
+/// The body of a request and the warnings of its response.
 async fn asked(server: Server, name: &str, settings: &Settings) -> (Value, Vec<SettingWarning>) {
     let scripted = Scripted::scripted([hello()]).await;
     let (messages, tools) = ([Message::user("hi")], [add()]);
@@ -17,7 +17,7 @@ fn named(warnings: &[SettingWarning]) -> Vec<&str> {
     warnings.iter().map(|warning| warning.setting.as_str()).collect()
 }
 
-/// Each setting that a server may have no field for, and a model may not accept.
+/// Each setting that a server may not support, or a model may not accept.
 fn each() -> [(&'static str, Settings); 9] {
     let of = Settings::new;
     [
@@ -34,7 +34,7 @@ fn each() -> [(&'static str, Settings); 9] {
 }
 
 #[tokio::test]
-async fn a_setting_is_sent_or_the_answer_warns_of_it() {
+async fn a_setting_is_sent_or_causes_a_warning() {
     let models = [
         (Server::DeepSeek, "deepseek-flash"),
         (Server::Groq, "llama-3.3-70b-versatile"),
@@ -66,7 +66,7 @@ async fn a_setting_is_sent_or_the_answer_warns_of_it() {
 
 /// By <https://platform.openai.com/docs/api-reference/chat/create#chat-create-stop> (read 2026-11-22).
 #[tokio::test]
-async fn stop_goes_to_the_models_that_take_it() {
+async fn stop_is_sent_to_the_models_that_accept_it() {
     let models =
         [("o1", true), ("o3-mini", true), ("gpt-4.1", true), ("o3", false), ("o4-mini", false), ("gpt-5", false)];
     for (model, takes) in models {
@@ -77,7 +77,7 @@ async fn stop_goes_to_the_models_that_take_it() {
 }
 
 #[tokio::test]
-async fn a_level_that_goes_as_another_is_warned_of() {
+async fn a_changed_thinking_level_causes_a_warning() {
     let said = |model, level| async move {
         let (_, warnings) = asked(Server::OpenAi, model, &Settings::new().thinking(level)).await;
         warnings.into_iter().map(|warning| warning.to_string()).collect::<Vec<_>>()
@@ -94,7 +94,7 @@ async fn a_level_that_goes_as_another_is_warned_of() {
 }
 
 #[tokio::test]
-async fn a_streamed_answer_carries_its_warnings_too() {
+async fn a_streamed_answer_has_its_warnings_too() {
     let scripted = Scripted::scripted([crate::stream_of([json!({"content": "hello"})], "stop")]).await;
     let (messages, settings) = ([Message::user("hi")], Settings::new().seed(7));
     let stream = model(Server::DeepSeek, "m", &scripted).stream(Request::new(&messages, &settings)).await.unwrap();

@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Run an entry, or any tool or worker, and print its result.
     Run(Box<RunOptions>),
-    /// List tools, workers and entries.
+    /// List tools, workers and entries: kind, effect, approval of calls that are not the user's own, and description.
     Tools(ToolsOptions),
     /// Check that the program could run: names, toolsets, state, models; what may be wrong goes to standard error.
     Check(CheckOptions),
@@ -64,7 +64,7 @@ pub(super) struct CheckOptions {
 
 #[derive(Args, Debug)]
 pub(super) struct RunOptions {
-    /// The entry; default: `main`, or the only one. A single word that is no entry's name is the prompt.
+    /// The entry; default: `main`, or the only one. A single word that is no entry, tool or worker is the prompt.
     pub(super) name: Option<String>,
     /// The input, as text; default: standard input, if it is no terminal and input is needed.
     pub(super) prompt: Option<String>,
@@ -200,6 +200,8 @@ pub(super) struct ToolsOptions {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::{Arguments, Command, Duration, Limits, Money, Parser};
 
     fn over(options: &[&str], limits: Limits) -> Limits {
@@ -207,6 +209,25 @@ mod tests {
         match Arguments::try_parse_from(words).expect("it is right").command {
             Command::Run(options) => options.limits.over(limits),
             other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_documentation_of_main_lists_every_command_and_option() {
+        let docs = include_str!("../../../docs/cli.md");
+        let (run, others) = docs.split_once("# Other commands").expect("there are two lists");
+        for command in Arguments::command().get_subcommands() {
+            let name = command.get_name();
+            let place = if name == "run" { run } else { others };
+            let row = if name == "run" {
+                Some(place)
+            } else {
+                place.lines().find(|line| line.contains(&format!("| `{name}")))
+            };
+            let row = row.unwrap_or_else(|| panic!("no row for `{name}`"));
+            for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
+                assert!(row.contains(&format!("`--{option}")), "`{name} --{option}` is not in {row}");
+            }
         }
     }
 

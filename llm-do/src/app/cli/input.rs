@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::Failure;
 use super::args::RunOptions;
+use super::example::example;
 use super::patience::announced;
 use crate::declare::prompt::read_anywhere;
 use crate::observe::event::ItemKind;
@@ -54,6 +55,12 @@ fn target<'a>(registry: &'a Registry, options: &'a RunOptions) -> Result<(&'a Re
         };
     }
     let named = |name: &str| entries(registry).find(|entry| entry.name() == name);
+    if let (Some(name), prompt) = words
+        && named(name).is_none()
+        && let Some(item) = registry.get(name)
+    {
+        return Err(not_an_entry(registry, item, prompt.is_none()));
+    }
     match words {
         (Some(name), prompt) if named(name).is_some() || prompt.is_some() => {
             let item = named(name).ok_or_else(|| unknown_entry(registry, name))?;
@@ -79,6 +86,14 @@ fn default_entry(registry: &Registry) -> Result<&Registered, Failure> {
             Failure::Usage(format!("say which entry to run: {}", names.join(", ")))
         }),
     }
+}
+
+/// Says how to run a tool or worker that is named where an entry is, and how to give its name as a prompt.
+fn not_an_entry(registry: &Registry, item: &Registered, may_be_prompt: bool) -> Failure {
+    let (name, kind) = (item.name(), item.kind().as_str());
+    let entry = default_entry(registry).ok().filter(|_| may_be_prompt);
+    let as_prompt = entry.map(|entry| format!(", or `run {} {name}` if it is the prompt", entry.name()));
+    Failure::Usage(format!("`{name}` is a {kind}: use `--tool {name}`{}", as_prompt.unwrap_or_default()))
 }
 
 fn unknown_entry(registry: &Registry, name: &str) -> Failure {
@@ -143,8 +158,7 @@ fn required(item: &Registered) -> Vec<&str> {
 }
 
 fn needs_json(item: &Registered) -> Failure {
-    let example: Map<String, Value> = required(item).iter().map(|name| ((*name).to_owned(), json!("…"))).collect();
-    let example = Value::Object(example);
+    let example = example(item.parameters());
     Failure::Usage(format!("`{}` takes several arguments: give --input-json '{example}'", item.name()))
 }
 

@@ -3,12 +3,14 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use tokio::sync::{Mutex, oneshot};
 
 use super::console::{self, Terminal};
 use super::gate::Closed;
 use super::keyboard::{Keyboard, Withdrawal};
 use super::progress::Progress;
+use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
 /// The person at the terminal: approves calls, and answers what tools ask. Clones wait for each other.
 #[derive(Clone, Debug)]
@@ -53,6 +55,19 @@ impl Person {
             Ok(answer) => answer.map_err(unreadable),
             Err(_) => Err("nobody answered".to_owned()),
         }
+    }
+}
+
+/// Leaves calls undecided where there is no terminal to ask at.
+///
+/// No journal records that, so the same run can be resumed where a user can be asked.
+#[derive(Debug)]
+pub(super) struct NoTerminal;
+
+#[async_trait]
+impl Approver for NoTerminal {
+    async fn review(&self, _: &ApprovalRequest) -> Decision {
+        Decision::undecided("there is no terminal to ask the user at")
     }
 }
 

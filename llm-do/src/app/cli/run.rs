@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::RunOptions;
 use super::input::root;
 use super::patience::{announced, awaited};
-use super::person::Person;
+use super::person::{NoTerminal, Person};
 use super::progress::Progress;
 use super::{Failure, files, print};
 use crate::base::error::{CallError, chain};
@@ -40,6 +40,10 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
     let progress = Progress::new(verbosity(options.verbose));
     let token = builder.cancellation_token();
     let mut builder = configure(builder, options, &progress);
+    let cannot_ask = builder.has_nobody_to_ask();
+    if cannot_ask {
+        builder = builder.default_approver(NoTerminal);
+    }
     if let Some(file) = &file {
         builder = builder.shared_sink(Arc::clone(file) as _);
     }
@@ -67,7 +71,7 @@ pub(super) fn run(builder: RuntimeBuilder, options: &RunOptions) -> Result<(), F
         let hint = journal.map(resuming).unwrap_or_default();
         return Err(Failure::Error(format!("aborted by user{hint}")));
     }
-    let returned = result.map_err(|error| failure(&error, journal))?;
+    let returned = result.map_err(|error| failure(&error, journal, cannot_ask))?;
     show(returned.value())?;
     files::keep(returned.attachments(), options.files.as_deref())
 }
@@ -137,7 +141,6 @@ fn configure(mut builder: RuntimeBuilder, options: &RunOptions, progress: &Progr
         builder = builder.return_permission_errors(true);
     }
     let person = Person::new(progress.clone());
-    // Where nobody is there, nobody decides: such a denial is in no journal.
     if Person::is_there() {
         builder = builder.default_approver(person.clone());
     }
@@ -185,14 +188,12 @@ async fn interrupts(token: CancellationToken, ready: oneshot::Sender<()>) {
     }
 }
 
-/// Says why the run failed, and what to do.
-fn failure(error: &CallError, journal: Option<&Path>) -> Failure {
-    let would_help = error.is_denied() && !error.is_blocked();
-    let hint = match would_help {
-        true if Person::is_there() => "\nrun with --approve-all to approve every call",
-        true => "\nthere is no terminal to ask at; use --approve-all or --reject-all",
-        false => "",
-    };
+/// Returns why the run failed, and what to do.
+///
+/// `--approve-all` is no advice after a decision: that of a user, of the application's approver or of `--reject-all`.
+fn failure(error: &CallError, journal: Option<&Path>, cannot_ask: bool) -> Failure {
+    let is_undecided = cannot_ask && error.is_denied() && !error.is_blocked();
+    let hint = if is_undecided { "\nrun with --approve-all to approve every call" } else { "" };
     let resuming = journal.filter(|_| !is_of_journal(error)).map(resuming).unwrap_or_default();
     Failure::Error(chain(error) + hint + &resuming)
 }

@@ -4,26 +4,60 @@ use serde_json::{Value, json};
 
 use super::args::ToolsOptions;
 use super::{Failure, print};
+use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
+use crate::plane::approval::{Approvals, Rule};
 use crate::plane::declared::Declared;
 use crate::plane::registry::Registered;
 use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
 pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<(), Failure> {
-    let registry = options.workers.added(builder).collect().map_err(Failure::error)?;
+    let mut builder = options.workers.added(builder);
+    let registry = builder.collect().map_err(Failure::error)?;
+    let approvals = builder.approvals(&registry).map_err(Failure::error)?;
     if options.json {
-        let items = registry.iter().map(|item| describe(item)).chain(registry.toolsets().map(describe_set));
+        let items = registry.iter().map(|item| describe(item, &approvals)).chain(registry.toolsets().map(describe_set));
         return print(&format!("{:#}", items.collect::<Value>()));
     }
-    let items = registry.iter().map(|item| (item.name(), item.kind().as_str(), item.description()));
-    let rows: Vec<_> = items.chain(registry.toolsets().map(|(name, docs, _)| (name, "toolset", docs))).collect();
-    let width = rows.iter().map(|(name, ..)| name.len()).max().unwrap_or(0);
-    for (name, kind, description) in rows {
+    let items = registry.iter().map(|item| {
+        let cells = [item.name(), item.kind().as_str(), effect(item), approval(approvals.fixed_rule(item))];
+        (cells, item.description())
+    });
+    let sets = registry.toolsets().map(|(name, docs, _)| ([name, "toolset", "", ""], docs));
+    table(&items.chain(sets).collect::<Vec<_>>())
+}
+
+/// Prints rows of aligned cells, each with the first line of its description.
+fn table(rows: &[([&str; 4], &str)]) -> Result<(), Failure> {
+    let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].len()).max().unwrap_or(0);
+    let [name, kind, effect, approval] = [0, 1, 2, 3].map(width);
+    for (cells, description) in rows {
         let summary = description.lines().next().unwrap_or_default();
-        print(format!("{name:width$}  {kind:7}  {summary}").trim_end())?;
+        let [a, b, c, d] = cells;
+        print(format!("{a:name$}  {b:kind$}  {c:effect$}  {d:approval$}  {summary}").trim_end())?;
     }
     Ok(())
+}
+
+/// Returns the word for the effect, as `#[tool(effect = ..)]` takes it; nothing if none is declared.
+fn effect(item: &Registered) -> &'static str {
+    match item.effect() {
+        Effect::ReadOnly => "read_only",
+        Effect::Idempotent => "idempotent",
+        Effect::Destructive => "destructive",
+        Effect::Undeclared => "",
+    }
+}
+
+/// Returns the word for a rule, as `#[tool(approval = ..)]` takes it.
+fn approval(rule: Option<&Rule>) -> &'static str {
+    match rule {
+        Some(Rule::PreApproved) => "pre_approved",
+        Some(Rule::Ask) => "ask",
+        Some(Rule::Blocked { .. }) => "blocked",
+        None => "by arguments",
+    }
 }
 
 fn describe_set((name, description, members): (&str, &str, &[Member])) -> Value {
@@ -36,7 +70,7 @@ fn pair(shown: &str, tool: &str) -> Value {
     json!({ "name": shown, "tool": tool })
 }
 
-fn describe(item: &Registered) -> Value {
+fn describe(item: &Registered, approvals: &Approvals) -> Value {
     let pairs = |declared: &Declared| declared.iter().map(|tool| pair(&tool.shown, &tool.tool)).collect::<Value>();
     let declared = item.declared.as_deref().map(pairs);
     json!({
@@ -44,6 +78,7 @@ fn describe(item: &Registered) -> Value {
         "kind": item.kind(),
         "description": item.description(),
         "effect": item.effect(),
+        "approval": approvals.fixed_rule(item),
         "hints": item.hints(),
         "location": item.location(),
         "toolsets": declared,

@@ -15,13 +15,16 @@ pub struct Fault {
     /// What whoever gave the value is told, if that is more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     told: Option<String>,
+    /// Whether the value is nested too deep: then it cannot be dropped by recursion either.
+    #[serde(skip)]
+    is_of_depth: bool,
 }
 
 impl Fault {
     /// Returns a fault with one text for everybody: it must quote nothing of the value.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), told: None }
+        Self { text: text.into(), told: None, is_of_depth: false }
     }
 
     /// Adds a text for whoever gave the value, which may quote it. Default: the text for everybody.
@@ -37,10 +40,20 @@ impl Fault {
         self.told.as_deref().unwrap_or(&self.text)
     }
 
+    /// Returns the fault of a value that is nested too deep.
+    pub(crate) fn of_depth(text: impl Into<String>) -> Self {
+        Self { is_of_depth: true, ..Self::new(text) }
+    }
+
+    /// Returns whether the value is nested too deep.
+    pub(crate) fn is_of_depth(&self) -> bool {
+        self.is_of_depth
+    }
+
     /// Returns what serde has against a value that it reads: its text may quote it.
     pub(crate) fn reading(error: &impl Display) -> Self {
         let told = error.to_string();
-        Self { text: masked(&told), told: Some(told) }
+        Self { told: Some(told.clone()), ..Self::new(masked(&told)) }
     }
 
     /// Returns what serde has against a value that it writes: its text may quote it.
@@ -50,8 +63,8 @@ impl Fault {
 
     /// Says before both texts where it is, or what it keeps from being done.
     pub(crate) fn within(self, place: &str) -> Self {
-        let Self { text, told } = self;
-        Self { text: format!("{place}: {text}"), told: told.map(|told| format!("{place}: {told}")) }
+        let Self { text, told, is_of_depth } = self;
+        Self { text: format!("{place}: {text}"), told: told.map(|told| format!("{place}: {told}")), is_of_depth }
     }
 }
 

@@ -363,8 +363,8 @@ mod tests {
         let longest = serde_json::to_string(&Limits::new().wall_time(Duration::MAX)).unwrap();
         assert!(serde_json::from_str::<Limits>(&longest).unwrap().wall_time > Some(Duration::from_secs(u64::MAX >> 2)));
         for (json, text) in [
-            ("\"soon\"", "invalid duration `soon`: "),
-            ("\"-5s\"", "invalid duration `-5s`: it is negative"),
+            ("\"soon\"", "invalid duration `soon`: expected numbers with units"),
+            ("\"-5s\"", "invalid duration `-5s`: a duration cannot be negative"),
             ("-5", "negative"),
             ("true", "a duration such as"),
         ] {

@@ -9,7 +9,11 @@ use serde_json::Value;
 
 use super::{Argument, Fields, Properties, fields};
 use crate::base::error::Fault;
+use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
+
+/// How often a value is written to detect an unordered type: two items of a `HashSet` keep their order half of the time.
+const WRITINGS: usize = 32;
 
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
 ///
@@ -27,7 +31,7 @@ pub struct Parameter<T> {
     absent: fn() -> Option<T>,
     read: fn(Value) -> serde_json::Result<T>,
     read_flat: fn(&mut Fields) -> serde_json::Result<T>,
-    write: fn(&T) -> serde_json::Result<Value>,
+    write: fn(&T) -> Result<Value, Fault>,
     /// The files of a prompt.
     attached: fn(&T) -> &[Attached],
 }
@@ -48,7 +52,7 @@ pub const fn parameter<T: Argument>(name: &'static str) -> Parameter<T> {
         absent: fields::absent::<T>,
         read: fields::read::<T>,
         read_flat: fields::read_flat::<T>,
-        write: |value| serde_json::to_value(value),
+        write: nesting::to_value::<T>,
         attached: attached::<T>,
     }
 }
@@ -134,7 +138,7 @@ impl<T> Parameter<T> {
     ///
     /// Says why it cannot be written as JSON.
     pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), Fault> {
-        match (self.write)(value).map_err(|error| Fault::writing(&error).within(&self.place()))? {
+        match (self.write)(value).map_err(|fault| fault.within(&self.place()))? {
             Value::Object(object) if self.is_flat() => fields.extend(object),
             value => fields.put(self.name, value),
         }
@@ -190,6 +194,10 @@ pub trait Described {
     #[doc(hidden)]
     fn is_prompt(&self) -> bool;
 
+    /// Returns whether its fields stand in its place.
+    #[doc(hidden)]
+    fn is_flattened(&self) -> bool;
+
     /// Reads and writes the default and the example.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
@@ -209,16 +217,33 @@ impl<T> Described for Parameter<T> {
         (self.is_prompt)()
     }
 
+    fn is_flattened(&self) -> bool {
+        self.is_flat
+    }
+
     fn samples(&self) -> Vec<Sample> {
         let values = [("default", self.default), ("example", self.example)];
         let given = values.into_iter().filter_map(|(what, value)| Some((what, value?)));
-        given.map(|(what, value)| Sample { argument: self.name, what, value: self.round_trip(&value()) }).collect()
+        let sample = |(what, value): (_, fn() -> T)| Sample {
+            argument: self.name,
+            what,
+            value: self.round_trip(&value()),
+            another: self.another_writing(value),
+        };
+        given.map(sample).collect()
     }
 }
 
 impl<T> Parameter<T> {
+    /// Makes and writes a value again and again; returns a writing that is not the first.
+    fn another_writing(&self, value: fn() -> T) -> Option<(Value, Value)> {
+        let first = (self.write)(&value()).ok()?;
+        let others = (0..WRITINGS).filter_map(|_| (self.write)(&value()).ok());
+        others.into_iter().find(|other| *other != first).map(|other| (first, other))
+    }
+
     fn round_trip(&self, value: &T) -> Result<Value, String> {
-        let written = (self.write)(value).map_err(|error| error.to_string())?;
+        let written = (self.write)(value).map_err(|fault| fault.told().to_owned())?;
         (self.read)(written.clone()).map_err(|error| error.to_string())?;
         Ok(written)
     }
@@ -234,6 +259,8 @@ pub struct Sample {
     pub(crate) what: &'static str,
     /// The value as JSON, or why it cannot be written or read.
     pub(crate) value: Result<Value, String>,
+    /// Two writings of it that differ, if it has no order.
+    pub(crate) another: Option<(Value, Value)>,
 }
 
 /// Finds the schema of the field `value` of `D`, or nothing where schemars could not derive it and says so itself.

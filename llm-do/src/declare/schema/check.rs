@@ -10,8 +10,9 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
+use super::apart::apart;
 use super::canonical;
-use super::limits::{Work, excess};
+use super::limits::{MAX_WORK, QUICK_WORK, Work, excess};
 use super::simple::Simple;
 
 /// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
@@ -69,10 +70,51 @@ impl CheckedSchema {
         value
     }
 
+    /// Checks a value as [`check`](Self::check) does: off the async threads, if it may take long.
+    pub(crate) async fn check_apart(self: &Arc<Self>, value: Value) -> (Value, Result<(), String>) {
+        if !self.is_slow(&value) {
+            let checked = self.check(&value);
+            return (value, checked);
+        }
+        let schema = Arc::clone(self);
+        apart(move |is_wanted| {
+            let checked = schema.check_while(&value, is_wanted);
+            (value, checked)
+        })
+        .await
+    }
+
+    /// Returns whether it is not made of a Rust type.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// Returns whether to check a value may take longer than an async thread may be held.
+    ///
+    /// The schema of a Rust type asks for no more work than its author had it ask for.
+    pub(crate) fn is_slow(&self, value: &Value) -> bool {
+        let is_quick = |work: &Work| work.is_built_quickly() && !work.exceeds(value, QUICK_WORK);
+        self.is_foreign && !self.is_simple(value) && !self.work().is_some_and(is_quick)
+    }
+
+    /// Returns whether values are simply seen to keep to the schema.
+    fn is_simple(&self, value: &Value) -> bool {
+        let simple = self.simple.get_or_init(|| Simple::of(&bounded(&self.schema)));
+        simple.as_ref().is_some_and(|simple| simple.holds(value))
+    }
+
+    fn work(&self) -> Option<&Work> {
+        self.work.get_or_init(|| Work::of(&self.schema)).as_ref()
+    }
+
     /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
-        let simple = self.simple.get_or_init(|| Simple::of(&bounded(&self.schema)));
-        if simple.as_ref().is_some_and(|simple| simple.holds(value)) {
+        self.check_while(value, &|| true)
+    }
+
+    /// The same, step by step: once `is_wanted` returns false, it stops, and finds no more faults.
+    fn check_while(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> Result<(), String> {
+        if self.is_simple(value) || !is_wanted() {
             return Ok(());
         }
         if self.is_too_much(value) {
@@ -82,8 +124,9 @@ impl CheckedSchema {
         }
         // A schema that the validator does not take is the type's own affair: decoding judges the value then.
         let validator = self.validator.get_or_init(|| self.options().build(&bounded(&self.schema)).ok());
-        let Some(validator) = validator.as_ref().filter(|validator| !validator.is_valid(value)) else { return Ok(()) };
-        let mut errors = validator.iter_errors(value);
+        let is_faulty = |validator: &&Validator| is_wanted() && !validator.is_valid(value);
+        let Some(validator) = validator.as_ref().filter(is_faulty) else { return Ok(()) };
+        let mut errors = validator.iter_errors(value).take_while(|_| is_wanted());
         let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
         let others = errors.count();
         if others > 0 {
@@ -96,8 +139,8 @@ impl CheckedSchema {
     ///
     /// The work of a type that does not hold itself grows with the value alone, so that it is never too much.
     fn is_too_much(&self, value: &Value) -> bool {
-        let Some(work) = self.work.get_or_init(|| Work::of(&self.schema)) else { return self.is_foreign };
-        (self.is_foreign || work.is_cyclic()) && work.is_too_much(value)
+        let Some(work) = self.work() else { return self.is_foreign };
+        (self.is_foreign || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
     }
 
     fn options(&self) -> ValidationOptions<'static> {
@@ -111,13 +154,19 @@ pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
         return Some(excess);
     }
     let error = foreign_options().build(schema).err()?;
+    let place = error.instance_path().as_str();
     let hint = match error.kind() {
         ValidationErrorKind::Format { format } if format == "regex" => {
             "; a pattern may have no look-around and no back-reference, since it is matched in linear time"
         }
+        _ if place.ends_with("/type") => {
+            "; the types are `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
+        }
         _ => "",
     };
-    Some(format!("is no JSON schema: {error}{hint}"))
+    let what =
+        if place.is_empty() { error.to_string() } else { format!("invalid value `{}` at `{place}`", error.instance()) };
+    Some(format!("is not a JSON Schema: {what}{hint}"))
 }
 
 /// As [`options`], with patterns that are matched in linear time: one that has to backtrack could hold its thread for ever.

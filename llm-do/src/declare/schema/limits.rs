@@ -22,7 +22,11 @@ const MAX_HEIGHT_HERE: usize = 32;
 /// How many patterns a schema may have: each is compiled.
 const MAX_PATTERNS: usize = 200;
 /// How much work it may be to hold one value to a schema, where 1 is a comparison or two: some tenths of a second.
-const MAX_WORK: u64 = 2_000_000;
+pub(super) const MAX_WORK: u64 = 2_000_000;
+/// How much of that work an async thread may do: some milliseconds.
+pub(super) const QUICK_WORK: u64 = 10_000;
+/// How much work it is to compile a pattern.
+const COMPILING: u64 = 1_000;
 /// How many schemas may be inside each other while a value is held to them, for what a stack holds.
 const MAX_LEVEL: usize = 512;
 /// How many arrays and objects of a value may be inside each other: what `serde_json` reads.
@@ -110,6 +114,8 @@ pub(super) struct Work {
     expanded: u64,
     is_cyclic: bool,
     cost: u64,
+    /// How much work it is to make a validator of the schema.
+    building: u64,
 }
 
 impl Work {
@@ -118,7 +124,8 @@ impl Work {
         let graph = Graph::of(schema).ok()?;
         let extent = graph.extent();
         let cost = (0..graph.len()).map(|number| graph.node(number).cost).max().unwrap_or(1);
-        Some(Self { graph, expanded: extent.expanded, is_cyclic: extent.is_cyclic, cost })
+        let building = graph.len() as u64 + patterns(schema) as u64 * COMPILING;
+        Some(Self { graph, expanded: extent.expanded, is_cyclic: extent.is_cyclic, cost, building })
     }
 
     /// Whether a schema is inside itself, so that the work may grow much faster than the value.
@@ -126,14 +133,19 @@ impl Work {
         self.is_cyclic
     }
 
-    /// Returns whether to hold `value` to the schema is more work than is done.
-    pub(super) fn is_too_much(&self, value: &Value) -> bool {
-        let most = MAX_WORK / self.expanded.saturating_mul(self.cost).max(1);
+    /// Returns whether a validator of the schema is made on an async thread.
+    pub(super) fn is_built_quickly(&self) -> bool {
+        self.building <= QUICK_WORK
+    }
+
+    /// Returns whether to hold `value` to the schema is more work than `limit`.
+    pub(super) fn exceeds(&self, value: &Value, limit: u64) -> bool {
+        let most = limit / self.expanded.saturating_mul(self.cost).max(1);
         if !self.is_cyclic && has_at_most(value, most) {
             return false;
         }
-        let mut count = Count { graph: &self.graph, done: HashMap::new(), visits: 0 };
-        count.of(0, value, MAX_LEVEL).is_none_or(|(work, height)| work > MAX_WORK || height > MAX_LEVEL)
+        let mut count = Count { graph: &self.graph, done: HashMap::new(), visits: 0, limit };
+        count.of(0, value, MAX_LEVEL).is_none_or(|(work, height)| work > limit || height > MAX_LEVEL)
     }
 }
 
@@ -158,6 +170,7 @@ struct Count<'a> {
     /// The work and the height of a schema for a part, by where that is in memory.
     done: HashMap<(usize, *const Value), (u64, usize)>,
     visits: u64,
+    limit: u64,
 }
 
 impl<'a> Count<'a> {
@@ -168,7 +181,7 @@ impl<'a> Count<'a> {
             return Some(*done);
         }
         self.visits += 1;
-        let left = left.checked_sub(1).filter(|_| self.visits <= MAX_WORK)?;
+        let left = left.checked_sub(1).filter(|_| self.visits <= self.limit)?;
         let graph = self.graph;
         let node = graph.node(number);
         let mut sum = (node.cost, 1);
@@ -208,6 +221,6 @@ impl<'a> Count<'a> {
     fn add(&mut self, sum: &mut (u64, usize), number: usize, value: &'a Value, left: usize) -> Option<()> {
         let (work, height) = self.of(number, value, left)?;
         *sum = (sum.0.saturating_add(work), sum.1.max(height + 1));
-        (sum.0 <= MAX_WORK).then_some(())
+        (sum.0 <= self.limit).then_some(())
     }
 }

@@ -3,6 +3,9 @@
 use std::fmt::Display;
 use std::marker::PhantomData;
 
+use serde_json::Value;
+
+use super::tool_return::shallow;
 use super::{ToolOutput, ToolReturn};
 use crate::base::error::BoxError;
 
@@ -15,7 +18,7 @@ pub struct Failure(pub(crate) BoxError);
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot fail with `{Self}`",
-    label = "an error without a text",
+    label = "cannot be displayed",
     note = "implement `std::fmt::Display` for it, or `std::error::Error`"
 )]
 pub trait ToolError {}
@@ -39,15 +42,15 @@ impl<T> Returned<T> {
 
 /// A `Result` in another, whose inner error a model would be told of as of a success.
 #[doc(hidden)]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Nested;
 
 /// A single `Result`: nothing implements this, so that two in one another are refused.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "a tool or entry returns one `Result`, and `{Self}` is in another",
-    label = "one too many",
-    note = "let `?` or `.flatten()` make one of both"
+    message = "a tool or entry cannot return a `Result` inside a `Result`: `{Self}`",
+    label = "nested `Result`",
+    note = "combine the two with `?` or `.flatten()`"
 )]
 pub trait Single {}
 
@@ -67,12 +70,76 @@ impl Nested {
 #[doc(hidden)]
 pub trait ReturnsNested {
     #[doc(hidden)]
-    fn kind(&self) -> Nested {
-        Nested
+    type Kind: Default;
+
+    #[doc(hidden)]
+    fn kind(&self) -> Self::Kind {
+        Self::Kind::default()
     }
 }
 
-impl<T, E, F> ReturnsNested for &&&&Returned<Result<Result<T, E>, F>> {}
+impl<T, E, F> ReturnsNested for &&&&Returned<Result<Result<T, E>, F>> {
+    type Kind = Nested;
+}
+
+/// JSON, as it is or in a `Result`: unlike any other value, it can be dropped however deep it is nested.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Json;
+
+#[doc(hidden)]
+#[expect(clippy::unused_self, reason = "the value chooses the method")]
+impl Json {
+    /// As [`WithSource::finish`].
+    ///
+    /// # Errors
+    ///
+    /// Returns what the function failed with, or that the value is nested too deep.
+    pub fn finish(self, returned: impl ReturnsJson) -> Result<ToolReturn, Failure> {
+        let value = returned.into_json().and_then(shallow).map_err(Failure)?;
+        Ok(value.into())
+    }
+
+    /// As [`WithSource::value`].
+    ///
+    /// # Errors
+    ///
+    /// Returns what the function failed with.
+    pub fn value(self, returned: impl ReturnsJson) -> Result<Value, BoxError> {
+        returned.into_json()
+    }
+}
+
+#[doc(hidden)]
+pub trait ReturnsJson {
+    #[doc(hidden)]
+    fn into_json(self) -> Result<Value, BoxError>;
+}
+
+impl ReturnsJson for Value {
+    fn into_json(self) -> Result<Value, BoxError> {
+        Ok(self)
+    }
+}
+
+impl<E: Into<BoxError>> ReturnsJson for Result<Value, E> {
+    fn into_json(self) -> Result<Value, BoxError> {
+        self.map_err(Into::into)
+    }
+}
+
+impl<E: Into<BoxError>> ReturnsNested for &&&&Returned<Result<Value, E>> {
+    type Kind = Json;
+}
+
+#[doc(hidden)]
+impl Returned<Value> {
+    /// An inherent method goes before [`ReturnsValue::kind`].
+    #[must_use]
+    pub fn kind(&self) -> Json {
+        Json
+    }
+}
 
 /// A `Result` whose error becomes the source of the call's.
 #[doc(hidden)]

@@ -3,14 +3,17 @@
 use llm_do_providers::Attachment;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::ser::Error;
 use serde_json::Value;
 
-use crate::base::error::BoxError;
+use crate::base::error::{BoxError, Fault};
+use crate::declare::nesting;
 use crate::declare::subtask::SubtaskRequest;
 
 /// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
 ///
-/// A tool that returns any type that serialises needs none of this. Of a worker it is the model's text with the files that the
+/// A tool that returns any type that serialises needs none of this. The value is nested at most 128 levels deep; a deeper one
+/// is the tool's failure. Of a worker it is the model's text with the files that the
 /// model made, such as images; the text may then be missing. A caller by name
 /// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
 ///
@@ -47,9 +50,9 @@ impl ToolReturn {
     ///
     /// # Errors
     ///
-    /// Returns an error if the value cannot be written as JSON.
+    /// Returns an error if the value cannot be written as JSON of at most 128 levels of arrays and objects.
     pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        Ok(serde_json::to_value(value)?.into())
+        Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.told()))?.into())
     }
 
     /// Hands over to a worker: the answer to this task is the tool's result, and all that its caller sees.
@@ -102,9 +105,9 @@ impl From<Value> for ToolReturn {
 /// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot return `{Self}`",
-    label = "no JSON can be made of this",
+    label = "cannot be converted to JSON",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize` for it, or return a `ToolReturn`",
-    note = "if it is a future, write `async fn` and return what the future gives"
+    note = "if it is a future, write `async fn` and return its output"
 )]
 pub trait ToolOutput {
     #[doc(hidden)]
@@ -114,23 +117,34 @@ pub trait ToolOutput {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
     fn into_return(self) -> Result<ToolReturn, BoxError> {
-        Ok(serde_json::to_value(self)?.into())
+        Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl ToolOutput for ToolReturn {
-    fn into_return(self) -> Result<ToolReturn, BoxError> {
+    fn into_return(mut self) -> Result<ToolReturn, BoxError> {
+        self.value = shallow(self.value)?;
         Ok(self)
     }
+}
+
+/// Refuses a result that is nested too deep.
+pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
+    nesting::shallow(value).map_err(|fault| unwritten(&fault))
+}
+
+/// Returns the failure of a function whose result is no JSON that can be passed on.
+fn unwritten(fault: &Fault) -> BoxError {
+    format!("the result: {}", fault.told()).into()
 }
 
 /// What the result of a typed call can be read as: whatever deserialises, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
     message = "the result of this call cannot be read back as `{Self}`",
     label = "neither `DeserializeOwned` nor `ToolReturn`",
-    note = "a result crosses the tool plane as JSON: let the tool return a type that implements `serde::Deserialize` and \
-            borrows nothing, or call it by name: `ctx.call_tool(\"name\", json)`"
+    note = "a result is passed as JSON: return a type that implements `serde::Deserialize` and owns its data, or call \
+            the tool by name with `ctx.call_tool(\"name\", json)`"
 )]
 pub trait FromReturn: Sized {
     #[doc(hidden)]

@@ -13,7 +13,7 @@ use crate::declare::{argument, schema};
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a worker cannot return `{Self}`",
-    label = "no model can write this",
+    label = "cannot be read from the JSON of a model",
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it"
 )]

@@ -44,15 +44,15 @@ const fn assert_only(item: &str, first: &Member, lists: &[&[Member]], mut list: 
 #[track_caller]
 const fn panic_duplicate(item: &str, first: &Member, second: &Member) -> ! {
     let mut text = Message::new();
-    text.push("the toolsets of `");
-    text.push(item);
-    text.push("` hold two tools named `");
+    text.push("duplicate tool name `");
     text.push(first.shown());
+    text.push("` in the toolsets of `");
+    text.push(item);
     // A tool under its registered name can get a prefix; one with a prefix needs another.
     if same(first.shown(), first.tool()) && same(second.shown(), second.tool()) {
-        text.push("`: name each tool once, or show one by another name with `prefixed(\"..\", ..)`");
+        text.push("`; list each tool once, or rename one with `prefixed(\"..\", ..)`");
     } else {
-        text.push("`: choose another prefix, or leave one out with `except`");
+        text.push("`; choose another prefix, or exclude one with `except`");
     }
     panic!("{}", text.as_str())
 }
@@ -72,11 +72,11 @@ pub const fn assert_prefixed(prefix: &str, members: &[Member]) {
         let fits = name.fits(members[next].shown());
         name.push(members[next].shown());
         if !fits {
-            let words = "` is too long: models accept names of at most 64 bytes; shorten the prefix";
+            let words = "` is too long for a tool name: at most 64 bytes; shorten the prefix";
             panic_name(prefix, members[next].shown(), words);
         }
         if same(name.as_str(), OUTPUT_TOOL) {
-            let words = "` is the name under which workers give their results; choose another prefix";
+            let words = "` is reserved for the output of workers; choose another prefix";
             panic_name(prefix, members[next].shown(), words);
         }
         next += 1;
@@ -109,7 +109,7 @@ pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[M
             text.push(pick);
             // A group: name the tool that is missing.
             if picked.len() > 1 {
-                text.push("` holds `");
+                text.push("` contains `");
                 text.push(picked[next].tool());
                 text.push("`, which");
             } else {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "hold two tools named `x_0a_company_0a_service_with_a_long_name_00`")]
+    #[should_panic(expected = "duplicate tool name `x_0a_company_0a_service_with_a_long_name_00`")]
     fn a_duplicate_name_among_hundreds_is_found() {
         assert_unique("hundreds_of_names", &[ALL, &ALL[..1]]);
     }

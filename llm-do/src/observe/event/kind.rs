@@ -64,6 +64,10 @@ pub enum EventKind {
         summary: String,
         /// The arguments.
         arguments: Value,
+        /// The arguments before decoding, if they contain more than `arguments`. What a type hides when it is serialized,
+        /// such as a secret, is hidden here too.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        given: Option<Value>,
         /// The 1-based position of the question among those that are open; 0 if nobody is asked because the mode or
         /// an earlier decision answers.
         position: usize,
@@ -192,6 +196,9 @@ pub enum EventKind {
         parts: Vec<EventPart>,
         /// What it used.
         usage: Usage,
+        /// Whether the journal had the answer, and no model was asked.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replayed: bool,
     },
     /// The model is asked again because its answer was invalid.
     ModelRetry {

@@ -91,7 +91,7 @@ impl EventSink for TracingSink {
                     call.server_side.finish(tool, input, error.as_deref(), self.content);
                 }
             }
-            EventKind::ModelResponse { model, parts, usage } => {
+            EventKind::ModelResponse { model, parts, usage, .. } => {
                 if let Some(call) = open.get_mut(&here) {
                     call.finish_request(model, parts, *usage, self.content);
                 }

@@ -146,10 +146,11 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::CallRefused { .. } => {
             (caller(), text()).prop_map(|(by, error)| EventKind::CallRefused { by, error }).boxed()
         }
-        EventKind::ApprovalAsked { .. } => (text(), value(), any::<usize>(), any::<usize>())
-            .prop_map(|(summary, arguments, position, total)| EventKind::ApprovalAsked {
+        EventKind::ApprovalAsked { .. } => (text(), value(), prop::option::of(value()), any::<usize>(), any::<usize>())
+            .prop_map(|(summary, arguments, given, position, total)| EventKind::ApprovalAsked {
                 summary,
                 arguments,
+                given,
                 position,
                 total,
             })
@@ -214,8 +215,8 @@ fn strategy(kind: &EventKind) -> BoxedStrategy<EventKind> {
         EventKind::ServerSideToolFinished { .. } => (name(), value(), maybe())
             .prop_map(|(tool, input, error)| EventKind::ServerSideToolFinished { tool, input, error })
             .boxed(),
-        EventKind::ModelResponse { .. } => (text(), prop::collection::vec(part(), 0..4), usage())
-            .prop_map(|(model, parts, usage)| EventKind::ModelResponse { model, parts, usage })
+        EventKind::ModelResponse { .. } => (text(), prop::collection::vec(part(), 0..4), usage(), any::<bool>())
+            .prop_map(|(model, parts, usage, replayed)| EventKind::ModelResponse { model, parts, usage, replayed })
             .boxed(),
         EventKind::ModelRetry { .. } => text().prop_map(|reason| EventKind::ModelRetry { reason }).boxed(),
         EventKind::Usage { .. } => run_usage().prop_map(|used| EventKind::Usage { used }).boxed(),
@@ -239,7 +240,7 @@ fn kinds() -> Vec<EventKind> {
             replayed: false,
         },
         EventKind::CallRefused { by: Caller::Model, error: none() },
-        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, position: 0, total: 0 },
+        EventKind::ApprovalAsked { summary: none(), arguments: Value::Null, given: None, position: 0, total: 0 },
         EventKind::ApprovalDecided {
             approved: true,
             by: DecidedBy::Policy,
@@ -264,7 +265,7 @@ fn kinds() -> Vec<EventKind> {
         EventKind::ModelDelta { delta: Delta::Text(none()) },
         EventKind::ServerSideToolStarted { tool: Arc::clone(&tool), input: Value::Null },
         EventKind::ServerSideToolFinished { tool, input: Value::Null, error: None },
-        EventKind::ModelResponse { model: none(), parts: Vec::new(), usage: Usage::default() },
+        EventKind::ModelResponse { model: none(), parts: Vec::new(), usage: Usage::default(), replayed: false },
         EventKind::ModelRetry { reason: none() },
         EventKind::Usage { used: RunUsage::default() },
         EventKind::Dropped { count: 0 },

@@ -10,16 +10,17 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::memory::{EqualCall, RunScope, SessionMemory};
+use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
+use crate::declare::nesting;
 use crate::observe::event::{ApprovalScope, DecidedBy};
 
 /// How often an approver may give arguments that do not fit, before one that never looks at the problem is stopped.
 const MAX_EDITS: u32 = 10;
 
 /// Checks the arguments that an approver gives, and returns them as they would run, defaults filled in.
-pub(super) type Check = Box<dyn Fn(Value) -> Result<Value, String> + Send + Sync>;
+pub(super) type Check = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
 
 /// An answer on its way; it comes as long as one of those who wait for it does.
 pub(super) type Coming = Shared<BoxFuture<'static, Answer>>;
@@ -69,8 +70,8 @@ impl Desk {
     }
 
     /// Remembers a decision that was made elsewhere.
-    pub(super) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
-        remember(&self.session, run, request, EqualCall::of(request), scope);
+    pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
+        remember(&self.session, run, approval);
     }
 
     /// Finds what is decided or asked already, or puts the question.
@@ -153,7 +154,9 @@ struct Closing {
 impl Closing {
     /// Remembers what is to be remembered, before an equal call could ask again.
     fn close(self, request: &ApprovalRequest, answer: &Answer) {
-        remember(&self.session, &self.run, request, self.key.2.clone(), answer.scope);
+        if let Some(approval) = LastingApproval::of(request, answer.scope) {
+            remember(&self.session, &self.run, approval);
+        }
     }
 }
 
@@ -163,11 +166,11 @@ impl Drop for Closing {
     }
 }
 
-/// Remembers that calls equal to `call` are approved.
-fn remember(session: &SessionMemory, run: &RunScope, request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) {
+/// Remembers that calls equal to an approved one are approved.
+fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, call, path }: LastingApproval) {
     match scope {
         ApprovalScope::Call => {}
-        ApprovalScope::Caller | ApprovalScope::Run => run.remember(request, call, scope),
+        ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
         ApprovalScope::Session => session.remember(call),
     }
 }
@@ -183,7 +186,7 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
-            Ok(Decision::ApprovedWith { arguments }) => match check(arguments) {
+            Ok(Decision::ApprovedWith { arguments }) => match checked(arguments, check).await {
                 Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
                 Err(problem) => problem,
             },
@@ -195,6 +198,11 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
     }
     let reason = format!("the approver gave arguments {MAX_EDITS} times, and none of them would do");
     Answer::denied(reason, DecidedBy::Approver)
+}
+
+/// Returns the approver's own arguments as they would run.
+async fn checked(arguments: Value, check: &Check) -> Result<Value, String> {
+    check(nesting::shallow(arguments).map_err(|fault| fault.to_string())?).await
 }
 
 fn lock(book: &Mutex<Book>) -> MutexGuard<'_, Book> {

@@ -220,6 +220,9 @@ pub struct ProposedCall<'a> {
     pub effect: Effect,
     /// The arguments, decoded already: they follow the schema, and defaults are filled in.
     pub arguments: &'a Value,
+    /// The arguments as they were given, if `arguments` does not tell all of them: see
+    /// [`ApprovalRequest::given`](crate::approval::ApprovalRequest::given). A rule about values has to look at both.
+    pub given: Option<&'a Value>,
     /// The name of the calling tool, worker or entry.
     pub caller: &'a str,
     /// Whether code or a model calls.
@@ -234,6 +237,7 @@ impl<'a> ProposedCall<'a> {
     #[must_use]
     pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
         let effect = Effect::Undeclared;
-        Self { tool, kind: ItemKind::Tool, effect, arguments, caller: "", by: Caller::Model, is_server_side: false }
+        let by = Caller::Model;
+        Self { tool, kind: ItemKind::Tool, effect, arguments, given: None, caller: "", by, is_server_side: false }
     }
 }

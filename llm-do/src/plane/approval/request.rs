@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use crate::base::printable::printable;
+use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::plane::context::Variant;
 use crate::plane::registry::DisplayedArguments;
@@ -85,6 +86,12 @@ impl ApprovalRequest {
     pub(crate) fn show(&mut self, shown: DisplayedArguments) {
         let DisplayedArguments { arguments, given, has_files } = shown;
         (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
+    }
+
+    /// Returns what `given` tells beyond the arguments, as events tell it: without what the types hide when they write it.
+    pub(crate) fn given_in_events(&self) -> Option<Value> {
+        let told = argument::masked(self.given.as_ref()?, &self.arguments);
+        Some(told).filter(|told| !argument::is_told(told, &self.arguments))
     }
 
     /// Returns how many questions there are in its row by now; the number grows while it is open.

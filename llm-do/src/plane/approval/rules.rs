@@ -120,6 +120,7 @@ impl Rules {
             kind: tool.kind(),
             effect: tool.effect(),
             arguments: &request.arguments,
+            given: request.given.as_ref(),
             caller: &request.caller,
             by,
             is_server_side: false,
@@ -144,6 +145,7 @@ impl Rules {
         let call = ProposedCall {
             effect: request.effect,
             caller: &request.caller,
+            given: None,
             is_server_side: true,
             ..ProposedCall::new(&request.tool, &request.arguments)
         };

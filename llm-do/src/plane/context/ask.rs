@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use super::CallContext;
 use crate::base::error::{CallError, Fault};
+use crate::declare::nesting;
 use crate::declare::prompt::Prompt;
 use crate::declare::tool::{FromReturn, WorkerOutput};
 use crate::declare::worker_spec::WorkerSpec;
@@ -30,7 +31,7 @@ pub struct Ask<T = String> {
 
 impl<T> Ask<T> {
     pub(super) fn new(ctx: CallContext, spec: WorkerSpec, prompt: impl Into<Prompt>) -> Self {
-        Self { ctx, spec, arguments: to_json(&prompt.into()), output: PhantomData }
+        Self { ctx, spec, arguments: to_json(prompt.into()), output: PhantomData }
     }
 
     /// Sets the model, `provider:model`. Default: the worker's, otherwise the run's.
@@ -53,13 +54,13 @@ impl<T> Ask<T> {
 
     /// Sets the prompt. Default: the question; for a worker, an empty prompt.
     pub fn input(mut self, prompt: impl Into<Prompt>) -> Self {
-        self.arguments = to_json(&prompt.into());
+        self.arguments = to_json(prompt.into());
         self
     }
 
     /// Sets the arguments of a worker that has an [`input_schema`](WorkerSpec::input_schema). Default: none.
     pub fn arguments(mut self, arguments: impl Serialize) -> Self {
-        self.arguments = to_json(&arguments);
+        self.arguments = to_json(arguments);
         self
     }
 
@@ -99,6 +100,6 @@ impl<T> std::fmt::Debug for Ask<T> {
     }
 }
 
-fn to_json(arguments: &impl Serialize) -> Result<Value, String> {
-    serde_json::to_value(arguments).map_err(|error| error.to_string())
+fn to_json(arguments: impl Serialize) -> Result<Value, String> {
+    nesting::into_value(arguments).map_err(|fault| fault.told().to_owned())
 }

@@ -72,6 +72,10 @@ pub(crate) struct CallFrame {
     /// The user's answers to questions during the call: for a worker's conversation, and for the journal's record of
     /// the call.
     pub(crate) user_messages: UserMessages,
+    /// The approvals inside it for more than one call, as its record stores them.
+    pub(crate) approved: LazyMutex<Vec<Value>>,
+    /// Denials of its calls by a mode or a rule, each with its step: recorded once the call continues after them.
+    pub(crate) denials: LazyMutex<Vec<(StepSpec, Value)>>,
     /// Its step in the journal.
     pub(crate) step: OnceLock<Box<StepSpec>>,
     /// The steps that it makes in the journal.
@@ -103,6 +107,8 @@ impl CallFrame {
             arguments: OnceLock::new(),
             attached: OnceLock::new(),
             user_messages: UserMessages::default(),
+            approved: LazyMutex::default(),
+            denials: LazyMutex::default(),
             step: OnceLock::new(),
             places: Places::default(),
             after: OnceLock::new(),

@@ -36,8 +36,12 @@ pub(crate) trait Host: Send + Sync {
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>>;
 
-    /// Returns an error for a typed call of a tool whose arguments do not serialize completely.
-    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError>;
+    /// Returns whether the arguments of a tool may omit fields when they are serialized.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a typed call if they never serialize one of their fields.
+    fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError>;
 
     /// Returns whether a sink receives events.
     fn is_observed(&self) -> bool;

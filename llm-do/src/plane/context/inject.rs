@@ -48,9 +48,9 @@ impl<T> fmt::Debug for State<T> {
 /// A parameter type that the plane injects, and no model sees.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected",
-    label = "not a context",
-    note = "injectable types are `&CallContext<..>`, `&dyn ToolContext`, `State<T>` and types that implement `FromContext`",
-    note = "the `T` of a `State<T>` must be `Send`, `Sync` and `'static`; a `Mutex` or an `Arc` may help"
+    label = "does not implement `FromContext`",
+    note = "a parameter can be injected if it is `&CallContext<..>`, `&dyn ToolContext`, `State<T>` or implements `FromContext`",
+    note = "in `State<T>`, `T` must be `Send + Sync + 'static`: use `Mutex` for `RefCell`, and `Arc` for `Rc`"
 )]
 pub trait FromContext: Sized + Send + 'static {
     /// Gets the value from the context of the call.
@@ -84,18 +84,46 @@ impl<T: Send + Sync + 'static> FromContext for State<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateKey {
     pub(crate) id: TypeId,
-    pub(crate) name: &'static str,
+    /// The type as the signature spells it.
+    pub(crate) written: &'static str,
+    /// The type with its modules.
+    pub(crate) full_name: &'static str,
 }
 
 impl StateKey {
-    /// Returns the key of `T`.
+    /// Returns the key of `T`, which a signature spells as `written`.
     #[doc(hidden)]
     #[must_use]
-    pub fn of<T: 'static>() -> Self {
-        Self { id: TypeId::of::<T>(), name: name_of::<T>() }
+    pub fn of<T: 'static>(written: &'static str) -> Self {
+        Self { id: TypeId::of::<T>(), written, full_name: std::any::type_name::<T>() }
     }
 }
 
-fn name_of<T>() -> &'static str {
-    std::any::type_name::<T>()
+/// Returns the name of a type without the modules that it is in.
+fn name_of<T>() -> String {
+    let (mut name, mut start) = (String::new(), 0);
+    for c in std::any::type_name::<T>().chars() {
+        if c == ':' {
+            name.truncate(start);
+            continue;
+        }
+        name.push(c);
+        if !(c.is_alphanumeric() || c == '_') {
+            start = name.len();
+        }
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::{State, name_of};
+
+    #[test]
+    fn a_type_is_named_without_its_modules() {
+        assert_eq!(name_of::<u8>(), "u8");
+        assert_eq!(name_of::<HashMap<&'static str, Vec<State<[u8; 2]>>>>(), "HashMap<&str, Vec<State<[u8; 2]>>>");
+    }
 }

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
 use crate::base::mutex::IgnorePoison;
+use crate::declare::nesting;
 use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
 
 /// The part of a root call's key that precedes the steps after its result.
@@ -68,8 +69,8 @@ impl<S> CallContext<S> {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let tool = self.name().to_owned();
-        let invalid = |error: serde_json::Error| CallError::invalid(&tool, Fault::writing(&error));
-        let input = serde_json::to_value(input).map_err(invalid)?;
+        let input = nesting::into_value(input)
+            .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
         self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await
     }
@@ -83,6 +84,7 @@ impl<S> CallContext<S> {
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
         let (step, _in_flight) = self.next_step(StepKind::Now, "now", Value::Null);
+        self.record_denials().await?;
         journal.now(step, self.scope.host.now()).await.map_err(|source| self.journal_error(source))
     }
 
@@ -99,6 +101,7 @@ impl<S> CallContext<S> {
         // Saturates at 584 million years.
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let (step, _in_flight) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
+        self.record_denials().await?;
         journal.sleep(step, duration).await.map_err(|source| self.journal_error(source))
     }
 
@@ -130,18 +133,21 @@ impl<S> CallContext<S> {
             return local.await;
         }
         let (step, in_flight) = self.next_step(kind, name, input());
+        self.record_denials().await?;
+        let tool = self.name().to_owned();
         let local = async move {
             match local.await {
-                Ok(value) => Ok(Recorded::Value(value)),
+                Ok(value) => Recorded::written(value, &tool),
                 Err(error) => Failure::of(error).map(Recorded::Failure),
             }
         };
         // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
         match self.recorded(method, step, local).await?.value {
-            Recorded::Value(value) => Ok(value),
+            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
             Recorded::Failure(failure) => {
-                in_flight.fail();
-                Err(failure.into_error(self.name()))
+                let error = failure.into_error(self.name());
+                in_flight.fail(&error);
+                Err(error)
             }
         }
     }
@@ -183,33 +189,80 @@ impl<S> CallContext<S> {
             }
             Err(source) => return Err(self.journal_error(source)),
         };
-        let invalid = |error: serde_json::Error| CallError::Result {
-            tool: self.name().to_owned(),
-            message: Fault::reading(&error).to_string(),
-        };
         let is_replayed = !state.has_run.load(Ordering::Relaxed);
-        Ok(StepOutcome { value: serde_json::from_value(value).map_err(invalid)?, is_replayed })
+        Ok(StepOutcome { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
+    }
+
+    /// Returns the error of a recorded value that cannot be decoded.
+    fn unfit(&self, error: &serde_json::Error) -> CallError {
+        CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
     /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        match frame.after.get().map(AsRef::as_ref) {
+        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
+        };
+        let step = match frame.step.get() {
+            Some(own) => step.called_by(own),
+            None => step,
+        };
+        (step, visit)
+    }
+
+    /// Notes that a call of this one was denied, in case this one goes on from that.
+    pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
+        self.frame().denials.get_or_default().push((approval, answer));
+    }
+
+    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
+    pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
+        for (step, answer) in self.take_denials() {
+            Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
+    pub(crate) fn pass_on_denials(&self) {
+        let Some(caller) = self.caller() else { return };
+        let denials = self.take_denials();
+        if !denials.is_empty() {
+            caller.frame().denials.get_or_default().extend(denials);
+        }
+    }
+
+    fn take_denials(&self) -> Vec<(StepSpec, Value)> {
+        self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
+    }
+
+    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
+    pub(crate) fn add_approval(&self, approval: &Value) {
+        for frame in self.frames().skip(1) {
+            let mut approved = frame.approved.get_or_default();
+            if !approved.contains(approval) {
+                approved.push(approval.clone());
+            }
         }
     }
 
     /// Puts the following steps below a key of their own. A replay of the call's result does not run the steps inside
     /// it.
     ///
-    /// `result` is a digest of the result, since another result may be followed by other steps.
+    /// `result` is a digest of it: after another result, other effects may follow.
     pub(crate) fn begin_steps_after(&self, result: &str) {
-        let parent = format!("{}/{AFTER}:{result}", self.key()).into();
+        let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().after.set(Box::new((parent, Places::default()))));
     }
 
-    /// Returns an error if the journal has a step of this call that was not repeated.
+    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
+    pub(crate) fn places_after(&self) -> Option<&Places> {
+        self.frame().after.get().map(|after| &after.1)
+    }
+
+    /// Refuses to go on if the journal holds a call of this one that it never made.
     pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
         let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
         unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
@@ -229,28 +282,47 @@ impl<S> CallContext<S> {
     }
 }
 
+impl CallContext {
+    /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
+    pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
+        format!("{call}/{AFTER}:{result}").into()
+    }
+}
+
 /// The recorded result of a step: a value as it is, a failure as an object with the single field `failure`.
 ///
 /// A value that is itself such an object is wrapped in an object with the single field `value`.
-enum Recorded<T> {
-    Value(T),
+enum Recorded {
+    Value(Value),
     Failure(Failure),
+}
+
+impl Recorded {
+    /// Encodes a value. One that is nested too deeply is recorded as a failure, so that the effect does not run again.
+    fn written<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
+        let fault = match nesting::to_value(&value) {
+            Ok(written) => return Ok(Self::Value(written)),
+            Err(fault) => fault,
+        };
+        if fault.is_of_depth() {
+            nesting::discard(value);
+            return Ok(Self::Failure(Failure::Failed(format!("the result: {fault}"))));
+        }
+        Err(CallError::Result { tool: tool.to_owned(), message: fault.to_string() })
+    }
 }
 
 fn has_only(value: &Value, fields: &[&str]) -> bool {
     value.as_object().is_some_and(|object| object.len() == 1 && fields.iter().any(|field| object.contains_key(*field)))
 }
 
-impl<T: Serialize> Serialize for Recorded<T> {
+impl Serialize for Recorded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Value(value) => {
-                let value = serde_json::to_value(value).map_err(ser::Error::custom)?;
-                if has_only(&value, &["failure", "value"]) {
-                    return json!({ "value": value }).serialize(serializer);
-                }
-                value.serialize(serializer)
+            Self::Value(value) if has_only(value, &["failure", "value"]) => {
+                json!({ "value": value }).serialize(serializer)
             }
+            Self::Value(value) => value.serialize(serializer),
             Self::Failure(failure) => {
                 let failure = serde_json::to_value(failure).map_err(ser::Error::custom)?;
                 json!({ "failure": failure }).serialize(serializer)
@@ -259,7 +331,7 @@ impl<T: Serialize> Serialize for Recorded<T> {
     }
 }
 
-impl<'de, T: DeserializeOwned> Deserialize<'de> for Recorded<T> {
+impl<'de> Deserialize<'de> for Recorded {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
         if has_only(&value, &["failure"]) {
@@ -268,7 +340,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Recorded<T> {
         if has_only(&value, &["value"]) {
             value = value["value"].take();
         }
-        serde_json::from_value(value).map(Self::Value).map_err(de::Error::custom)
+        Ok(Self::Value(value))
     }
 }
 

@@ -115,8 +115,8 @@ fn failed<T: Stateful>(source: BoxError) -> CallError {
 /// Opens a toolset without its own `open`, using `Default`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has neither an `open` function nor a `Default` implementation",
-    label = "cannot open an instance",
+    message = "`{Self}` has no `open` function and does not implement `Default`",
+    label = "an instance cannot be created",
     note = "add `async fn open(..) -> Self` to the `impl`, or derive `Default`"
 )]
 pub trait OpenByDefault: Sized {

@@ -1,6 +1,7 @@
 //! The definitions of workers.
 
 use llm_do_providers::{ServerSideTool, Settings};
+use serde_json::Value;
 
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::OutputMode;
@@ -128,8 +129,8 @@ pub(crate) struct FileSchema {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`settings` of a worker takes `llm_do::Settings`, not `{Self}`",
-    label = "no settings",
-    note = "such as `Settings::new().temperature(0.2)`"
+    label = "expected `Settings`",
+    note = "for example, `Settings::new().temperature(0.2)`"
 )]
 pub trait SettingsValue {
     /// Returns the settings.
@@ -148,8 +149,8 @@ impl SettingsValue for Settings {
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`limits` of a worker takes `llm_do::Limits`, not `{Self}`",
-    label = "no limits",
-    note = "such as `Limits::new().requests(10)`"
+    label = "expected `Limits`",
+    note = "for example, `Limits::new().requests(10)`"
 )]
 pub trait LimitsValue {
     /// Returns the limits.
@@ -171,5 +172,16 @@ impl LimitsValue for Limits {
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_turns(turns: u32) {
-    assert!(turns > 0, "a worker needs at least one turn: its model is asked once or more");
+    assert!(turns > 0, "`max_turns` is 0, but a worker needs at least 1");
+}
+
+/// Returns the value of JSON that a macro wrote.
+///
+/// # Panics
+///
+/// Panics if it is not JSON, which no macro writes.
+#[doc(hidden)]
+#[must_use]
+pub fn json_value(json: &str) -> Value {
+    serde_json::from_str(json).expect("a macro wrote this JSON")
 }

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::approve::RecordedCall;
-use super::perform::decode;
+use super::perform::{decode, decode_apart};
 use super::record::{place, result_step};
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
+use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
 use crate::observe::journal::Visit;
 use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
@@ -46,6 +47,19 @@ impl<'a> Proposed<'a> {
 }
 
 impl Run {
+    /// Makes a call whose arguments take long to check.
+    pub(super) async fn decode_and_make(
+        &self,
+        ctx: CallContext,
+        tool: Found<'_>,
+        arguments: Value,
+    ) -> Result<ToolReturn, CallError> {
+        match decode_apart(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
+            Ok(prepared) => self.make(ctx, Proposed { tool, prepared }).await,
+            Err(error) => self.refuse(ctx, error).await,
+        }
+    }
+
     /// Finds what the caller may call. A model is not told of what it may not.
     pub(super) fn find(
         &self,
@@ -115,6 +129,11 @@ impl Run {
         }
         self.descend(ctx, &tool, &prepared)?;
         let visit = place(ctx, &tool, &prepared)?;
+        if visit.is_some()
+            && let Some(caller) = ctx.caller()
+        {
+            Box::pin(caller.record_denials()).await?;
+        }
         // Before anybody is asked; given back if the call is refused, which then has used nothing.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Run;
-use super::perform::decode;
+use super::perform::decode_apart;
 use super::record::place;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, GuardHook};
 use crate::plane::context::CallContext;
-use crate::plane::guard::{GuardedCall, Guards, Refusal};
+use crate::plane::guard::{GuardedCall, Guards};
 use crate::plane::registry::{Prepared, Registered};
 
 impl Run {
@@ -27,23 +27,33 @@ impl Run {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
             place(ctx, tool, &prepared)?;
         }
+        self.show(guards, ctx, tool, &mut prepared).await?;
+        Ok(prepared)
+    }
+
+    /// Shows the arguments of a call to the guards, who may change them; returns whether one did.
+    pub(super) async fn show(
+        &self,
+        guards: &Guards,
+        ctx: &CallContext,
+        tool: &Registered,
+        prepared: &mut Prepared,
+    ) -> Result<bool, CallError> {
+        let mut is_changed = false;
         let invalid = |fault| CallError::invalid(tool.name(), fault);
         for guard in guards.iter() {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
-            prepared = decode(tool, Ok(changed), true).map_err(|error| {
-                let reason = match error {
-                    CallError::InvalidArguments { message, .. } => message.to_string(),
-                    other => other.to_string(),
-                };
+            *prepared = decode_apart(ctx, tool, changed, true).await.map_err(|error| match error {
                 // The guard's fault, and not that of who gave the arguments.
-                let reason = format!("the arguments do not fit any more, as it changed them: {reason}");
-                guard.refused(ctx, GuardHook::BeforeCall, Refusal::tell(reason))
+                CallError::InvalidArguments { message, .. } => guard.unfit(ctx, &message),
+                stopped => stopped,
             })?;
             guard.changed(ctx, GuardHook::BeforeCall);
+            is_changed = true;
         }
-        Ok(prepared)
+        Ok(is_changed)
     }
 }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Run;
 use super::admit::Proposed;
 use crate::base::error::{BoxError, CallError};
-use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
+use crate::declare::nesting::shallow;
 use crate::declare::subtask::SubtaskRequest;
 use crate::declare::tool::{Effect, ToolReturn};
 use crate::declare::worker_spec::WorkerSpec;
@@ -23,15 +23,6 @@ use crate::plane::declared::Callee;
 use crate::plane::instance::CloseTasks;
 use crate::plane::user_input::InputHandler;
 
-/// Refuses arguments that cannot be cloned, written and dropped by recursion.
-pub(crate) fn shallow(arguments: Value) -> Result<Value, String> {
-    if is_shallow(&arguments, MAX_VALUE_DEPTH) {
-        return Ok(arguments);
-    }
-    dismantle(arguments);
-    Err(format!("nested deeper than {MAX_VALUE_DEPTH} levels; make them flatter"))
-}
-
 impl Host for Run {
     fn call<'a>(
         &'a self,
@@ -40,18 +31,24 @@ impl Host for Run {
         arguments: RawArguments,
         by: Caller,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        let arguments = arguments.and_then(shallow);
+        let arguments = arguments.and_then(|arguments| shallow(arguments).map_err(|fault| fault.to_string()));
         let found = self.callee(&caller, whom, by);
         let frame = self.frame(&caller, whom, found.as_deref().ok().map(AsRef::as_ref), by);
         let ctx = caller.into_child(frame);
-        match found.and_then(|tool| Proposed::new(self, tool, arguments)) {
+        let proposed = match (found, arguments) {
+            (Ok(tool), Ok(arguments)) if tool.is_checked_slowly(&arguments) => {
+                return Box::pin(self.decode_and_make(ctx, tool, arguments));
+            }
+            (found, arguments) => found.and_then(|tool| Proposed::new(self, tool, arguments)),
+        };
+        match proposed {
             Ok(proposed) => Box::pin(self.make(ctx, proposed)),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
     }
 
-    fn refuse_unwritten(&self, tool: &str) -> Result<(), CallError> {
-        self.plane.registry.get(tool).map_or(Ok(()), |tool| tool.refuse_unwritten())
+    fn may_skip_fields(&self, tool: &str) -> Result<bool, CallError> {
+        self.plane.registry.get(tool).map_or(Ok(false), |tool| tool.may_skip_fields())
     }
 
     fn is_observed(&self) -> bool {

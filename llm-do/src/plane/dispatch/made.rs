@@ -86,9 +86,12 @@ impl Run {
         let ungranted = maker.map_or_else(Vec::new, |maker| self.plane.registry.grant(&mut spec, maker));
         let file = spec.to_worker_file();
         let placed = ctx.journal().map(|journal| {
-            let (step, visit) = ctx.frame().places.next(&ctx.key(), StepKind::Effect, "made", json!(file));
+            let (step, visit) = ctx.next_step(StepKind::Effect, "made", json!(file));
             (journal.is_recorded(&step.key), step, visit)
         });
+        if placed.is_some() {
+            ctx.record_denials().await?;
+        }
         let made = if placed.as_ref().is_some_and(|(is_recorded, ..)| *is_recorded) {
             // It was made in an earlier process: its name is judged no more.
             let failed = |source| CallError::Journal { tool: ctx.name().to_owned(), source };

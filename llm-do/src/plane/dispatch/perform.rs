@@ -24,12 +24,29 @@ use crate::plane::worker::{Limits, Output, WorkerRun};
 ///
 /// `is_read` says whether anybody may read them before or beside the call.
 pub(super) fn decode(tool: &Registered, arguments: RawArguments, is_read: bool) -> Result<Prepared, CallError> {
-    let decoded = match arguments {
-        Ok(Value::Null) => Prepared::decode(tool, Value::Object(Map::new()), is_read),
-        Ok(given) => Prepared::decode(tool, given, is_read),
-        Err(fault) => Err(Fault::new(fault)),
-    };
+    let given = arguments.map_err(Fault::new);
+    let decoded = given.and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
+}
+
+/// The same; arguments that take long to check are checked off the async threads, until the call of `ctx` is stopped.
+pub(super) async fn decode_apart(
+    ctx: &CallContext,
+    tool: &Registered,
+    arguments: Value,
+    is_read: bool,
+) -> Result<Prepared, CallError> {
+    tokio::select! {
+        biased;
+        decoded = Prepared::decode_apart(tool, or_empty(arguments), is_read) => {
+            decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
+        }
+        error = ctx.stopped() => Err(error),
+    }
+}
+
+fn or_empty(arguments: Value) -> Value {
+    if arguments.is_null() { Value::Object(Map::new()) } else { arguments }
 }
 
 /// What a worker's model is asked with.

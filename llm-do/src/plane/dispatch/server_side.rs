@@ -60,9 +60,9 @@ impl Run {
     async fn asked(&self, ctx: &CallContext, request: ApprovalRequest) -> Result<Answer, CallError> {
         let question = self.approvals().question_server_side(request, &self.approved);
         let request = Arc::clone(&question.request);
-        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question).await?;
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {
-            self.approvals().remember(&request, answer.scope, &self.approved);
+            self.remember(ctx, &request, answer.scope);
         }
         Ok(answer)
     }

@@ -16,10 +16,18 @@ use crate::plane::registry::Registered;
 impl Run {
     /// Gives a task to the best of the workers that the caller may call.
     pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
+        let no_worker = |message: String| CallError::NoWorker { tool: caller.name().to_owned(), message };
+        if let Some(fault) = request.fault() {
+            return Err(no_worker(fault.to_owned()));
+        }
         let workers = self.workers(caller);
-        let taking: Vec<_> = workers.iter().filter_map(|worker| Some((worker, arguments(worker, &request)?))).collect();
+        let mut taking = Vec::new();
+        for worker in &workers {
+            if let Some(arguments) = arguments(worker, &request).await {
+                taking.push((worker, arguments));
+            }
+        }
         let points: Vec<_> = taking.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
-        let no_worker = |message| CallError::NoWorker { tool: caller.name().to_owned(), message };
         let worker = best(&points).map_err(no_worker)?.to_owned();
         caller.emit(|| EventKind::Subtask {
             description: request.description().to_owned(),
@@ -39,8 +47,14 @@ impl Run {
     }
 }
 
-fn arguments(worker: &Registered, request: &SubtaskRequest) -> Option<Value> {
-    request.arguments(|arguments| worker.validate(arguments).is_ok())
+/// Returns the first form of the request that a worker takes.
+async fn arguments(worker: &Registered, request: &SubtaskRequest) -> Option<Value> {
+    for form in request.forms() {
+        if let (arguments, Ok(())) = worker.validate_apart(form).await {
+            return Some(arguments);
+        }
+    }
+    None
 }
 
 fn points(worker: &Registered, request: &SubtaskRequest) -> u32 {

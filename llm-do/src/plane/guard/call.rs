@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::base::usage::RunUsage;
+use crate::declare::schema::dismantle;
 use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::CallContext;
@@ -86,11 +87,18 @@ impl<'a> GuardedCall<'a> {
         self.call
     }
 
-    /// Returns the arguments if they were copied.
-    pub(super) fn into_copied(self) -> Option<Value> {
-        match self.arguments {
+    /// Takes the arguments if they were copied.
+    pub(super) fn take_copied(&mut self) -> Option<Value> {
+        match std::mem::replace(&mut self.arguments, Cow::Borrowed(&Value::Null)) {
             Cow::Owned(arguments) => Some(arguments),
             Cow::Borrowed(_) => None,
         }
+    }
+}
+
+impl Drop for GuardedCall<'_> {
+    fn drop(&mut self) {
+        // A guard may have put in what is nested deeper than a stack holds.
+        self.take_copied().into_iter().for_each(dismantle);
     }
 }

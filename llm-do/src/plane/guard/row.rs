@@ -1,6 +1,7 @@
 //! The guards of a session in a row: what each decides is carried out and reported here.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ use serde_json::Value;
 
 use super::{Guard, GuardedCall, GuardedRequest, Refusal};
 use crate::base::error::{CallError, chain, panic_text};
+use crate::declare::nesting;
+use crate::declare::schema::dismantle;
 use crate::declare::tool::{Effect, ToolReturn};
 use crate::observe::event::{EventKind, GuardAction, GuardHook, ItemKind};
 use crate::plane::context::CallContext;
@@ -41,20 +44,21 @@ impl Guards {
     pub(crate) async fn after_call(
         &self,
         call: &GuardedCall<'_>,
-        mut result: Result<ToolReturn, CallError>,
+        result: Result<ToolReturn, CallError>,
     ) -> Result<ToolReturn, CallError> {
+        let mut shown = ShownResult(result);
         for posted in self.0.iter().rev() {
-            let before = result.as_ref().map(ToolReturn::clone).map_err(|error| chain(error));
+            let before = shown.0.as_ref().map(ToolReturn::clone).map_err(|error| chain(error));
             // The call's own time may be over; the caller's is what counts now.
             let waiting = call.call().caller().unwrap_or(call.call());
-            let ruling = hold(waiting, posted.guard.after_call(call, &mut result)).await?;
-            match ruling {
-                Err(refusal) => result = Err(posted.refused(call.call(), GuardHook::AfterCall, refusal)),
-                Ok(()) if differs(&before, &result) => posted.changed(call.call(), GuardHook::AfterCall),
+            let ruling = hold(waiting, posted.guard.after_call(call, &mut shown.0)).await?;
+            match ruling.and_then(|()| shown.bound()) {
+                Err(refusal) => shown.refuse(posted.refused(call.call(), GuardHook::AfterCall, refusal)),
+                Ok(()) if differs(&before, &shown.0) => posted.changed(call.call(), GuardHook::AfterCall),
                 Ok(()) => {}
             }
         }
-        result
+        shown.take()
     }
 
     /// Shows what is to be asked of a model.
@@ -109,7 +113,15 @@ impl Posted {
         let mut guarded = GuardedCall::new(call, kind, effect, Cow::Borrowed(arguments));
         let ruling = hold(call, self.guard.before_call(&mut guarded)).await?;
         ruling.map_err(|refusal| self.refused(call, GuardHook::BeforeCall, refusal))?;
-        Ok(guarded.into_copied().filter(|changed| changed != arguments))
+        let changed = guarded.take_copied().map(nesting::shallow).transpose();
+        let changed = changed.map_err(|fault| self.unfit(call, &fault))?;
+        Ok(changed.filter(|changed| changed != arguments))
+    }
+
+    /// Refuses a call in the guard's name, since the arguments that it changed do not fit.
+    pub(crate) fn unfit(&self, call: &CallContext, fault: &impl Display) -> CallError {
+        let reason = format!("the arguments do not fit any more, as it changed them: {fault}");
+        self.refused(call, GuardHook::BeforeCall, Refusal::tell(reason))
     }
 
     /// Reports that the guard changed something.
@@ -130,6 +142,41 @@ impl Posted {
             action,
             reason: reason.map(str::to_owned),
         });
+    }
+}
+
+/// A result that guards are shown: however deep one nests it, it can be dropped.
+struct ShownResult(Result<ToolReturn, CallError>);
+
+impl ShownResult {
+    /// Refuses a result that a guard nested too deep.
+    fn bound(&mut self) -> Result<(), Refusal> {
+        let Ok(returned) = &mut self.0 else { return Ok(()) };
+        let value = nesting::shallow(std::mem::take(&mut returned.value));
+        let told = |fault| Refusal::tell(format!("it changed the result, which is now {fault}"));
+        returned.value = value.map_err(told)?;
+        Ok(())
+    }
+
+    fn refuse(&mut self, error: CallError) {
+        self.dismantle();
+        self.0 = Err(error);
+    }
+
+    fn take(mut self) -> Result<ToolReturn, CallError> {
+        std::mem::replace(&mut self.0, Ok(ToolReturn::default()))
+    }
+
+    fn dismantle(&mut self) {
+        if let Ok(returned) = &mut self.0 {
+            dismantle(std::mem::take(&mut returned.value));
+        }
+    }
+}
+
+impl Drop for ShownResult {
+    fn drop(&mut self) {
+        self.dismantle();
     }
 }
 

@@ -51,6 +51,17 @@ impl Prepared {
     /// `is_read` is whether something may read them before or during the call; if not, no copy is kept.
     pub(crate) fn decode(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         tool.validate(&given).map_err(Fault::new)?;
+        Self::decode_valid(tool, given, is_read)
+    }
+
+    /// The same; arguments that take long to check are checked off the async threads.
+    pub(crate) async fn decode_apart(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
+        let (given, checked) = tool.validate_apart(given).await;
+        checked.map_err(Fault::new)?;
+        Self::decode_valid(tool, given, is_read)
+    }
+
+    fn decode_valid(tool: &Registered, given: Value, is_read: bool) -> Result<Self, Fault> {
         match &tool.code {
             Code::Function(decode) => {
                 let kept = is_read.then(|| Box::new(tool.canonical(given.clone())));

@@ -49,6 +49,7 @@ pub struct Registered {
     /// The worker file that it was loaded from, in normalized form.
     file: Option<String>,
     unwritten: OnceLock<Option<String>>,
+    may_skip_fields: OnceLock<bool>,
 }
 
 /// What runs when the item is called.
@@ -107,6 +108,7 @@ impl Registered {
             variant: OnceLock::new(),
             file: None,
             unwritten: OnceLock::new(),
+            may_skip_fields: OnceLock::new(),
         }
     }
 
@@ -136,6 +138,7 @@ impl Registered {
             variant: OnceLock::new(),
             file,
             unwritten: OnceLock::new(),
+            may_skip_fields: OnceLock::new(),
         }
     }
 
@@ -261,8 +264,19 @@ impl Registered {
         self.unwritten.get_or_init(|| schema::unwritten(&self.spec.parameters)).as_deref()
     }
 
-    /// Returns an error for a typed call if a field of the arguments' type is not serialized.
-    pub(crate) fn refuse_unwritten(&self) -> Result<(), CallError> {
+    /// Returns whether values of the arguments' types may omit fields when they are serialized.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a typed call if the arguments' type never serializes one of its fields.
+    pub(crate) fn may_skip_fields(&self) -> Result<bool, CallError> {
+        self.refuse_unwritten()?;
+        let Some(linked) = &self.linked else { return Ok(false) };
+        let skips = || schema::may_skip_fields(&self.spec.parameters, (linked.is_flattened)());
+        Ok(*self.may_skip_fields.get_or_init(skips))
+    }
+
+    fn refuse_unwritten(&self) -> Result<(), CallError> {
         let refused = |field| {
             let fault = format!(
                 "`{field}` is skipped when it is serialized, so a typed call would lose it; remove \
@@ -286,6 +300,16 @@ impl Registered {
     /// Returns the arguments with sets and maps sorted.
     pub(crate) fn canonical(&self, arguments: Value) -> Value {
         self.arguments.canonical(arguments)
+    }
+
+    /// Returns whether checking `arguments` may block an async thread for too long.
+    pub(crate) fn is_checked_slowly(&self, arguments: &Value) -> bool {
+        self.arguments.is_slow(arguments)
+    }
+
+    /// Checks arguments like [`validate`](Self::validate), on a blocking thread if it may take long.
+    pub(crate) async fn validate_apart(&self, arguments: Value) -> (Value, Result<(), String>) {
+        self.arguments.check_apart(arguments).await
     }
 
     /// Checks arguments against the schema, and returns all faults.

@@ -8,6 +8,7 @@ use llm_do_providers::{Response, Settings, replay};
 use super::turn::Turns;
 use super::{RequestParts, WorkerRun};
 use crate::base::error::CallError;
+use crate::plane::context::StepOutcome;
 use crate::plane::guard::{GuardedRequest, Guards, Wording};
 
 impl WorkerRun {
@@ -18,7 +19,7 @@ impl WorkerRun {
         self: &Arc<Self>,
         guards: &Guards,
         turns: &Turns,
-    ) -> Result<(Response, Option<String>), CallError> {
+    ) -> Result<(StepOutcome<Response>, Option<String>), CallError> {
         let wording = Wording {
             instructions: Cow::Borrowed(&*self.instructions),
             messages: Arc::clone(turns.messages()),
@@ -28,13 +29,14 @@ impl WorkerRun {
         let turn = turns.turn() + 1;
         let mut request = GuardedRequest::new(&self.ctx, self.model.name(), turn, &self.tools, wording);
         guards.before_request(&mut request).await?;
-        let mut response = self.request(turns, request_parts(request.wording())).await?;
+        let StepOutcome { value: mut response, is_replayed } =
+            self.request(turns, request_parts(request.wording())).await?;
         let refused = guards.after_response(&request, &mut response).await?;
         if !self.streaming && self.ctx.is_observed() {
             // Emitted only now, so that no sink receives what a guard removes.
             response = self.collect(replay(response)).await.map_err(|source| self.failed(source))?;
         }
-        Ok((response, refused))
+        Ok((StepOutcome { value: response, is_replayed }, refused))
     }
 }
 

@@ -4,11 +4,11 @@ mod embedded;
 
 use std::sync::Arc;
 
-use llm_do_providers::{OutputSchema, Profile, ToolSpec};
+use llm_do_providers::{OutputSchema, Profile, Response, ToolSpec};
 use serde_json::Value;
 
 use crate::base::error::Fault;
-use crate::declare::schema::{OutputShape, WRAPPER};
+use crate::declare::schema::{OutputShape, WRAPPER, apart};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
 
@@ -18,6 +18,15 @@ pub(crate) struct Output {
     method: OutputMethod,
     shape: Arc<OutputShape>,
     check: fn(Value) -> Result<Value, Fault>,
+    /// What was read off the async threads.
+    read: Option<Arc<Read>>,
+}
+
+/// A result that was read.
+#[derive(Debug)]
+struct Read {
+    text: String,
+    value: Result<Value, Fault>,
 }
 
 #[derive(Clone, Debug)]
@@ -58,7 +67,7 @@ impl Output {
                 Structured::Prompted => OutputMethod::Prompted(schema()),
             }
         };
-        Ok(Self { method, shape: Arc::clone(shape), check })
+        Ok(Self { method, shape: Arc::clone(shape), check, read: None })
     }
 
     /// Returns the instructions, with the schema if the model gets it in no other way.
@@ -97,6 +106,39 @@ impl Output {
         }
     }
 
+    /// Parses the result of an answer on a blocking thread if that may take long; returns an output that has the result.
+    pub(crate) async fn read_apart(&self, response: &Response) -> Option<Self> {
+        let text = self.result_text(response)?;
+        let output = self.clone();
+        Some(
+            apart(move |_| Self { read: Some(Arc::new(Read { value: output.read_result(&text), text })), ..output })
+                .await,
+        )
+    }
+
+    /// Returns the text of the result if checking it may block an async thread for too long.
+    fn result_text(&self, response: &Response) -> Option<String> {
+        let text = match &self.method {
+            OutputMethod::Text => return None,
+            OutputMethod::Native(_) | OutputMethod::Prompted(_) => response.text(),
+            OutputMethod::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
+        };
+        self.shape.schema.is_foreign().then_some(text).filter(|text| {
+            let values = || match &self.method {
+                OutputMethod::Prompted(_) => embedded::values(text),
+                _ => serde_json::from_str(text).into_iter().collect(),
+            };
+            values().iter().any(|value| self.shape.schema.is_slow(value))
+        })
+    }
+
+    fn read_result(&self, text: &str) -> Result<Value, Fault> {
+        match &self.method {
+            OutputMethod::Prompted(_) => self.read_text(text, false),
+            _ => self.read_json(text),
+        }
+    }
+
     /// Parses an answer without tool calls. An answer of files only is null, if the output type accepts that.
     pub(crate) fn read_text(&self, text: &str, has_files: bool) -> Result<Value, Fault> {
         match &self.method {
@@ -106,6 +148,7 @@ impl Output {
             }
             OutputMethod::Text => self.checked(Value::String(text.to_owned())),
             OutputMethod::Native(_) => self.read_json(text),
+            OutputMethod::Prompted(_) if self.known(text).is_some() => self.read_json(text),
             OutputMethod::Prompted(_) => {
                 self.read_value(embedded::value(text, |value| self.shape.schema.check(value).is_ok())?)
             }
@@ -117,7 +160,15 @@ impl Output {
 
     /// Parses the arguments of a call of the output tool, or the text of a native output.
     pub(crate) fn read_json(&self, json: &str) -> Result<Value, Fault> {
+        if let Some(read) = self.known(json) {
+            return read.value.clone();
+        }
         self.read_value(serde_json::from_str(json).map_err(|error| embedded::invalid_json(&error))?)
+    }
+
+    /// Returns what was read of a text before.
+    fn known(&self, text: &str) -> Option<&Read> {
+        self.read.as_deref().filter(|read| read.text == text)
     }
 
     fn read_value(&self, value: Value) -> Result<Value, Fault> {

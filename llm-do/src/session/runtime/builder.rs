@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use llm_do_providers::{Model, PriceTable, Settings};
+use llm_do_providers::{CapabilityTable, Model, PriceTable, Settings};
 use tokio_util::sync::CancellationToken;
 
 use super::{BuildError, Runtime, named_limits};
@@ -48,6 +48,7 @@ pub struct RuntimeBuilder {
     limits: Option<Limits>,
     worker_limits: HashMap<String, Limits>,
     prices: Option<PriceTable>,
+    capabilities: Option<CapabilityTable>,
     timeouts: HashMap<String, Duration>,
     close_timeout: Option<Duration>,
     streaming: bool,
@@ -262,6 +263,13 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Sets the capabilities of models that are set by name; a model that is passed as a value has its own. Default:
+    /// [`CapabilityTable::builtin`].
+    pub fn capabilities(mut self, capabilities: CapabilityTable) -> Self {
+        self.capabilities = Some(capabilities);
+        self
+    }
+
     /// Sets the clock of events and of [`CallContext::now`](crate::CallContext::now). Default: the system clock.
     pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
         self.clock = Some(Arc::new(clock));
@@ -382,6 +390,18 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Returns whether calls that need approval would be denied, because no approver is set.
+    #[cfg(feature = "cli")]
+    pub(crate) fn has_nobody_to_ask(&self) -> bool {
+        self.mode == ApprovalMode::Prompt && self.approver.is_none()
+    }
+
+    /// Returns the approvals of a session over this registry.
+    #[cfg(feature = "cli")]
+    pub(crate) fn approvals(self, registry: &Registry) -> Result<Approvals, BuildError> {
+        Approvals::new(self.mode, self.approver, self.policy, registry).map_err(BuildError::Policy)
+    }
+
     /// Sets the handler of questions to the user, unless one is set.
     #[cfg(feature = "cli")]
     pub(crate) fn default_input_handler(mut self, handler: impl InputHandler + 'static) -> Self {
@@ -444,7 +464,7 @@ impl RuntimeBuilder {
         let variable = || std::env::var(MODEL_VARIABLE).ok().filter(|name| !name.trim().is_empty());
         let default = || self.default_model.clone().map(set_by("the default model"));
         let session = given().or_else(|| variable().map(set_by("`LLM_DO_MODEL`"))).or_else(default);
-        ModelChoice::new(self.forced_model.clone(), session)
+        ModelChoice::new(self.forced_model.clone(), session, self.capabilities.clone().unwrap_or_default())
     }
 
     /// Returns the prices of models.

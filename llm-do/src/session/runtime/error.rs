@@ -6,7 +6,8 @@ use crate::declare::worker_file::WorkerFileError;
 use crate::plane::registry::RegistryError;
 
 /// An error of [`RuntimeBuilder::build`](crate::runtime::RuntimeBuilder::build).
-#[derive(Debug)]
+///
+/// `Debug` shows the same text as `Display`, since a test that fails with `?` prints it.
 #[non_exhaustive]
 pub enum BuildError {
     /// Invalid worker files, or a folder of them that cannot be read.
@@ -31,13 +32,23 @@ impl From<RegistryError> for BuildError {
     }
 }
 
+impl BuildError {
+    /// Returns the text for the command line, where the application does not call `Runtime::builder()` itself.
+    #[cfg(feature = "cli")]
+    pub(crate) fn of_command_line(&self) -> String {
+        let Self::MissingState(missing) = self else { return self.to_string() };
+        let heading = "missing state; give it with `Cli::new().configure(|builder| builder.state(..))`:";
+        missing.iter().fold(heading.to_owned(), |text, missing| format!("{text}\n  {missing}"))
+    }
+}
+
 impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::WorkerFiles(error) => error.fmt(f),
             Self::Registry(error) => error.fmt(f),
             Self::MissingState(missing) => {
-                write!(f, "missing state; set it with `Runtime::builder().state(..)`:")?;
+                write!(f, "missing state; give it with `Runtime::builder().state(..)`:")?;
                 missing.iter().try_for_each(|missing| write!(f, "\n  {missing}"))
             }
             Self::Models(faults) => {
@@ -57,6 +68,12 @@ impl fmt::Display for BuildError {
                 faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
             }
         }
+    }
+}
+
+impl fmt::Debug for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

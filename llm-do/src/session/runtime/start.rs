@@ -13,11 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::Runtime;
 use crate::base::error::CallError;
 use crate::base::usage::{RunUsage, UsageTree};
-use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, to_arguments};
+use crate::declare::nesting;
+use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
-use crate::plane::dispatch::{Root, RunSettings, fresh_id, shallow};
+use crate::plane::dispatch::{Root, RunSettings, fresh_id};
 use crate::plane::history::{Conversation, History};
 
 /// A root call of the item `C` that is about to start; `.await` runs it and returns a `T`.
@@ -56,20 +57,27 @@ impl Runtime {
     /// # Ok(())
     /// # }
     /// ```
-    #[expect(clippy::needless_pass_by_value, reason = "takes the call by value like `run`")]
     pub fn start<T>(&self, call: T) -> Start<T::Output, T>
     where
         T: Tool<Output: FromReturn>,
     {
-        let written = self.plane.registry.get(T::NAME).map_or(Ok(()), |tool| tool.refuse_unwritten());
-        self.begin(T::NAME, written.and_then(|()| to_arguments(&call)), from_result::<T>)
+        self.begin(T::NAME, self.written(call), from_result::<T>)
     }
 
     /// Prepares a root call by its registered name, with arguments as JSON; [`run_named`](Self::run_named) starts one
     /// directly.
     pub fn start_named(&self, name: &str, arguments: Value) -> Start<Value> {
-        let arguments = shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
+        let arguments = nesting::shallow(arguments).map_err(|fault| CallError::invalid(name, fault));
         self.begin(name, arguments, |returned| Ok(returned.value))
+    }
+
+    /// Writes the arguments of a typed call, unless they would be read as others.
+    fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
+        let arguments = to_arguments(call)?;
+        if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {
+            refuse_lost::<T>(&arguments)?;
+        }
+        Ok(arguments)
     }
 
     fn begin<T, C>(

@@ -1,4 +1,4 @@
-//! An async function is not run off the async threads in the first place.
+//! `inline` applies only to a sync function.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! What is not a function can do nothing.
+//! The attributes apply only to functions.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! An item is registered once, as one thing.
+//! A function can be registered only once.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A key that no attribute has is answered with the grammar, and with the key that was meant.
+//! An unknown key is reported with a suggestion, the keys and where they are documented.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A call takes the struct of a tool: no function, no name, no type of another kind.
+//! `ctx.call` takes an argument struct, and nothing else.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A call that nobody awaits does nothing.
+//! A call that is not awaited is reported.
 
 #![deny(unused_must_use)]
 #![allow(dead_code)]

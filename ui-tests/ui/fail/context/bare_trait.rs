@@ -1,4 +1,4 @@
-//! `ToolContext` is a trait, and stands behind `&dyn`; the compiler asks the same of any function.
+//! `ToolContext` is a trait, so a parameter has the type `&dyn ToolContext`.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A tool and an entry have no conversation: to send one would remember nothing of what was said.
+//! A tool and an entry have no conversation to continue.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A schema is of one type, and is sent before anybody could choose another.
+//! A function with one JSON schema cannot be generic.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A type without a name has no schema.
+//! `impl Trait` has no JSON schema.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A call comes with arguments, and with no object to call a method of.
+//! A method needs an `impl` with `#[tool]`, and a worker cannot be a method.
 
 #![allow(unused)]
 

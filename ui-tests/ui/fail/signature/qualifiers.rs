@@ -1,4 +1,4 @@
-//! Calls come from safe Rust, at run time.
+//! A function cannot be `const`, `unsafe` or `extern`.
 
 #![allow(unused)]
 

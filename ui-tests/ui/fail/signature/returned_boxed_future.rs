@@ -1,4 +1,4 @@
-//! An alias of a future is told by the compiler alone, in our words.
+//! A future under an alias is reported by its type.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! The plane awaits an `async fn`; a future that is returned is a value like any other.
+//! A returned future is not awaited; an `async fn` is.
 
 #![allow(unused)]
 

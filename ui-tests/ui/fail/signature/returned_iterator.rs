@@ -1,4 +1,4 @@
-//! What is returned is written as JSON, whatever it is called.
+//! An iterator has no JSON.
 
 #![allow(unused)]
 

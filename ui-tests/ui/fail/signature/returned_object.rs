@@ -1,4 +1,4 @@
-//! An object behind a pointer is judged by its trait: one that has no JSON is told by the compiler, in our words.
+//! A trait object is reported if its trait does not serialize.
 
 #![allow(unused)]
 

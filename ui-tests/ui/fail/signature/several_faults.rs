@@ -1,4 +1,4 @@
-//! All faults of one function are reported, and its callers still compile.
+//! All errors of a function are reported, and its callers still compile.
 
 #![allow(unused)]
 

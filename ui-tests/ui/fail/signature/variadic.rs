@@ -1,4 +1,4 @@
-//! A schema lists its arguments.
+//! A function cannot be variadic.
 
 #![allow(unused)]
 

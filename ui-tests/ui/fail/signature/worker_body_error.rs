@@ -1,4 +1,4 @@
-//! What leaves the body of a worker by `?` is an error that another thread may see: the compiler's words.
+//! The compiler reports an error type that `?` cannot convert in the body of a worker.
 
 #![allow(unused)]
 

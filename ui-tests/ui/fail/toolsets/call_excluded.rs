@@ -1,4 +1,4 @@
-//! What is left out is not declared.
+//! An excluded tool cannot be called.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A type that cannot leave its thread is told in the compiler's words, at the function, and in ours, at the type.
+//! A type under an alias that is not `Send` is reported at the function and at the type.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! A call moves its arguments between threads; a type of one's own that must stay is told by the compiler as well.
+//! Arguments are `Send`; the compiler reports other types that are not.
 
 #![allow(unused)]
 

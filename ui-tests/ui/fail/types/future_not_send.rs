@@ -1,4 +1,4 @@
-//! A tool may run on any thread: the compiler's words, at the function's name.
+//! The compiler reports a future that is not `Send`, at the name of the function.
 
 #![allow(unused)]
 

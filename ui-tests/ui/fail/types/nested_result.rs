@@ -1,4 +1,4 @@
-//! An error in a success would be told to a model as a success.
+//! A `Result` inside a `Result` is an error: a model would see the inner error as a success.
 
 use llm_do::tool;
 

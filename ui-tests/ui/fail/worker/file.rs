@@ -1,4 +1,4 @@
-//! Every fault of a worker file is told in one compilation, at the file's name, with its line.
+//! All errors of a worker file are reported in one compilation, at the name of the file, with their lines.
 
 #![allow(unused)]
 

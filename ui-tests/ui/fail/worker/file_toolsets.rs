@@ -1,4 +1,4 @@
-//! A path that a worker file lists is resolved by the compiler, and blamed on the file's name.
+//! The compiler resolves a path in a worker file, and reports errors at the name of the file.
 
 #![allow(unused)]
 

@@ -1,4 +1,4 @@
-//! Attribute macros of others stand above and below, and may read and write the function.
+//! Attribute macros of other crates can be above and below ours, and can read and change the function.
 
 #![deny(warnings)]
 

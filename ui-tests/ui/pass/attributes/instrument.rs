@@ -1,4 +1,4 @@
-//! `tracing::instrument` stands above and below, on plain and on async functions.
+//! `tracing::instrument` works above and below our attributes, on sync and async functions.
 
 #![deny(warnings)]
 

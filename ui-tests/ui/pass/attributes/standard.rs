@@ -1,4 +1,4 @@
-//! The attributes of the language stand above and below, and mean what they mean.
+//! Standard attributes work above and below ours, with their usual meaning.
 
 #![deny(warnings)]
 

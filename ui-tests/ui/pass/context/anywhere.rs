@@ -1,4 +1,4 @@
-//! What is injected stands anywhere, once or more, by reference or by value.
+//! Injected parameters can have any position and number, by reference or by value.
 
 #![deny(warnings)]
 
@@ -52,7 +52,7 @@ async fn marked(#[ctx] ctx: &CallContext, #[ctx] state: State<u8>) -> u8 {
     *state
 }
 
-/// Whatever is registered, spelled out.
+/// Every registered item, written out.
 #[tool]
 async fn anything(ctx: &CallContext<llm_do::__private::Anything>) -> u32 {
     ctx.depth()

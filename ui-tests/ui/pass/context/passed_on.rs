@@ -1,4 +1,4 @@
-//! A context is an ordinary value: it is cloned, kept, passed on and sent.
+//! A context is an ordinary value: it can be cloned, stored, passed and sent.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! What may be said of approval, by tools, groups and types with methods, under hostile names.
+//! Every form of `approval`, for tools, groups and types with methods, with conflicting names in scope.
 
 #![deny(warnings, missing_docs, clippy::pedantic)]
 
@@ -26,7 +26,7 @@ toolset! {
     #[allow(dead_code)]
     formed(approval = blocked("it is night"),) = [prefixed("a_", ruled.only([ask]))];
 
-    /// With nothing to say.
+    /// Without keys.
     silent() = [pre_approved];
 }
 

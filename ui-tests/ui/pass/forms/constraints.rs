@@ -1,4 +1,4 @@
-//! What schemars is told of a parameter goes into the schema.
+//! `#[schemars]` on a parameter adds to the schema.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A default is an expression of any form, and the struct's as well.
+//! A default can be any expression, and is the default of the struct too.
 
 #![deny(warnings)]
 

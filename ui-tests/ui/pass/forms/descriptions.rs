@@ -1,4 +1,4 @@
-//! A description is a literal, a constant, a macro, or a doc comment of any form.
+//! A description is a literal, a constant, a macro, or a doc comment in any form.
 
 #![deny(warnings, missing_docs)]
 
@@ -45,7 +45,7 @@ async fn judge(input: String) -> u8;
 #[entry(description = TEXT)]
 fn start() {}
 
-/// Nobody but people asks for this.
+/// Only people ask for this.
 #[entry]
 fn start_again() {}
 

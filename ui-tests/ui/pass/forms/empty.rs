@@ -1,4 +1,4 @@
-//! A tool may take nothing, return nothing, and be called with nothing.
+//! A tool can have no arguments and return nothing.
 
 #![deny(warnings)]
 

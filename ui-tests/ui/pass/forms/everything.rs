@@ -1,4 +1,4 @@
-//! Every form of attribute, parameter and return type, for users who deny what clippy and rustc can say.
+//! Every form of attribute, parameter and return type, with all lints of clippy and rustc denied.
 
 #![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
 #![forbid(unsafe_code)]
@@ -66,7 +66,7 @@ async fn count(ctx: &dyn ToolContext, table: String, db: State<Database>, #[ctx]
     ctx.depth() + u32::try_from(table.len()).unwrap_or_default()
 }
 
-/// Ask whatever is registered.
+/// Ask every registered item.
 #[tool]
 async fn ask(question: String, ctx: &CallContext, #[ctx] _clock: Clock) -> Result<u32, CallError> {
     ctx.call(count { table: question }).await

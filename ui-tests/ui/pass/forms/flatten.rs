@@ -1,4 +1,4 @@
-//! The fields of a struct stand in the place of the struct, in the schema alone.
+//! The fields of a flattened struct replace the struct, in the schema only.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A parameter is bound by name, mutable or not; what is injected may be bound by anything.
+//! An argument is a plain name, mutable or not; an injected parameter can be any pattern.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A prompt is an argument: alone by its fields, beside others as a whole.
+//! A prompt is an argument: its fields if it is the only one, else one value.
 
 #![deny(warnings)]
 

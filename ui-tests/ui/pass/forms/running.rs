@@ -1,4 +1,4 @@
-//! A function runs as it is written: in place, off the async threads, or as a future.
+//! A function runs inline, on a blocking thread or as a future.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! Items of the names of traits, derives and attributes that generated code needs change nothing.
+//! Items with the names of traits, derives and attributes in generated code do not change its meaning.
 
 #![deny(warnings)]
 #![allow(unused_macros, dead_code)]

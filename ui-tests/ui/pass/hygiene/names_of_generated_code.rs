@@ -1,4 +1,4 @@
-//! Parameters may have the names that generated code uses; two tools may have the same ones, with the same defaults.
+//! Parameters can have names that generated code uses; two tools can have the same parameters and defaults.
 
 #![deny(warnings)]
 

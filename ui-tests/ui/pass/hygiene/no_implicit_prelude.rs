@@ -1,4 +1,4 @@
-//! Nothing of the prelude is needed; but schemars' derive, where there are docs or defaults, calls `Into`.
+//! Generated code works without the prelude, although the derive of schemars calls `Into` for docs and defaults.
 
 #![no_implicit_prelude]
 #![deny(warnings)]

@@ -1,4 +1,4 @@
-//! Generated code names everything absolutely, so no item of the user's can change its meaning.
+//! Generated code uses absolute paths, so items of the user cannot change its meaning.
 
 #![allow(dead_code, non_camel_case_types)]
 

@@ -1,4 +1,4 @@
-//! Modules of the names of primitive types hide the types from nobody.
+//! Modules with the names of primitive types do not shadow the types.
 
 #![deny(warnings)]
 #![allow(dead_code, non_camel_case_types)]

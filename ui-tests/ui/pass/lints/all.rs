@@ -1,5 +1,5 @@
-//! Every lint of the compiler that is about what one writes is denied, and every lint of clippy but `restriction`: see
-//! `tests/lints.rs`, through which clippy reads this file.
+//! All lints of the compiler for source code, and all lints of clippy except `restriction`, are denied. clippy checks
+//! this file through `tests/lints.rs`.
 
 #![deny(warnings, missing_docs, missing_debug_implementations, missing_copy_implementations)]
 #![deny(unreachable_pub, unused_qualifications, unused_lifetimes, unused_results, let_underscore_drop)]
@@ -31,18 +31,18 @@ pub struct Range {
 ///
 /// # Errors
 ///
-/// Returns an error if there is none.
+/// Returns an error if the file is missing.
 #[tool(effect = read_only)]
 pub fn read(path: PathBuf, #[arg(default = 20)] limit: usize, state: State<u8>) -> std::io::Result<String> {
     drop(state);
     Ok(std::fs::read_to_string(path)?.chars().take(limit).collect())
 }
 
-/// Cannot fail, and says so.
+/// Returns a `Result` that is never an error.
 ///
 /// # Errors
 ///
-/// Returns none.
+/// Returns no error.
 #[tool(args = Reverse)]
 pub async fn reverse(text: String, #[arg(flatten)] range: Range, ctx: &dyn ToolContext) -> Result<String, CallError> {
     let _ = (range, ctx.depth());

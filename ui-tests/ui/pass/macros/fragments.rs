@@ -1,4 +1,4 @@
-//! A user's `macro_rules!` may write items: its fragments come in invisible groups, and its names are hygienic.
+//! Items from the user's `macro_rules!`: fragments are invisible groups, and names are hygienic.
 
 #![deny(warnings)]
 

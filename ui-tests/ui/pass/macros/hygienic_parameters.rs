@@ -1,4 +1,4 @@
-//! A parameter that a `macro_rules!` names and one that its caller names are told apart by their names alone.
+//! Two parameters of one name, from a `macro_rules!` and from its caller, differ.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A `macro_rules!` passes on attributes, docs, visibilities, types, defaults and whole items.
+//! A `macro_rules!` can pass attributes, docs, visibilities, types, defaults and whole items.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A name of one's own, for models, for the struct, and for arguments.
+//! Other names for models, for the struct and for arguments.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! Raw identifiers lose their `r#`, and attributes in any order are understood.
+//! Raw identifiers lose their `r#`, and attributes can have any order.
 
 #![deny(warnings)]
 

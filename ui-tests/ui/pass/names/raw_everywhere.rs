@@ -1,4 +1,4 @@
-//! A raw identifier is a name like any other, wherever it stands.
+//! A raw identifier works wherever a name does.
 
 #![deny(warnings)]
 

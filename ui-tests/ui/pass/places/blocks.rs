@@ -1,4 +1,4 @@
-//! Items stand in functions, in blocks, in methods and in constants, and know what is in scope there.
+//! Items can be in functions, blocks, methods and constants, and use what is in scope there.
 
 #![deny(warnings)]
 
@@ -72,7 +72,7 @@ fn main() {
         assert_eq!(read(), 1);
     }
     {
-        /// In another block, of the same name elsewhere.
+        /// In another block, with the same name.
         #[tool(name = "read_again")]
         fn read() -> u8 {
             2

@@ -1,4 +1,4 @@
-//! Items may stand in modules of any visibility and in function bodies, and are named by any path.
+//! Items can be in modules of any visibility and in function bodies, and be named by any path.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! What is generated is as visible as the function, and no lint of visibility minds.
+//! Generated items have the visibility of the function and cause no visibility lint.
 
 #![deny(warnings, unreachable_pub, private_interfaces, private_bounds, unnameable_types)]
 

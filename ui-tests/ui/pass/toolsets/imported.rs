@@ -1,4 +1,4 @@
-//! One `use` imports a tool: the function and what stands for it; so does a glob, and a new name.
+//! One `use` imports the function and its argument struct, also with a glob or under another name.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! A declaration of a hundred tools compiles under the compiler's usual limits.
+//! A declaration of a hundred tools compiles within the default limits of the compiler.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! An item may declare itself, and two may declare each other.
+//! An item can declare itself, and two items can declare each other.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! One tool may come by several ways, under several names, to several callers.
+//! A declaration can include a tool several times under different names.
 
 #![deny(warnings)]
 
@@ -25,7 +25,7 @@ toolset! {
 
 mod more {
     llm_do::toolset! {
-        /// From elsewhere.
+        /// From another module.
         pub(super) again = [prefixed("again_", super::both), crate::write];
     }
 }

@@ -1,4 +1,4 @@
-//! A type whose methods are tools, for users who deny what clippy and rustc can say.
+//! A type whose methods are tools, with all lints of clippy and rustc denied.
 
 #![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
 #![forbid(unsafe_code)]

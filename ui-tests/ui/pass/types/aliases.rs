@@ -1,4 +1,4 @@
-//! An alias is as good as what it stands for; an alias of what is injected is marked `#[ctx]`.
+//! A type alias works like its type; an alias of an injected type needs `#[ctx]`.
 
 #![deny(warnings)]
 

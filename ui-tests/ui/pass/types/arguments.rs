@@ -1,4 +1,4 @@
-//! Whatever serde and schemars know, and whatever `#[data]` makes, is an argument.
+//! Types of serde, schemars and `#[data]` are argument types.
 
 #![deny(warnings)]
 
@@ -59,7 +59,7 @@ fn collections(
     drop((a, b, c, d, e, f, g, h, i));
 }
 
-/// Types of one's own.
+/// Custom types.
 #[tool]
 fn own(a: Metres, b: Nothing, c: Shape, d: Tree<Shape>, e: Box<Tree<u8>>, f: Arc<str>, g: Option<Arc<Metres>>, h: Value, i: ()) {
     drop((a, b, c, d, e, f, g, h, i));

@@ -1,4 +1,4 @@
-//! What a parameter borrows, the argument struct owns.
+//! A parameter can borrow from the argument struct.
 
 #![deny(warnings)]
 
@@ -18,7 +18,7 @@ impl Range {
     }
 }
 
-/// Borrows whatever can be lent.
+/// Borrows every type that can be borrowed.
 #[tool]
 fn borrows(
     a: &str,

@@ -1,4 +1,4 @@
-//! An error is whatever says what happened.
+//! An error type implements `Error` or `Display`.
 
 #![deny(warnings)]
 
@@ -8,7 +8,7 @@ use std::fmt;
 
 use llm_do::{CallError, entry, prelude, tool};
 
-/// It says what happened, and is no error otherwise.
+/// Implements `Display` but not `Error`.
 struct Spoken(std::rc::Rc<str>);
 
 impl fmt::Display for Spoken {

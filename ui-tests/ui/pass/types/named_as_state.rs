@@ -1,4 +1,4 @@
-//! A type of one's own may have the name of a lock or a cell, and injected state may have any.
+//! A type of the user can have the name of a lock or a cell, and injected state can have any name.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};

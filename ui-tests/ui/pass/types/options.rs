@@ -1,4 +1,4 @@
-//! An `Option` may be absent, however it is named; one in an alias may as well, without a default in the struct.
+//! An `Option` is optional under any name; under an alias it has no default in the struct.
 
 #![deny(warnings)]
 

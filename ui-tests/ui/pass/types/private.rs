@@ -1,4 +1,4 @@
-//! Functions that can be seen from further away than what they take and return: a lint of the compiler's at most.
+//! Functions can be more visible than their argument and output types, with at most a lint of the compiler.
 #![allow(private_interfaces)]
 
 mod inner {

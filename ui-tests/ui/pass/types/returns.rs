@@ -1,4 +1,4 @@
-//! Whatever is written as JSON is returned, and so is what has more to say than a value.
+//! Every type that serializes can be returned, and so can `ToolReturn`.
 
 #![deny(warnings)]
 

@@ -1,4 +1,4 @@
-//! The body of a worker is a function of its own: it gives a text or a prompt, and fails by `?`.
+//! The body of a worker is a separate function: it returns a string or a prompt, and errors with `?`.
 
 #![deny(warnings)]
 

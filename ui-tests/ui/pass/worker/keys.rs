@@ -1,4 +1,4 @@
-//! Every key of a worker, in the attribute and in a file, for users who deny what clippy and rustc can say.
+//! Every key of a worker, in the attribute and in a file, with all lints of clippy and rustc denied.
 
 #![deny(warnings, missing_docs, clippy::pedantic, unreachable_pub)]
 #![forbid(unsafe_code)]

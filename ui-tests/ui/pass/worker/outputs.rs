@@ -1,4 +1,4 @@
-//! Whatever has a schema, a model returns.
+//! Every type with a schema can be the output of a worker.
 
 #![deny(warnings)]
 

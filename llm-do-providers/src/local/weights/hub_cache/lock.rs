@@ -1,4 +1,4 @@
-//! One download of a file at a time, on the whole machine.
+//! Locks that allow one download of a file at a time on this machine.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -10,32 +10,32 @@ use super::super::checksum::Checksum;
 use super::super::hub_file::HubFile;
 use super::{HubCache, folder_name};
 
-/// How often it is looked whether another download has ended.
-const GLANCE: Duration = Duration::from_millis(100);
+/// The interval between attempts to take the lock.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl HubCache {
-    /// Waits until nobody else fetches that content, and keeps others from it until the file is dropped.
+    /// Waits until no other process downloads that content, and locks it until the file is dropped.
     ///
-    /// `busy` is called once if somebody else does.
+    /// `on_wait` is called once if it has to wait.
     pub(in super::super) async fn lock(
         &self,
         file: &HubFile,
         checksum: &Checksum,
-        busy: impl FnOnce(),
+        on_wait: impl FnOnce(),
     ) -> io::Result<File> {
         let folder = self.root.join(".locks").join(folder_name(file));
         fs::create_dir_all(&folder)?;
         let path = folder.join(format!("{checksum}.lock"));
         let lock = File::options().create(true).truncate(false).write(true).open(path)?;
-        let mut busy = Some(busy);
+        let mut on_wait = Some(on_wait);
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(lock),
                 Err(TryLockError::WouldBlock) => {
-                    if let Some(busy) = busy.take() {
-                        busy();
+                    if let Some(on_wait) = on_wait.take() {
+                        on_wait();
                     }
-                    sleep(GLANCE).await;
+                    sleep(POLL_INTERVAL).await;
                 }
                 Err(TryLockError::Error(error)) => return Err(error),
             }

@@ -1,4 +1,4 @@
-//! Making known what was fetched: each step leaves the cache whole.
+//! Adds downloaded files to the cache; each step leaves the cache consistent.
 
 use std::fs;
 use std::io;
@@ -10,38 +10,38 @@ use super::super::hub_file::HubFile;
 use super::{HubCache, is_commit};
 
 impl HubCache {
-    /// Has the content of that checksum be `file` as of `commit`, and that commit be what the file's revision is now.
+    /// Links the content with that checksum as `file` at `commit`, and sets the file's revision to that commit.
     ///
-    /// Returns where the file is.
+    /// Returns the path of the file.
     pub(in super::super) fn publish(&self, file: &HubFile, commit: &str, checksum: &Checksum) -> io::Result<PathBuf> {
-        let place = self.snapshot(file, commit);
-        if let Some(folder) = place.parent() {
+        let path = self.snapshot(file, commit);
+        if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        let ups = "../".repeat(file.path.len() + 1);
-        link(&self.blob(file, checksum), &format!("{ups}blobs/{checksum}"), &place)?;
+        let parents = "../".repeat(file.path.len() + 1);
+        link(&self.blob(file, checksum), &format!("{parents}blobs/{checksum}"), &path)?;
         if !is_commit(&file.revision) {
-            write_whole(&self.reference(file), commit)?;
+            write_atomically(&self.reference(file), commit)?;
         }
-        Ok(place)
+        Ok(path)
     }
 }
 
-/// Has `place` lead to `blob`, which is at `relative` from it; where there are no links, the blob moves there.
-fn link(blob: &Path, relative: &str, place: &Path) -> io::Result<()> {
-    let fresh = beside(place);
-    let _ = fs::remove_file(&fresh);
-    if symlink(relative, &fresh).is_ok() { fs::rename(&fresh, place) } else { fs::rename(blob, place) }
+/// Links `path` to `blob`, which is at `relative` from it; without support for links the blob is moved.
+fn link(blob: &Path, relative: &str, path: &Path) -> io::Result<()> {
+    let temporary = temporary_path(path);
+    let _ = fs::remove_file(&temporary);
+    if symlink(relative, &temporary).is_ok() { fs::rename(&temporary, path) } else { fs::rename(blob, path) }
 }
 
 #[cfg(unix)]
-fn symlink(target: &str, place: &Path) -> io::Result<()> {
-    std::os::unix::fs::symlink(target, place)
+fn symlink(target: &str, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
 }
 
 #[cfg(windows)]
-fn symlink(target: &str, place: &Path) -> io::Result<()> {
-    std::os::windows::fs::symlink_file(target.replace('/', "\\"), place)
+fn symlink(target: &str, path: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(target.replace('/', "\\"), path)
 }
 
 #[cfg(not(any(unix, windows)))]
@@ -49,18 +49,18 @@ fn symlink(_: &str, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Writes a file that is never seen half.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// Writes a file atomically.
+fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    let fresh = beside(path);
-    fs::write(&fresh, text)?;
-    fs::rename(fresh, path)
+    let temporary = temporary_path(path);
+    fs::write(&temporary, text)?;
+    fs::rename(temporary, path)
 }
 
-/// A name beside `path` that nobody else uses.
-fn beside(path: &Path) -> PathBuf {
+/// Returns a unique temporary path beside `path`.
+fn temporary_path(path: &Path) -> PathBuf {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}-{}.tmp", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)));

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use jiff::SignedDuration;
+use llm_do_worker_file::parse_duration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "a duration such as \"1h 30m\" or a number of seconds")]
+#[serde(untagged, expecting = "a duration such as \"1h 30m\", or a number of seconds")]
 enum DurationForm {
     Whole(u64),
     Seconds(f64),
@@ -32,14 +33,7 @@ pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<
         None => return Ok(None),
         Some(DurationForm::Whole(seconds)) => Ok(Duration::from_secs(seconds)),
         Some(DurationForm::Seconds(seconds)) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
-        Some(DurationForm::Text(text)) => read(&text),
+        Some(DurationForm::Text(text)) => parse_duration(&text).map_err(|error| error.to_string()),
     };
     duration.map(Some).map_err(D::Error::custom)
-}
-
-fn read(text: &str) -> Result<Duration, String> {
-    let fault =
-        |why: &dyn std::fmt::Display| format!("invalid duration `{text}`: {why}; expected a value such as `1h 30m`");
-    let time: SignedDuration = text.parse().map_err(|error| fault(&error))?;
-    Duration::try_from(time).map_err(|_| fault(&"it is negative"))
 }

@@ -55,7 +55,9 @@ pub(super) fn describe(event: &Event, kind: &EventKind, verbosity: Verbosity) ->
         EventKind::ServerSideToolFinished { tool, error: Some(error), .. } => {
             Some(with_value(&format!("  {name}: provider failed to run {}:", one_line(tool)), error, ""))
         }
-        EventKind::ModelResponse { parts, usage, .. } => Some(answer(&name, parts, usage, verbosity)),
+        EventKind::ModelResponse { parts, usage, replayed, .. } => {
+            Some(answer(&name, parts, usage, *replayed, verbosity))
+        }
         EventKind::ModelRetry { reason } => Some(with_value(&format!("  {name} asks again:"), reason, "")),
         EventKind::Usage { used } if event.parent.is_none() && event.call == 0 => Some(sum(used)),
         EventKind::Dropped { count } => Some(format!("… {count} events dropped: the terminal is too slow")),
@@ -80,9 +82,10 @@ fn differing(name: &str, answer: &Outcome, worker: &str, other: &Outcome) -> Str
     format!("≠ {name} differs from {worker}{}{}", came(name, answer), came(&worker, other))
 }
 
-fn answer(name: &str, parts: &[EventPart], usage: &Usage, verbosity: Verbosity) -> String {
+fn answer(name: &str, parts: &[EventPart], usage: &Usage, replayed: bool, verbosity: Verbosity) -> String {
     let words: Vec<String> = parts.iter().filter_map(|part| word(part, verbosity)).collect();
-    let after = format!(" ({} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
+    let how = if replayed { "replayed, " } else { "" };
+    let after = format!(" ({how}{} tokens in, {} out)", usage.input_tokens, usage.output_tokens);
     with_value(&format!("  {name} got"), &words.join(", "), &after)
 }
 

@@ -5,15 +5,16 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use super::super::Run;
 use super::super::perform::decode;
-use super::{decided, permitted, request};
+use super::{decided, permitted, request, told};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::approval::Answer;
+use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
-use crate::plane::dispatch::admit::refuse_cycle;
 use crate::plane::registry::{Prepared, Registered};
 
 /// What is recorded of a call before it is decided about: at least one of both.
@@ -28,14 +29,17 @@ impl RecordedCall {
     pub(in crate::plane::dispatch) fn find(ctx: &CallContext) -> Option<Self> {
         let (journal, step) = (ctx.journal()?, ctx.frame().step.get()?);
         let has_result = journal.is_recorded(&step.key);
-        let approval = Some(approval_of(step)).filter(|approval| journal.is_recorded(&approval.key));
+        let approval = Some(approval_of(step, 0)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
     }
 }
 
-/// Returns the step of the answer about a call.
-pub(super) fn approval_of(call: &StepSpec) -> StepSpec {
-    call.within(StepKind::Approval, "approval")
+/// Returns the step of the answer about a call; `round` counts the questions, from 0.
+pub(super) fn approval_of(call: &StepSpec, round: u32) -> StepSpec {
+    match round {
+        0 => call.within(StepKind::Approval, "approval"),
+        round => call.within(StepKind::Approval, &format!("approval:{round}")),
+    }
 }
 
 impl Run {
@@ -54,7 +58,8 @@ impl Run {
         };
         match answer {
             Some(answer) if has_result || answer.lasts() => {
-                self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
+                let edited = self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
+                self.settle_edit(ctx, tool, prepared, edited, has_result).await?;
             }
             None if has_result => {
                 // Reported as in the first process, where that takes no rule to be applied.
@@ -67,44 +72,82 @@ impl Run {
     }
 
     /// Lets a call run as a recorded answer says; what is yet to run is held to the rules.
+    ///
+    /// Returns the arguments that were put in the place of the call's.
     pub(super) fn apply_recorded(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
-        prepared: &mut Prepared,
+        prepared: &Prepared,
         answer: Answer,
         has_result: bool,
-    ) -> Result<(), CallError> {
+    ) -> Result<Option<Value>, CallError> {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         if answer.scope != ApprovalScope::Call {
             let request = request(ctx, tool, prepared).map_err(invalid)?;
-            self.approvals().remember(&request, answer.scope, &self.approved);
+            self.remember(ctx, &request, answer.scope);
         }
-        if let Some(edited) = answer.edited_arguments() {
-            *prepared = decode(tool, Ok(edited.clone()), true)?;
-        }
+        let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone()), true)).transpose()?;
         let (rule, answer) = if has_result || !answer.is_approved() {
             (RuleSource::Journal, answer)
         } else {
-            let request = || request(ctx, tool, prepared);
+            let request = || request(ctx, tool, edited.as_ref().unwrap_or(prepared));
             self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
-        decided(ctx, &rule, &answer);
-        match permitted(tool, answer)? {
-            Some(_) => refuse_cycle(ctx, tool, prepared),
-            None => Ok(()),
+        decided(ctx, &rule, &told(tool, &answer));
+        permitted(tool, answer)
+    }
+
+    /// Remembers an approval that is recorded, and keeps it with the calls that it was given in.
+    pub(in crate::plane::dispatch) fn remember(
+        &self,
+        ctx: &CallContext,
+        request: &ApprovalRequest,
+        scope: ApprovalScope,
+    ) {
+        keep_approval(ctx, request, scope);
+        if let Some(approval) = LastingApproval::of(request, scope) {
+            self.approvals().remember(approval, &self.approved);
+        }
+    }
+
+    /// Remembers an approval that was given in a call whose result is recorded.
+    pub(in crate::plane::dispatch) fn restore_approval(&self, ctx: &CallContext, recorded: &Value) {
+        ctx.add_approval(recorded);
+        // What cannot be read is asked about again.
+        if let Ok(approval) = serde_json::from_value(recorded.clone()) {
+            self.approvals().remember(approval, &self.approved);
         }
     }
 
     /// Records that a rule refused a call, if a model is told of it and goes on: a replay must go on in the same way.
     ///
-    /// Returns the refusal, or why it cannot be recorded.
+    /// If code is told, it is recorded once the code goes on. Returns the refusal, or why it cannot be recorded.
     pub(in crate::plane::dispatch) async fn record_refusal(&self, ctx: &CallContext, refusal: CallError) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
-        let Some(step) = ctx.frame().step.get().filter(|_| self.plane.return_permission_errors) else { return refusal };
+        let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
-        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step), async { Ok(answer) }).await;
+        if !self.plane.return_permission_errors {
+            keep_denial(ctx, approval_of(step, 0), &answer);
+            return refusal;
+        }
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step, 0), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
+    }
+}
+
+/// Keeps an approval that holds for longer than one call with the calls that it was given in.
+pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
+    let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
+    if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
+        ctx.add_approval(&approval);
+    }
+}
+
+/// Keeps a denial with the caller, which records it if it goes on.
+pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
+    if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
+        caller.add_denial(step, answer);
     }
 }
 

@@ -25,6 +25,11 @@ pub(super) fn value(text: &str, fits: impl Fn(&Value) -> bool) -> Result<Value, 
     }
 }
 
+/// Returns the JSON values in a text: the whole text, or else the objects in it.
+pub(super) fn values(text: &str) -> Vec<Value> {
+    serde_json::from_str(text.trim()).map_or_else(|_| objects(text), |value| vec![value])
+}
+
 /// Returns the fault of a result that is not JSON.
 pub(super) fn invalid_json(error: &Error) -> Fault {
     format!("the result is invalid JSON: {error}").into()

@@ -1,0 +1,57 @@
+//! What the compiler says of a function in a list of tools.
+//!
+//! A tool is listed as the struct beside its function, so a plain function is "expected type, found function", and no
+//! trait is asked about a type that is not found. So each single name is imported under an alias, and then found as a
+//! type and as a value, or else as a stand-in. A value whose type is the stand-in is a function, a constant or a static.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::Path;
+
+use crate::args::toolset::Member;
+
+/// A check of the members that are single names; a name that is not found at all passes, since the compiler reports it.
+pub(super) fn check(members: &[Member]) -> Option<TokenStream> {
+    let mut known = HashSet::new();
+    let names = members.iter().flat_map(paths).filter_map(Path::get_ident);
+    let names: Vec<_> = names.filter(|name| known.insert(*name)).collect();
+    let aliases: Vec<_> = (0..names.len()).map(alias).collect();
+    (!names.is_empty()).then(|| {
+        quote! {
+            #[allow(dead_code, non_camel_case_types, non_upper_case_globals, unused_imports, unused_macros)]
+            const _: () = {
+                mod __stand_ins {
+                    #(
+                        pub type #names = ::llm_do::__private::NoType;
+                        pub const #names: ::llm_do::__private::NoValue = ::llm_do::__private::NoValue;
+                    )*
+                }
+                #(
+                    // Keeps the import of a name that is not found from being a second error.
+                    macro_rules! #names { () => {}; }
+                    use #names as #aliases;
+                )*
+                const _: () = {
+                    #(use #aliases as #names;)*
+                    use __stand_ins::*;
+                    #(__llm_do::assert_listed::<#names, _>(&#names);)*
+                };
+            };
+        }
+    })
+}
+
+fn alias(place: usize) -> Ident {
+    format_ident!("__member_{place}", span = Span::call_site())
+}
+
+/// Lists the paths of a member, those inside a form too.
+fn paths(member: &Member) -> Vec<&Path> {
+    match member {
+        Member::Path(path) => vec![path],
+        Member::Prefixed { member, .. } => paths(member),
+        Member::Picked { member, paths: picked, .. } => paths(member).into_iter().chain(picked).collect(),
+    }
+}

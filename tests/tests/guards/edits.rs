@@ -1,0 +1,130 @@
+//! What an approver puts in the place of the arguments is shown to guards, as the arguments were.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::error::chain;
+use llm_do::event::EventKind;
+use llm_do::guard::{FunctionGuard, Refusal};
+use llm_do::journal::MemoryJournal;
+use llm_do::prelude::*;
+use llm_do::runtime::RuntimeBuilder;
+use llm_do::testing::Recorder;
+use serde_json::json;
+
+use super::{Notes, write};
+
+/// Writes a file.
+#[entry(toolsets = [write])]
+async fn writing(ctx: &CallContext<writing>) -> Result<String> {
+    Ok(ctx.call(write { path: "a".into() }).await?)
+}
+
+/// Writes a file, and fails the first time.
+#[entry(toolsets = [write])]
+async fn writing_twice(ctx: &CallContext<writing_twice>) -> Result<String> {
+    let written = ctx.call(write { path: "a".into() }).await?;
+    if ctx.state::<AtomicBool>().is_some_and(|fails| fails.swap(false, Ordering::SeqCst)) {
+        return Err("later".into());
+    }
+    Ok(written)
+}
+
+/// Puts a path in the place of another, and notes what it is asked about.
+#[derive(Debug)]
+struct Puts {
+    path: &'static str,
+    asked: Notes,
+}
+
+#[llm_do::async_trait]
+impl Approver for Puts {
+    async fn review(&self, request: &ApprovalRequest) -> Decision {
+        let path = request.arguments["path"].as_str().unwrap();
+        self.asked.add(format!("{path} {}", request.problem.as_deref().unwrap_or("-")));
+        if path == "a" { Decision::approve_with(json!({ "path": self.path })) } else { Decision::approve() }
+    }
+}
+
+/// A guard that refuses what is secret, writes the rest in small letters, and notes what it sees.
+fn small(seen: &Notes) -> FunctionGuard {
+    let seen = seen.clone();
+    FunctionGuard::new("small").before_call(move |call| {
+        if call.name() != "write" {
+            return Ok(());
+        }
+        let path = call.arguments()["path"].as_str().unwrap().to_owned();
+        seen.add(&*path);
+        if path == "secret" {
+            return Err(Refusal::tell("it is secret"));
+        }
+        if path != path.to_lowercase() {
+            call.arguments_mut()["path"] = path.to_lowercase().into();
+        }
+        Ok(())
+    })
+}
+
+fn editing(path: &'static str, seen: &Notes, asked: &Notes) -> RuntimeBuilder {
+    Runtime::builder().approver(Puts { path, asked: asked.clone() }).guard(small(seen))
+}
+
+#[tokio::test]
+async fn an_edit_cannot_pass_a_guard_that_refuses_such_arguments() {
+    let (seen, asked) = (Notes::default(), Notes::default());
+    let runtime = editing("secret", &seen, &asked).build().unwrap();
+    let error = runtime.run(writing {}).await.unwrap_err();
+    assert!(error.is_refused() && chain(&error).contains("it is secret"), "{}", chain(&error));
+    assert_eq!(seen.take(), ["a", "secret"]);
+}
+
+#[tokio::test]
+async fn an_edit_that_a_guard_leaves_alone_runs() {
+    let (seen, asked) = (Notes::default(), Notes::default());
+    let runtime = editing("b", &seen, &asked).build().unwrap();
+    assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
+    assert_eq!((seen.take(), asked.take()), (vec!["a".into(), "b".into()], vec!["a -".to_owned()]));
+}
+
+#[tokio::test]
+async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
+    let (seen, asked, recorder) = (Notes::default(), Notes::default(), Recorder::new());
+    let runtime = editing("B", &seen, &asked).sink(recorder.clone()).build().unwrap();
+    assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
+    let question = "b guards changed the arguments that were given: these are what would run";
+    assert_eq!(asked.take(), ["a -", question]);
+    let decided =
+        recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));
+    assert_eq!(decided.count(), 2);
+}
+
+#[tokio::test]
+async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
+    let guard = FunctionGuard::new("appends").before_call(|call| {
+        if call.name() == "write" {
+            let path = format!("{}x", call.arguments()["path"].as_str().unwrap());
+            call.arguments_mut()["path"] = path.into();
+        }
+        Ok(())
+    });
+    let approving = |request: ApprovalRequest| async move {
+        Decision::approve_with(json!({ "path": format!("{}y", request.arguments["path"]) }))
+    };
+    let runtime = Runtime::builder().approve_with(approving).guard(guard).build().unwrap();
+    let error = chain(&runtime.run(writing {}).await.unwrap_err());
+    assert!(error.contains("guards changed what the approver gave 10 times"), "{error}");
+}
+
+#[tokio::test]
+async fn a_resumed_run_shows_a_recorded_edit_again_and_asks_nobody() {
+    let (seen, asked) = (Notes::default(), Notes::default());
+    let journal = MemoryJournal::new();
+    let runtime = |fails| {
+        let builder = editing("B", &seen, &asked).journal(journal.clone());
+        builder.state(AtomicBool::new(fails)).build().unwrap()
+    };
+    runtime(true).run(writing_twice {}).await.unwrap_err();
+    assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 2));
+    assert_eq!(runtime(false).run(writing_twice {}).await.unwrap(), "wrote b");
+    assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 0));
+}

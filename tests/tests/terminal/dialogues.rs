@@ -1,0 +1,98 @@
+//! What a new user meets first on the command line, each dialogue as a whole.
+
+use std::process::Command;
+
+use crate::session::{Session, Terminal};
+use crate::{PROMPT, text};
+
+/// The application, in an environment without models.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_first_use"));
+    command.args(arguments).env_remove("LLM_DO_MODEL").env_remove("FORGET_STATE");
+    command
+}
+
+fn start(command: Command) -> Session {
+    Terminal::open().run(command)
+}
+
+/// Asserts the exit code, and everything that the terminal shows.
+#[track_caller]
+fn ends(session: Session, code: i32, transcript: &str) {
+    let (actual, rows) = session.end();
+    assert_eq!((actual, text(&rows).as_str()), (Some(code), transcript.trim_start()));
+}
+
+#[test]
+fn after_a_users_no_the_error_gives_no_advice_to_approve() {
+    let mut session = start(command(&["run", "buy", "tea"]));
+    session.wait_for(PROMPT);
+    session.type_in("n\n");
+    ends(
+        session,
+        1,
+        r#"
+`buy` wants to call order(article="tea")
+Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: n
+error: `buy` failed: call to `order` denied: the user said no"#,
+    );
+}
+
+#[test]
+fn with_reject_all_the_error_gives_no_advice_to_approve() {
+    let session = start(command(&["run", "--reject-all", "buy", "tea"]));
+    ends(
+        session,
+        1,
+        r"
+error: `buy` failed: call to `order` denied: every call that needs approval is r
+ejected",
+    );
+}
+
+#[test]
+fn without_a_model_the_error_says_where_to_set_one() {
+    let session = start(command(&["run", "advertise", "tea"]));
+    ends(
+        session,
+        1,
+        r"
+error: no model for the worker `praise`: set `LLM_DO_MODEL` or the option `--mod
+el` to `provider:model`, or `model` of the runtime or the worker; nothing ran, s
+ince `advertise` may call `praise`",
+    );
+}
+
+#[test]
+fn without_state_the_error_names_the_type_as_written_and_where_to_give_it() {
+    let mut forgetful = command(&["run", "buy", "tea"]);
+    forgetful.env("FORGET_STATE", "1");
+    let session = start(forgetful);
+    ends(
+        session,
+        1,
+        r"
+error: missing state; give it with `Cli::new().configure(|builder| builder.state
+(..))`:
+  `Stock` for `price`",
+    );
+}
+
+#[test]
+fn a_tool_that_is_named_where_an_entry_is_comes_with_the_option_and_then_with_its_arguments() {
+    for (arguments, transcript) in [
+        (&["run", "price"][..], "error: `price` is a tool: use `--tool price`"),
+        (&["run", "price", "tea"], "error: `price` is a tool: use `--tool price`"),
+        (&["run", "praise", "tea"], "error: `praise` is a worker: use `--tool praise`"),
+        (
+            &["run", "--tool", "price", "tea"],
+            r#"
+error: `price` takes several arguments: give --input-json '{"article":"…","count
+":1}'"#,
+        ),
+    ] {
+        ends(start(command(arguments)), 2, transcript);
+    }
+    let json = r#"{"article":"tea","count":2}"#;
+    ends(start(command(&["run", "--tool", "price", "--input-json", json])), 0, "700");
+}
