@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex};
 use llm_do::context::{InputHandler, InputRequest, SubtaskRequest};
 use llm_do::error::BoxError;
 use llm_do::event::EventKind;
+use llm_do::model::CapabilityTable;
 use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall, model_provider};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
 use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
-use llm_do::{CallError, CapabilityTable, ToolReturn, async_trait};
+use llm_do::{CallError, ToolReturn, async_trait};
 use serde_json::{Value, json};
 
 // Answers with what the table of capabilities says of a model.
