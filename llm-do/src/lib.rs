@@ -45,7 +45,7 @@
 //! | make calls from a body, ask a model or the user, define a worker at run time, delegate a task | [`CallContext`] |
 //! | start runs, by type or by name, from async or sync code | [`Runtime`], [`RuntimeBuilder`](runtime::RuntimeBuilder) |
 //! | configure a model in code, wrap it, or add a provider | `OpenAiModel`, `Server`, `OpenAiResponsesModel`, `AnthropicModel`, `GeminiModel`, `LocalModel`, [`FallbackModel`](model::FallbackModel), [`LimitedModel`](model::LimitedModel), [`model_provider!`](model::model_provider) |
-//! | describe a model that the built-in table does not know | [`CapabilityTable`], [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
+//! | describe a model that the built-in table does not know | [`CapabilityTable`](model::CapabilityTable), [`RuntimeBuilder::capabilities`](runtime::RuntimeBuilder::capabilities) |
 //! | serve many users with one runtime | [in a server](server), [`Start`](runtime::Start) |
 //! | get the usage and history of a run, or cancel it | [`Runtime::start`], [`RunHandle`](runtime::RunHandle), [`UsageTree`](usage::UsageTree) |
 //! | continue a conversation | [`Chat`], [`History`], [`HistoryProcessor`](history::HistoryProcessor) |
