@@ -1,4 +1,4 @@
-//! A worker file says `tools`, and gives an invalid schema.
+//! A worker file gives an invalid output schema.
 
 use llm_do::prelude::*;
 
