@@ -121,7 +121,7 @@ async fn an_operator_reads_where_arguments_are_wrong_and_not_what_they_are() {
     let error = fails("take_name", json!({ "name": SECRET })).await;
     assert_eq!(
         assert_quiet(&error),
-        "invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it"
+        "invalid arguments for `take_name`: cannot be decoded: `name`: rejected by its type"
     );
     let error = fails("take_address", json!({ "address": SECRET })).await;
     assert!(assert_quiet(&error).ends_with("at `/address`"));
@@ -149,7 +149,7 @@ async fn events_of_errors_quote_no_arguments() {
     });
     assert_eq!(
         refused.collect::<Vec<_>>(),
-        ["invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it"]
+        ["invalid arguments for `take_name`: cannot be decoded: `name`: rejected by its type"]
     );
 }
 
@@ -163,7 +163,7 @@ async fn what_a_tool_says_itself_is_read_by_both() {
 #[tokio::test]
 async fn a_model_does_not_read_what_others_gave_to_the_tools_of_its_tool() {
     let text =
-        "`call_wrongly` failed: invalid arguments for `take_name`: cannot be decoded: `name`: its type refuses it";
+        "`call_wrongly` failed: invalid arguments for `take_name`: cannot be decoded: `name`: rejected by its type";
     assert_eq!(assert_quiet(&fails("call_wrongly", json!({})).await), text);
     assert_eq!(told("call_wrongly", json!({})).await, text);
 }
@@ -171,10 +171,10 @@ async fn a_model_does_not_read_what_others_gave_to_the_tools_of_its_tool() {
 #[tokio::test]
 async fn a_model_is_not_told_how_to_set_up_the_session() {
     let error = CallError::NoInput { tool: "ask_user".into() };
-    assert!(error.to_string().contains("input_handler") && !error.told().contains("input_handler"));
+    assert!(error.to_string().contains("input_handler") && !error.model_message().contains("input_handler"));
     let error = CallError::Timeout { tool: "wait".into(), after: std::time::Duration::from_secs(3) };
     assert!(error.to_string().contains("`timeout`"));
-    assert_eq!(error.told(), "`wait` took longer than 3s, and was stopped");
+    assert_eq!(error.model_message(), "`wait` timed out after 3s");
 }
 
 #[tokio::test]
@@ -219,7 +219,7 @@ async fn a_worker_that_gives_up_quotes_no_arguments_of_the_tool_that_failed() {
 async fn a_result_that_does_not_fit_is_not_quoted() {
     let error = fails("expect_name", json!({})).await;
     let text =
-        "`expect_name` failed: the result of `give_no_name` does not fit the type expected of it: its type refuses it";
+        "`expect_name` failed: the result of `give_no_name` does not match the expected type: rejected by its type";
     assert_eq!(assert_quiet(&error), text);
 }
 

@@ -165,11 +165,11 @@ fn a_limit_is_not_for_a_model_to_mend_and_says_what_to_raise() {
     assert!(matches!(&exceeded, Exceeded::Reached { what: "requests", .. }));
     let limit = CallError::Limit { tool: "summarise".to_owned(), exceeded };
     let text =
-        "`summarise` has met a limit: `requests` is limited to 0, and 0 are used; raise `requests` in the limits";
+        "`summarise` reached a limit: `requests` is limited to 0, and 0 are used; raise `requests` in the limits";
     assert_eq!(limit.to_string(), text);
-    assert!(!limit.is_mendable());
+    assert!(!limit.is_recoverable());
     let outer = CallError::Failed { tool: "main".to_owned(), source: Box::new(limit) };
-    assert!(!outer.is_mendable(), "nor where it is why another call failed");
+    assert!(!outer.is_recoverable(), "nor where it is why another call failed");
 }
 
 #[test]

@@ -273,7 +273,7 @@ async fn with_nobody_to_answer_the_question_is_an_error_that_says_what_to_give()
     let runtime = builder(Vec::new()).build().unwrap();
     let error = llm_do::error::chain(&runtime.run(ask_user {}).await.unwrap_err());
     assert!(
-        error.contains("`ask_user` asks the user, but nobody answers: give the runtime an `input_handler`"),
+        error.contains("`ask_user` asks the user, but no user can answer: set `input_handler` of the runtime"),
         "{error}"
     );
 }

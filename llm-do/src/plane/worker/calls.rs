@@ -31,12 +31,13 @@ impl WorkerRun {
         };
         let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
         // What took all of this worker's own time leaves none to mend it.
-        let is_told = if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.in_time().is_ok() };
+        let is_told =
+            if is_denied { self.return_denials } else { error.is_recoverable() && self.ctx.in_time().is_ok() };
         if !is_told {
             return Err(error);
         }
         let error = self.shown(error, &call.name);
-        let told = if is_denied { denial(&error, &call.name) } else { error.told() };
+        let told = if is_denied { denial(&error, &call.name) } else { error.model_message() };
         let result = ToolResult::new(call, told).with_error(true);
         Ok(Called { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
     }

@@ -240,7 +240,7 @@ impl Turns {
     /// Tells the model what is wrong with its answer, as long as its budget lasts.
     fn refuse(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
         let spent = self.fail(OUTPUT_TOOL, &fault.to_string());
-        let reason = fault.told().to_owned();
+        let reason = fault.model_message().to_owned();
         if calls.is_empty() {
             self.push(Message::user(format!("{reason}. Try again.")));
         } else {
