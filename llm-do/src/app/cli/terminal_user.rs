@@ -1,4 +1,4 @@
-//! The person at the terminal, who is asked one thing at a time.
+//! The user at the terminal, who is asked one question at a time.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -7,81 +7,81 @@ use async_trait::async_trait;
 use tokio::sync::{Mutex, oneshot};
 
 use super::console::{self, Terminal};
-use super::gate::Closed;
+use super::gate::ClosedGate;
 use super::keyboard::{Keyboard, Withdrawal};
 use super::progress::Progress;
 use crate::plane::approval::{ApprovalRequest, Approver, Decision};
 
-/// The person at the terminal: approves calls, and answers what tools ask. Clones wait for each other.
+/// The user at the terminal: approves calls and answers questions of tools. Clones share one lock on the terminal.
 #[derive(Clone, Debug)]
-pub(super) struct Person {
+pub(super) struct TerminalUser {
     progress: Progress,
-    turn: Arc<Mutex<()>>,
+    terminal: Arc<Mutex<()>>,
 }
 
-impl Person {
+impl TerminalUser {
     pub(super) fn new(progress: Progress) -> Self {
-        Self { progress, turn: Arc::default() }
+        Self { progress, terminal: Arc::default() }
     }
 
-    /// Returns whether there is a terminal to ask and to answer at.
-    pub(super) fn is_there() -> bool {
+    /// Returns whether a terminal is available.
+    pub(super) fn is_available() -> bool {
         console::is_terminal()
     }
 
-    /// Has a dialogue on a thread of its own; an error says why it came to nothing.
+    /// Runs a dialogue on its own thread; an error is the reason why there is no answer.
     ///
-    /// Nothing else is shown until it ends, or until this is dropped, which withdraws the question.
+    /// No other output is shown until the dialogue finishes or this future is dropped, which withdraws the question.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
         dialogue: impl FnOnce(Terminal) -> io::Result<T> + Send + 'static,
     ) -> Result<T, String> {
-        let turn = Arc::clone(&self.turn).lock_owned().await;
+        let lock = Arc::clone(&self.terminal).lock_owned().await;
         self.progress.settle().await;
-        let unreadable = |error: io::Error| format!("the terminal cannot be read: {error}");
+        let unreadable = |error: io::Error| format!("cannot read from the terminal: {error}");
         let (keyboard, withdrawal) = Keyboard::open().map_err(unreadable)?;
-        let mut question = Question { is_answered: false, _withdrawal: withdrawal, _closed: self.progress.hold_back() };
+        let mut question = OpenQuestion { is_answered: false, _withdrawal: withdrawal, _closed: self.progress.pause() };
         let (answer, answered) = oneshot::channel();
         let progress = self.progress.clone();
         std::thread::spawn(move || {
-            progress.make_room();
-            // Nobody receives the answer to a question that was withdrawn.
+            progress.clear_line();
+            // Ignored: a withdrawn question has no receiver.
             let _ = answer.send(dialogue(Terminal::new(keyboard)));
-            drop(turn);
+            drop(lock);
         });
         let answer = answered.await;
         question.is_answered = true;
         match answer {
             Ok(answer) => answer.map_err(unreadable),
-            Err(_) => Err("nobody answered".to_owned()),
+            Err(_) => Err("the question was not answered".to_owned()),
         }
     }
 }
 
-/// Leaves calls undecided where there is no terminal to ask at.
+/// An approver for runs without a terminal, which leaves every call undecided.
 ///
-/// No journal records that, so the same run can be resumed where a user can be asked.
+/// Journals do not record undecided calls, so the run can be resumed in a terminal.
 #[derive(Debug)]
-pub(super) struct NoTerminal;
+pub(super) struct NoTerminalApprover;
 
 #[async_trait]
-impl Approver for NoTerminal {
+impl Approver for NoTerminalApprover {
     async fn review(&self, _: &ApprovalRequest) -> Decision {
-        Decision::undecided("there is no terminal to ask the user at")
+        Decision::undecided("no terminal to ask the user")
     }
 }
 
-/// A question that is open until this is dropped.
-struct Question {
+/// A question that is open until dropped.
+struct OpenQuestion {
     is_answered: bool,
     _withdrawal: Withdrawal,
-    _closed: Closed,
+    _closed: ClosedGate,
 }
 
-impl Drop for Question {
+impl Drop for OpenQuestion {
     fn drop(&mut self) {
         if !self.is_answered {
-            // The row of the prompt, at whose end nothing will be typed any more.
+            // Ends the row of the prompt, since no answer will be typed.
             let _ = io::stderr().write_all(b"\n");
         }
     }

@@ -1,4 +1,4 @@
-//! Saying what is waited for: a pipe that nobody reads or writes is no reason to stand still in silence.
+//! Notices on standard error about long waits, such as for a pipe without a reader or writer.
 
 use std::future::Future;
 use std::io::{self, Write};
@@ -11,16 +11,16 @@ use tokio::time::timeout;
 
 use crate::base::printable::printable_line;
 
-/// How long something may take before the user is told what is waited for.
-const SILENCE: Duration = Duration::from_secs(1);
+/// Time before a wait is reported.
+const NOTICE_AFTER: Duration = Duration::from_secs(1);
 
-/// Does something, and says what is waited for if that takes longer than a second.
-pub(super) fn announced<T>(what: &str, work: impl FnOnce() -> T) -> T {
+/// Runs `work`, and reports what it waits for if it takes longer than a second.
+pub(super) fn with_wait_notice<T>(what: &str, work: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
-        let (done, doing) = channel::<()>();
+        let (done, working) = channel::<()>();
         scope.spawn(move || {
-            if doing.recv_timeout(SILENCE) == Err(RecvTimeoutError::Timeout) {
-                announce(what);
+            if working.recv_timeout(NOTICE_AFTER) == Err(RecvTimeoutError::Timeout) {
+                report_wait(what);
             }
         });
         let result = work();
@@ -29,18 +29,18 @@ pub(super) fn announced<T>(what: &str, work: impl FnOnce() -> T) -> T {
     })
 }
 
-/// Waits for something, and says so if it takes longer than a second.
-pub(super) async fn awaited<T>(what: &str, work: impl Future<Output = T>) -> T {
+/// Awaits `work`, and reports what it waits for if it takes longer than a second.
+pub(super) async fn await_with_notice<T>(what: &str, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
-    if let Ok(result) = timeout(SILENCE, work.as_mut()).await {
+    if let Ok(result) = timeout(NOTICE_AFTER, work.as_mut()).await {
         return result;
     }
-    announce(what);
+    report_wait(what);
     work.await
 }
 
-/// Says what is waited for.
-fn announce(what: &str) {
-    // Nobody is there to be told if standard error is gone.
+/// Reports a wait.
+fn report_wait(what: &str) {
+    // Ignored: standard error may be closed.
     let _ = writeln!(io::stderr(), "waiting for {}", printable_line(what));
 }
