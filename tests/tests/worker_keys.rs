@@ -320,7 +320,7 @@ async fn a_model_of_the_run_that_no_glob_names_is_refused_and_case_is_no_matter(
         let runtime = Runtime::builder().model(model).build().unwrap();
         runtime.run(on_some { input: "a".into() }).await.unwrap_err().to_string()
     };
-    let refused = "is none of its `compatible_models`: OpenAI:*-mini, test:*";
+    let refused = "matches none of its `compatible_models`: OpenAI:*-mini, test:*";
     assert!(error("openai:gpt-5").await.contains(refused), "{}", error("openai:gpt-5").await);
     // In other letters than the glob: a model that it names, whatever comes of it.
     let named = error("openai:gpt-5-MINI").await;
