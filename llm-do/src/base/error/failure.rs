@@ -21,7 +21,7 @@ pub(crate) enum Failure {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The model of `worker` failed. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
+    /// The model of `worker` failed: of the failed call, or, with `text`, of a nested call whose error was passed on.
     Model {
         worker: String,
         error: ProviderError,

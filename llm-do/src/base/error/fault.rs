@@ -50,13 +50,13 @@ impl Fault {
         self.is_too_deep
     }
 
-    /// Returns the fault of a value that serde cannot deserialize: serde's text, which may quote the value, is for models only.
+    /// Returns the fault of a value that serde cannot deserialize. Only the text for models may quote the value.
     pub(crate) fn reading(error: &impl Display) -> Self {
         let text = error.to_string();
         Self::new(without_value(&text)).with_model_message(text)
     }
 
-    /// Returns the fault of a value that serde cannot serialize: serde's text, which may quote the value, is for models only.
+    /// Returns the fault of a value that serde cannot serialize. Only the text for models may quote the value.
     pub(crate) fn writing(error: &impl Display) -> Self {
         Self::new("cannot be written as JSON").with_model_message(error.to_string())
     }
@@ -116,7 +116,7 @@ const KINDS: [&str; 18] = [
     "null",
 ];
 
-/// Removes the quoted value from a message of serde's; a custom message is replaced, since any part of it may be the value.
+/// Removes the quoted value from a serde message; replaces a custom message, since any part of it may be the value.
 fn without_value(message: &str) -> String {
     let names = ["missing field `", "duplicate field `", "unknown field `", "invalid length "];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "`_-., ".contains(c);
