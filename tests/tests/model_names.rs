@@ -24,7 +24,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-const MISSPELT: &str = "the worker `misspelt` (tests/tests/model_names.rs:9): unknown provider `opnai` of the model \
+const MISSPELT: &str = "the worker `misspelt` (tests/tests/model_names.rs:10): unknown provider `opnai` of the model \
                         `opnai:gpt-5`; did you mean `openai`?; this program has ";
 
 fn faults(error: BuildError) -> Vec<String> {
@@ -41,7 +41,7 @@ fn every_invalid_model_of_a_worker_is_reported_when_the_runtime_is_built() {
     let faults = faults(error);
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(
-        faults[0].contains("(tests/tests/model_names.rs:13): unknown provider `azure` of the model `azure:gpt-5`;")
+        faults[0].contains("(tests/tests/model_names.rs:14): unknown provider `azure` of the model `azure:gpt-5`;")
     );
     assert!(faults[1].starts_with(MISSPELT), "{faults:?}");
 }

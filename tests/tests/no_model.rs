@@ -147,7 +147,7 @@ fn check_reports_each_entry_that_declares_a_worker_without_a_model() {
     let text = payload.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("3 fault(s) in what is linked:\n"), "{text}");
     for (entry, at, worker, of) in
-        [("direct", 45, "poet", 28), ("indirect", 52, "poet", 28), ("indirect", 52, "picky", 32)]
+        [("direct", 48, "poet", 31), ("indirect", 55, "poet", 31), ("indirect", 55, "picky", 35)]
     {
         let place = "tests/tests/no_model.rs";
         let fault = format!(

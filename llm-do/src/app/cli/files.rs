@@ -11,7 +11,7 @@ use super::CommandError;
 /// Maximum number of files with the same base name in a folder.
 const MAX_SAME_NAME: usize = 1_000;
 
-/// Maximum length of a name without its extension, in bytes: file systems allow 255 for all, and a number may be added.
+/// Maximum length of a name without its extension, in bytes. File systems allow 255 in total, with extension and number.
 const MAX_STEM: usize = 200;
 /// Maximum length of an extension, in bytes, with its dot; a longer one counts as part of the name.
 const MAX_EXTENSION: usize = 20;

@@ -1,4 +1,4 @@
-//! The keyboard on systems other than Unix. A Windows console delivers one line per read, so std buffers no more.
+//! The keyboard on systems other than Unix. A Windows console delivers single lines, so std never buffers a second one.
 
 use std::io::{self, stdin};
 #[cfg(windows)]
