@@ -195,7 +195,10 @@ async fn only_the_model_reads_its_invalid_answer_back() {
     let runtime = builder().force_model(model).build().unwrap();
     let error = runtime.run(ask_for_name {}).await.unwrap_err();
     let text = assert_no_secret(&error);
-    assert!(text.contains("no valid result in 2 tries; the last: the result does not follow its schema"), "{text}");
+    assert!(
+        text.contains("no valid result in 2 attempts; the last error: the result does not follow its schema"),
+        "{text}"
+    );
     let user_texts = user_texts.lock().unwrap();
     assert!(user_texts.iter().any(|text| text.contains("`hunter2` is not a name")), "{user_texts:?}");
 }
@@ -210,7 +213,7 @@ async fn the_error_of_a_worker_that_gives_up_quotes_no_arguments() {
     let error = builder().force_model(model).build().unwrap().run(use_tools {}).await.unwrap_err();
     let text = assert_no_secret(&error);
     assert!(
-        text.contains("`take_name` failed 2 times in a row; the last: invalid arguments for `take_name`"),
+        text.contains("`take_name` failed 2 times in a row; the last error: invalid arguments for `take_name`"),
         "{text}"
     );
 }

@@ -37,7 +37,7 @@ fn faults(error: BuildError) -> Vec<String> {
 #[test]
 fn every_invalid_model_of_a_worker_is_reported_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err();
-    assert!(error.to_string().starts_with("models that cannot be used:\n  the worker `absent`"), "{error}");
+    assert!(error.to_string().starts_with("unusable models:\n  the worker `absent`"), "{error}");
     let faults = faults(error);
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(
@@ -85,7 +85,7 @@ async fn with_a_forced_model_invalid_names_are_ignored() {
 fn check_reports_an_invalid_model() {
     let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("2 fault(s) in what is linked:\n"), "{text}");
+    assert!(text.starts_with("invalid linked items (2):\n"), "{text}");
     assert!(text.contains(MISSPELT), "{text}");
     llm_do::check!(Runtime::builder().force_model(TestModel::new()));
 }
@@ -93,6 +93,6 @@ fn check_reports_an_invalid_model() {
 #[test]
 fn a_malformed_model_in_a_worker_file_is_reported_with_its_line() {
     let error = "---\nname: a\nmodel: gpt-5\n---\nAnswer.".parse::<WorkerSpec>().unwrap_err();
-    let expected = "line 3: `gpt-5` is not a model's name; write `provider:model`, such as `openai:gpt-5`";
+    let expected = "line 3: invalid model name `gpt-5`: expected `provider:model`, such as `openai:gpt-5`";
     assert_eq!(error.faults(), [expected]);
 }

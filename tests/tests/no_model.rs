@@ -145,7 +145,7 @@ async fn a_complete_journal_is_replayed_without_a_model_and_a_refused_run_starts
 fn check_reports_each_entry_that_declares_a_worker_without_a_model() {
     let payload = std::panic::catch_unwind(|| llm_do::check!(builder(&Notes::default()))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
-    assert!(text.starts_with("3 fault(s) in what is linked:\n"), "{text}");
+    assert!(text.starts_with("invalid linked items (3):\n"), "{text}");
     for (entry, at, worker, of) in
         [("direct", 48, "poet", 31), ("indirect", 55, "poet", 31), ("indirect", 55, "picky", 35)]
     {

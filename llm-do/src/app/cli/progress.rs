@@ -11,7 +11,7 @@ use super::gate::{ClosedGate, Gate};
 use super::keyboard::width;
 use crate::base::printable::{printable, printable_line};
 use crate::observe::event::{
-    BAR, CAPACITY, Delivery, Event, EventKind, EventSink, Page, Queue, Rows, Verbosity, settle,
+    BAR, CAPACITY, Delivery, Event, EventKind, EventSink, Queue, Rows, TerminalWriter, Verbosity, flush_with_timeout,
 };
 
 /// Shows events in order through one queue, and a status line if standard error is a terminal.
@@ -25,7 +25,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn new(verbosity: Verbosity) -> Self {
         let line = StatusLine { bar: ProgressBar::new_spinner(), is_terminal: io::stderr().is_terminal() };
-        let page = Page::with_width(AboveStatusLine(line.bar.clone()), verbosity, width);
+        let page = TerminalWriter::with_width(AboveStatusLine(line.bar.clone()), verbosity, width);
         let gate = Gate::default();
         let screen = Screen { page, line: line.clone(), gate: gate.clone() };
         Self { line, gate, queue: Arc::new(Queue::new(Arc::new(screen), CAPACITY)) }
@@ -33,7 +33,7 @@ impl Progress {
 
     /// Waits until the events so far are shown, unless the terminal blocks, and clears the status line.
     pub(super) async fn settle(&self) {
-        settle(&[Arc::clone(&self.queue) as _]).await;
+        flush_with_timeout(&[Arc::clone(&self.queue) as _]).await;
         self.line.clear();
     }
 
@@ -55,7 +55,7 @@ impl Progress {
         let (gate, bar) = (self.gate.clone(), self.line.bar.clone());
         std::panic::set_hook(Box::new(move |panic| {
             let rows = Rows { first: BAR, other: BAR, width: width() };
-            gate.write(rows.of(&printable(&panic.to_string())), |text| {
+            gate.write(rows.format(&printable(&panic.to_string())), |text| {
                 // Ignored: standard error may be closed.
                 let _ = AboveStatusLine(bar.clone()).write_all(text.as_bytes());
             });
@@ -81,7 +81,7 @@ impl EventSink for Progress {
 /// The event lines and the status line, on the queue's thread.
 #[derive(Debug)]
 struct Screen {
-    page: Page<AboveStatusLine>,
+    page: TerminalWriter<AboveStatusLine>,
     line: StatusLine,
     gate: Gate,
 }
