@@ -1,4 +1,4 @@
-//! `check!()`, over items that each have a fault of their own.
+//! `check!()` over items that each have a different fault.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::HashSet;
@@ -7,7 +7,7 @@ use std::panic;
 use llm_do::prelude::*;
 use schemars::SchemaGenerator;
 
-/// A rank whose schema takes less than its type.
+/// A rank whose schema is stricter than its type.
 #[derive(Serialize, Deserialize)]
 struct Rank(u8);
 
@@ -21,7 +21,7 @@ impl JsonSchema for Rank {
     }
 }
 
-/// A text that is written and cannot be read.
+/// A text that can be serialized but not deserialized.
 #[derive(Serialize, JsonSchema)]
 struct OneWay(String);
 
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for OneWay {
     }
 }
 
-/// A value whose schema refers to nothing.
+/// A value whose schema has a dangling reference.
 #[derive(Serialize, Deserialize)]
 struct Dangling;
 
@@ -45,11 +45,11 @@ impl JsonSchema for Dangling {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "$ref": "#/$defs/Nowhere" })
+        schemars::json_schema!({ "$ref": "#/$defs/Missing" })
     }
 }
 
-/// A set whose schema does not say that it has no order.
+/// A set whose schema does not declare it unordered.
 #[derive(Serialize, Deserialize)]
 struct Tags(HashSet<String>);
 
@@ -65,19 +65,19 @@ impl JsonSchema for Tags {
 
 struct Database;
 
-/// Take a default that is too high.
+/// Have a default above the maximum.
 #[tool]
 fn too_high(#[arg(default = Rank(9), example = Rank(2))] rank: Rank) {
     let _ = rank.0;
 }
 
-/// Take an example that cannot be read.
+/// Have an example that cannot be deserialized.
 #[tool]
 fn one_way(#[arg(example = OneWay("a".to_owned()))] text: OneWay) {
     let _ = text.0;
 }
 
-/// Take what no schema says.
+/// Take a value with an invalid schema.
 #[tool]
 fn dangling(value: Dangling) {
     let _ = value;
@@ -105,7 +105,7 @@ fn faults(check: impl FnOnce() + panic::UnwindSafe) -> String {
 }
 
 #[test]
-fn every_fault_of_what_is_linked_is_told_at_once_with_its_item() {
+fn all_faults_of_the_linked_items_are_reported_together() {
     let faults = faults(|| llm_do::check!());
     assert!(faults.contains("(5)"), "{faults}");
     for part in [
@@ -120,7 +120,7 @@ fn every_fault_of_what_is_linked_is_told_at_once_with_its_item() {
 }
 
 #[test]
-fn state_that_the_given_builder_has_is_no_fault() {
+fn state_in_the_given_builder_is_not_reported_as_missing() {
     let faults = faults(|| llm_do::check!(Runtime::builder().state(Database)));
     assert!(!faults.contains("stateful"), "{faults}");
 }

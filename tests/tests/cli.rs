@@ -1,4 +1,4 @@
-//! The command line, as a user of an application has it.
+//! The command line of an application, run as a process.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::io::{BufRead, BufReader};
@@ -20,7 +20,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Asserts the exit code, and that standard error holds `text`.
+/// Asserts the exit code, and that standard error contains `text`.
 fn fails(arguments: &[&str], code: i32, text: &str) {
     let output = app(arguments);
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
@@ -35,15 +35,19 @@ fn a_result_goes_to_standard_output_alone() {
 }
 
 #[test]
-fn files_go_with_the_input_of_what_takes_a_prompt() {
+fn files_are_attached_to_a_prompt() {
     let output = app(&["run", "--tool", "look_at", "--attach", "Cargo.toml", "--attach", "src/bin/app.rs", "What?"]);
     assert_eq!(stdout(&output), "Hello!\n", "{}", stderr(&output));
-    fails(&["run", "--tool", "look_at", "--attach", "nowhere", "What?"], 2, "attachment not found: nowhere");
-    fails(&["run", "--attach", "Cargo.toml", "Ann"], 2, "`main_entry` takes no files: only an item whose one argument");
+    fails(&["run", "--tool", "look_at", "--attach", "missing.png", "What?"], 2, "attachment not found: missing.png");
+    fails(
+        &["run", "--attach", "Cargo.toml", "Ann"],
+        2,
+        "`main_entry` takes no files: only items with a single `Prompt`",
+    );
 }
 
 #[test]
-fn files_of_a_result_are_written_where_the_options_say_and_nothing_is_written_over() {
+fn files_of_a_result_are_written_to_the_given_folder_without_overwriting() {
     let folder = tempfile::tempdir().unwrap();
     let inside = folder.path().join("in/side");
     for (times, expected) in
@@ -60,11 +64,11 @@ fn files_of_a_result_are_written_where_the_options_say_and_nothing_is_written_ov
     assert_eq!(std::fs::read(inside.join("file-4.png")).unwrap(), [1, 2, 3]);
     let output = app(&["run", "--tool", "draw"]);
     assert_eq!(stdout(&output), "a dot\n");
-    assert!(stderr(&output).contains("not kept: dot.png, 3 bytes; give --files DIR"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("not written: dot.png, 3 bytes; use --files DIR"), "{}", stderr(&output));
     fails_after_its_result(&["run", "--tool", "draw", "--files", inside.join("dot.png").to_str().unwrap()]);
 }
 
-/// Asserts that the result is printed all the same, and that the exit code is that of an error.
+/// Asserts that the result is printed although the command fails with exit code 1.
 fn fails_after_its_result(arguments: &[&str]) {
     let output = app(arguments);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(1), "a dot\n"));
@@ -85,8 +89,8 @@ fn any_tool_may_be_the_root() {
 }
 
 #[test]
-fn without_a_terminal_a_call_that_needs_approval_is_denied_and_the_error_says_what_to_do() {
-    let expected = "error: `main_entry` failed: call to `write` denied: there is no terminal to ask the user at\n\
+fn without_a_terminal_a_call_that_needs_approval_is_denied_with_advice() {
+    let expected = "error: `main_entry` failed: call to `write` denied: no terminal to ask the user\n\
                     run with --approve-all to approve every call\n";
     assert_eq!(stderr(&app(&["run", "Ann"])), expected);
     let rejected = "error: `main_entry` failed: call to `write` denied: every call that needs approval is rejected\n";
@@ -94,7 +98,7 @@ fn without_a_terminal_a_call_that_needs_approval_is_denied_and_the_error_says_wh
 }
 
 #[test]
-fn a_tools_name_as_the_only_word_is_an_error_that_says_how_to_give_it_as_the_prompt() {
+fn a_tools_name_as_the_only_word_is_an_error_with_advice() {
     let text = "error: `add` is a tool: use `--tool add`, or `run main_entry add` if it is the prompt\n";
     let output = app(&["run", "add"]);
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(2), text));
@@ -103,25 +107,25 @@ fn a_tools_name_as_the_only_word_is_an_error_that_says_how_to_give_it_as_the_pro
 }
 
 #[test]
-fn wrong_usage_exits_with_2_and_says_what_is_wrong() {
+fn wrong_usage_exits_with_2_and_names_the_fault() {
     fails(&["run", "--input-json", "{"], 2, "invalid JSON in --input-json");
     fails(&["run", "--input-json", "[]"], 2, "--input-json must be a JSON object");
     fails(&["run", "main_entri", "Ann"], 2, "did you mean `main_entry`?");
     fails(&["run", "--tool", "ad"], 2, "did you mean `add`?");
-    fails(&["run", "--tool", "add", "3"], 2, r#"takes several arguments: give --input-json '{"a":1,"b":1}'"#);
+    fails(&["run", "--tool", "add", "3"], 2, r#"takes several arguments: use --input-json '{"a":1,"b":1}'"#);
     fails(&["run", "--approve-all", "--reject-all", "Ann"], 2, "cannot be used with");
-    fails(&["run", "--events", "/nowhere/events", "Ann"], 2, "cannot write --events");
+    fails(&["run", "--events", "/missing/events", "Ann"], 2, "cannot write --events");
     fails(&["walk"], 2, "unrecognized subcommand");
 }
 
 #[test]
-fn wrong_input_exits_with_2_and_says_which_argument_is_wrong() {
+fn wrong_input_exits_with_2_and_names_the_argument() {
     fails(&["run", "--tool", "add", "--input-json", r#"{"a":2,"b":"x"}"#], 2, "/b");
-    fails(&["run", "--tool", "deeper", "x"], 2, "at `/times`; --input-json gives it as JSON");
+    fails(&["run", "--tool", "deeper", "x"], 2, "at `/times`; use --input-json");
 }
 
 #[test]
-fn a_failure_exits_with_1_and_cannot_steer_the_terminal() {
+fn a_failure_exits_with_1_and_its_text_is_escaped() {
     fails(&["run", "--tool", "fail", "\u{1b}[2Jgone"], 1, "`fail` failed: \\u{1b}[2Jgone");
 }
 
@@ -133,7 +137,7 @@ fn a_limit_that_the_application_sets_stays_unless_an_option_changes_it() {
 }
 
 #[test]
-fn standard_input_is_the_prompt_where_input_is_needed() {
+fn standard_input_is_the_prompt_if_input_is_required() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_app"))
         .args(["run", "--approve-all"])
         .stdin(Stdio::piped())
@@ -149,7 +153,7 @@ fn tools_lists_names_kinds_effects_approvals_and_descriptions() {
     let text = stdout(&app(&["tools"]));
     for row in [
         "add               tool     read_only    pre_approved  Add two numbers.",
-        "greet             worker                pre_approved  Greet somebody.",
+        "greet             worker                pre_approved  Greet a person.",
         "write             tool     destructive  ask           Write something down.",
         "arithmetic        toolset                             Plain sums, by their own names.",
     ] {
@@ -180,11 +184,11 @@ fn tools_as_json_has_the_names_that_callers_see() {
 }
 
 #[test]
-fn check_says_what_there_is() {
+fn check_counts_entries_workers_and_tools() {
     assert_eq!(stdout(&app(&["check"])), "ok: 1 entries, 3 workers, 11 tools\n");
 }
 
-/// Runs `check` in an application whose models are at fault, in an environment without models.
+/// Runs `check` in an application with faulty models, in an environment that sets no model.
 fn check_models(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_models"));
     for variable in ["LLM_DO_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"] {
@@ -209,7 +213,7 @@ fn check_fails_where_an_entry_declares_a_worker_without_a_model() {
 }
 
 #[test]
-fn check_warns_of_an_unknown_model_and_of_a_missing_key_and_succeeds() {
+fn check_warns_about_an_unknown_model_and_a_missing_key_and_succeeds() {
     let output = check_models(&["--model", "test:any"], &[]);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(0), "ok: 1 entries, 3 workers, 2 tools\n"));
     let text = stderr(&output);
@@ -224,7 +228,7 @@ fn check_warns_of_an_unknown_model_and_of_a_missing_key_and_succeeds() {
 }
 
 #[test]
-fn check_fails_on_a_model_that_no_provider_builds_and_names_where_it_was_set() {
+fn check_fails_on_an_invalid_model_and_names_its_setting() {
     let output = check_models(&["--model", "opnai:gpt-5"], &[]);
     let text = stderr(&output);
     assert!(text.contains("`model` of the runtime: unknown provider `opnai` of the model `opnai:gpt-5`"), "{text}");
@@ -233,7 +237,7 @@ fn check_fails_on_a_model_that_no_provider_builds_and_names_where_it_was_set() {
     assert!(text.contains("`LLM_DO_MODEL`: `gpt-5` is not a model's name"), "{text}");
 }
 
-/// Writes worker files into a folder; returns it with its path.
+/// Writes worker files into a temporary folder; returns the folder and its path.
 fn folder_of_workers(files: &[(&str, &str)]) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -262,7 +266,7 @@ fn a_worker_named_main_runs_where_nothing_is_named() {
     let (_folder, path) = folder_of_workers(&[("main.worker", "---\nname: main\n---\nGreet.\n")]);
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "Ann"])), "Hello!\n");
     assert_eq!(stdout(&app(&["run", "--worker-dir", &path, "main", "Ann"])), "Hello!\n");
-    // The entry is still there, by its name.
+    // The entry can still be run by its name.
     let entry = app(&["run", "--worker-dir", &path, "--approve-all", "main_entry", "Ann"]);
     assert_eq!(stdout(&entry), "wrote Hello!\n");
 }
@@ -286,7 +290,7 @@ fn verbose_shows_calls_on_standard_error_and_events_go_to_a_file() {
 }
 
 #[test]
-fn verbose_ends_with_who_used_what() {
+fn verbose_ends_with_the_usage_by_call() {
     let text = stderr(&app(&["run", "-v", "--approve-all", "Ann"]));
     let rows: Vec<_> = text.lines().map(|line| line.split_whitespace().take(3).collect::<Vec<_>>()).collect();
     assert!(rows.contains(&vec!["call", "calls", "requests"]) && rows.contains(&vec!["greet", "1", "1"]), "{text}");
@@ -294,21 +298,25 @@ fn verbose_ends_with_who_used_what() {
 }
 
 #[test]
-fn a_limit_on_the_command_line_ends_the_run_and_says_which_it_is() {
+fn a_limit_on_the_command_line_ends_the_run_and_is_named() {
     fails(&["run", "--tool", "greet", "--limit-requests", "0", "Ann"], 1, "`requests` is limited to 0");
     fails(&["run", "--tool", "greet", "--limit-tokens", "0", "Ann"], 1, "`total_tokens` is limited to 0");
     fails(&["run", "--tool", "greet", "--limit-cost", "0", "Ann"], 1, "`cost` is limited to $0.00");
     fails(&["run", "--tool", "wait", "--timeout", "0.05"], 1, "50ms");
-    fails(&["run", "--tool", "wait", "--timeout", "soon"], 2, "give seconds, such as 90 or 0.5");
-    fails(&["run", "--tool", "wait", "--timeout", "0"], 2, "give seconds, such as 90 or 0.5");
+    fails(
+        &["run", "--tool", "wait", "--timeout", "soon"],
+        2,
+        "expected a positive number of seconds, such as 90 or 0.5",
+    );
+    fails(&["run", "--tool", "wait", "--timeout", "0"], 2, "expected a positive number of seconds, such as 90 or 0.5");
 }
 
 #[test]
 fn without_a_terminal_the_user_cannot_be_asked() {
-    fails(&["run", "--tool", "ask_name"], 1, "there is no terminal to ask the user at");
+    fails(&["run", "--tool", "ask_name"], 1, "no terminal to ask the user");
 }
 
-/// A file for a journal, in a folder that is removed.
+/// A path for a journal, in a temporary folder.
 fn journal() -> (tempfile::TempDir, PathBuf, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
@@ -317,7 +325,7 @@ fn journal() -> (tempfile::TempDir, PathBuf, String) {
 }
 
 #[test]
-fn a_run_with_a_journal_is_resumed_and_says_so() {
+fn a_run_with_a_journal_is_resumed_with_a_notice() {
     let (folder, path, journal) = journal();
     let events = folder.path().join("events.jsonl");
     let denied = app(&["run", "--journal", &journal, "Ann"]);
@@ -328,28 +336,28 @@ fn a_run_with_a_journal_is_resumed_and_says_so() {
     let again = ["run", "--journal", &journal, "--approve-all", "--events", events.to_str().unwrap(), "Ann"];
     let resumed = app(&again);
     assert_eq!(stdout(&resumed), "wrote Hello!\n", "{}", stderr(&resumed));
-    let said = format!("resuming {journal}: {recorded} effects are recorded\n");
-    assert!(recorded > 1 && stderr(&resumed).contains(&said), "{}", stderr(&resumed));
+    let notice = format!("resuming {journal}: {recorded} effects are recorded\n");
+    assert!(recorded > 1 && stderr(&resumed).contains(&notice), "{}", stderr(&resumed));
     let events = std::fs::read_to_string(events).unwrap();
     assert!(events.contains(r#""name":"greet""#) && !events.contains("model_request"), "the model was asked again");
 
     let finished = app(&["run", "--journal", &journal, "Ann"]);
-    assert_eq!(stdout(&finished), "wrote Hello!\n", "what was approved is not asked again: {}", stderr(&finished));
+    assert_eq!(stdout(&finished), "wrote Hello!\n", "an approved call needs no second approval: {}", stderr(&finished));
 }
 
 #[test]
-fn a_run_that_failed_says_how_to_resume_it() {
+fn a_failed_run_explains_how_to_resume_it() {
     let (_folder, _, journal) = journal();
-    let hint = "run the same command again to resume: what is recorded in";
+    let hint = "run the same command again to resume: effects recorded in";
     fails(&["run", "--journal", &journal, "Ann"], 1, hint);
-    fails(&["run", "--journal", &journal, "--reject-all", "Ann"], 1, "what failed at the end is tried again");
+    fails(&["run", "--journal", &journal, "--reject-all", "Ann"], 1, "the final failure is retried");
     let other = stderr(&app(&["run", "--journal", &journal, "--approve-all", "Bob"]));
-    assert!(other.contains("departs from its journal") && !other.contains(hint), "it would be no help: {other}");
+    assert!(other.contains("departs from its journal") && !other.contains(hint), "resuming would fail again: {other}");
     assert!(!stderr(&app(&["run", "Ann"])).contains(hint), "there is nothing to resume");
 }
 
 #[test]
-fn verbose_marks_what_is_replayed() {
+fn verbose_marks_replayed_calls() {
     let (_folder, _, journal) = journal();
     let run = || stderr(&app(&["run", "-v", "--journal", &journal, "--approve-all", "Ann"]));
     assert!(!run().contains("replayed"));
@@ -387,27 +395,27 @@ fn a_journal_is_listed_as_the_tree_of_its_calls() {
 }
 
 #[test]
-fn a_journal_of_a_run_that_broke_off_lists_what_is_there() {
+fn a_journal_of_an_interrupted_run_lists_the_recorded_calls() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
     let whole = std::fs::read_to_string(&path).unwrap();
-    // The header, the run, the model's answer, and no end of the call that asked the model.
+    // The header, the run and the model's answer, without the result of the worker call.
     let cut: String = whole.split_inclusive('\n').take(3).collect();
     std::fs::write(&path, cut).unwrap();
     let text = stdout(&app(&["journal", &journal]));
-    assert!(text.contains("  call greet (not ended)\n"), "{text}");
+    assert!(text.contains("  call greet (not finished)\n"), "{text}");
     std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 3).replacen("{\"kex\"", "{\"key\"", 1)).unwrap();
     let output = app(&["journal", &journal]);
     assert!(stdout(&output).contains("run main_entry") && stderr(&output).contains("line 3 of the journal"));
     assert_eq!(output.status.code(), Some(1));
-    fails(&["journal", "/nowhere/journal"], 1, "cannot use the journal");
+    fails(&["journal", "/missing/journal"], 1, "cannot use the journal");
     std::fs::write(&path, "").unwrap();
-    assert_eq!(stdout(&app(&["journal", &journal])), "nothing is recorded\n");
+    assert_eq!(stdout(&app(&["journal", &journal])), "the journal is empty\n");
 }
 
 #[cfg(unix)]
 #[test]
-fn events_and_journals_are_their_owners_alone() {
+fn only_the_owner_may_read_events_and_journals() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -437,7 +445,7 @@ fn events_may_go_to_standard_error() {
 }
 
 #[test]
-fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
+fn a_journal_that_cannot_be_resumed_is_an_error_with_advice() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
     fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run departs from its journal at 1st call");
@@ -450,12 +458,12 @@ fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
     std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
     fails(&["run", "--journal", &journal, "Ann"], 1, "line 2 of the journal");
     std::fs::write(&path, "Dear diary\n").unwrap();
-    fails(&["run", "--journal", &journal, "Ann"], 1, "it is no journal, so nothing is written to it");
-    fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot use the journal");
+    fails(&["run", "--journal", &journal, "Ann"], 1, "so nothing is written to it");
+    fails(&["run", "--journal", "/missing/journal", "Ann"], 1, "cannot use the journal");
 }
 
 #[test]
-fn events_empty_no_file_of_a_journal_and_none_of_a_run_that_goes_on() {
+fn the_events_file_truncates_neither_a_journal_nor_the_events_of_a_running_command() {
     let (folder, path, journal) = journal();
     let run = |journal: &str, events: &str| {
         app(&["run", "--journal", journal, "--events", events, "--approve-all", "Ann"]).status.code()
@@ -478,7 +486,7 @@ fn events_empty_no_file_of_a_journal_and_none_of_a_run_that_goes_on() {
     fails(&both, 2, "--events and --journal are both ");
 }
 
-/// Records what greetings the worker gives.
+/// Records a journal of the worker `greet` for each name.
 fn greetings(journal: &str, names: &[&str]) {
     for name in names {
         std::fs::remove_file(journal).ok();
@@ -489,7 +497,7 @@ fn greetings(journal: &str, names: &[&str]) {
 }
 
 #[test]
-fn harden_tells_each_case_and_exits_with_1_unless_all_agree() {
+fn harden_prints_each_case_and_exits_with_1_unless_all_agree() {
     let (_folder, _, journal) = journal();
     greetings(&journal, &["Ann", "Bob", "Eve"]);
     let [ann, bob, eve] = ["Ann", "Bob", "Eve"].map(|name| format!("{journal}-{name}"));
@@ -510,8 +518,8 @@ failed        {"input":"Eve"}
 1 of 3 agree (33 %)
 "#;
     assert_eq!(stdout(&output), expected);
-    let said = "error: `greet_by_rule` does not agree with `greet` in 2 of 3 cases\n";
-    assert_eq!(stderr(&output), said);
+    let expected = "error: `greet_by_rule` does not agree with `greet` in 2 of 3 cases\n";
+    assert_eq!(stderr(&output), expected);
 
     let output = app(&[&all[..], &["--json"]].concat());
     let lines: Vec<Value> = stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -524,7 +532,7 @@ failed        {"input":"Eve"}
 }
 
 #[test]
-fn harden_runs_nothing_that_may_change_something_unless_it_is_told_to() {
+fn harden_needs_approve_all_for_a_candidate_with_effects() {
     let (_folder, _, journal) = journal();
     greetings(&journal, &["Ann"]);
     let journal = format!("{journal}-Ann");
@@ -535,13 +543,13 @@ fn harden_runs_nothing_that_may_change_something_unless_it_is_told_to() {
 }
 
 #[test]
-fn harden_says_what_is_not_there() {
+fn harden_names_what_is_missing() {
     let (_folder, _, journal) = journal();
     greetings(&journal, &["Ann"]);
     let journal = format!("{journal}-Ann");
     fails(&["harden", "great", "--tool", "greet_by_rule", "--journal", &journal], 1, "did you mean `greet`?");
     fails(&["harden", "greet", "--tool", "greet_by_rul", "--journal", &journal], 2, "did you mean `greet_by_rule`?");
-    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/nowhere"], 1, "cannot use the journal");
+    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/missing"], 1, "cannot use the journal");
     fails(&["harden", "greet", "--tool", "greet_by_rule"], 2, "--journal");
 }
 

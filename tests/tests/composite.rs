@@ -1,4 +1,4 @@
-//! Which tools make calls of their own: a journal keeps those call by call, and any other as one step.
+//! A journal records a tool that can make calls call by call, and any other tool as one step.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use llm_do::journal::{MemoryJournal, StepKind};
 use llm_do::prelude::*;
 use llm_do::{Value, json};
 
-/// Who the application works for.
+/// The application's user.
 struct User;
 
 impl FromContext for User {
@@ -17,7 +17,7 @@ impl FromContext for User {
     }
 }
 
-/// Take arguments alone.
+/// Take only arguments.
 #[tool(effect = read_only, inline)]
 fn leaf(of: u8) -> u8 {
     of
@@ -41,7 +41,7 @@ async fn with_any_context(ctx: &dyn ToolContext) -> Result<Value> {
     Ok(ctx.call_tool("leaf", json!({ "of": 3 })).await?)
 }
 
-/// Take what makes itself from a context, and might keep it.
+/// Take a value that is built from a context and may keep it.
 #[tool(effect = read_only, inline)]
 fn with_other(#[ctx] _user: User) -> u8 {
     4
@@ -57,7 +57,7 @@ impl Desk {
         Self
     }
 
-    /// Use the instance alone.
+    /// Use only the instance.
     #[tool(effect = read_only, inline)]
     fn method(&self) -> u8 {
         5
@@ -70,7 +70,7 @@ impl Desk {
     }
 }
 
-/// Call all of them.
+/// Call all tools.
 #[entry]
 async fn call_all(ctx: &CallContext) -> Result<()> {
     for name in ["with_state", "with_context", "with_any_context", "with_other", "method", "method_with_context"] {
@@ -80,7 +80,7 @@ async fn call_all(ctx: &CallContext) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tool_is_kept_call_by_call_if_it_takes_what_can_call() {
+async fn a_tool_with_a_context_is_recorded_call_by_call() {
     let journal = MemoryJournal::new();
     let runtime = Runtime::builder().state(Vec::<String>::new()).journal(journal.clone());
     runtime.build().unwrap().run(call_all {}).await.unwrap();

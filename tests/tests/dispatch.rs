@@ -330,5 +330,5 @@ async fn code_that_never_stops_calling_is_stopped_by_a_cancellation() {
 
 #[tokio::test]
 async fn a_tool_that_calls_itself_without_an_end_is_an_error() {
-    assert!(error_of("endless", Value::Null).await.ends_with("does it call itself without an end?"));
+    assert!(error_of("endless", Value::Null).await.ends_with("possible infinite recursion"));
 }

@@ -334,7 +334,7 @@ async fn another_call_at_a_recorded_place_ends_the_run_and_is_told_with_both() {
     // Killed before its end was recorded: a run that has a result is not made again.
     let journal = cut(&journal, journal.records().len() - 1);
     let error = run(&journal.replayed(), &["a", "c"]).await.unwrap_err();
-    assert!(matches!(&error, CallError::Failed { .. }) && !error.is_mendable(), "{error:?}");
+    assert!(matches!(&error, CallError::Failed { .. }) && !error.is_recoverable(), "{error:?}");
     let text = llm_do::error::chain(&error);
     assert!(text.contains("`changing` → 2nd call") && text.matches("`write` (input ").count() == 2, "{text}");
     assert!(!text.contains("\"c\""), "{text}");
@@ -1055,7 +1055,7 @@ async fn a_journal_that_is_full_ends_the_run_before_the_effect_and_no_model_is_t
         let builder = process(&kept, &log).journal(Full(kept.clone(), AtomicUsize::new(room)));
         let runtime = approved(builder, &log).force_model(model()).build().unwrap();
         let error = runtime.run(assistant { input: "Go.".into() }).await.unwrap_err();
-        assert!(!error.is_mendable() && llm_do::error::chain(&error).contains("run.jsonl"), "{error:?}");
+        assert!(!error.is_recoverable() && llm_do::error::chain(&error).contains("run.jsonl"), "{error:?}");
         let done = log.take();
         assert!(done.iter().filter(|line| !line.starts_with("asked")).count() <= kept.records().len());
 

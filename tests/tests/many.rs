@@ -1,4 +1,4 @@
-//! Ten thousand calls on one runtime: nothing piles up, and nobody waits for ever.
+//! Ten thousand calls on one runtime: memory does not grow, and every call finishes.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
@@ -15,10 +15,10 @@ use llm_do::usage::Usage;
 use serde_json::json;
 use tokio::task::JoinSet;
 
-/// How many calls `chain { length: LENGTH }` is with all below it, or one more where a worker is among them.
+/// Number of calls in `chain { length: LENGTH }`, nested calls included; one more if a worker is among them.
 const LENGTH: u32 = 10;
 
-/// Calls itself until it is at its end, where half of the calls ask a worker.
+/// Calls itself `length` times; half of the chains also call a worker.
 #[tool(effect = read_only)]
 async fn chain(ctx: &CallContext, number: u32, length: u32) -> Result<u32> {
     tokio::task::yield_now().await;
@@ -40,7 +40,7 @@ fn think(number: u32) -> u32 {
     std::hint::black_box(number)
 }
 
-/// Makes chains at once, again and again; returns how many.
+/// Runs waves of concurrent chains; returns the number of chains.
 #[entry(toolsets = [chain])]
 async fn waves(ctx: &CallContext<waves>, waves: u32, width: u32) -> Result<u32> {
     for wave in 0..waves {
@@ -50,7 +50,7 @@ async fn waves(ctx: &CallContext<waves>, waves: u32, width: u32) -> Result<u32> 
     Ok(waves * width)
 }
 
-/// Makes all chains at once, each in a task of its own, and thinks meanwhile.
+/// Runs all chains concurrently, each in its own task, together with `think`.
 #[entry]
 async fn flood(ctx: &CallContext, chains: u32) -> Result<u32> {
     let mut tasks = JoinSet::new();
@@ -62,15 +62,15 @@ async fn flood(ctx: &CallContext, chains: u32) -> Result<u32> {
             Ok::<_, CallError>((chained?, thought?))
         });
     }
-    let mut made = 0;
-    for ended in tasks.join_all().await {
-        ended?;
-        made += 1;
+    let mut finished = 0;
+    for result in tasks.join_all().await {
+        result?;
+        finished += 1;
     }
-    Ok(made)
+    Ok(finished)
 }
 
-/// A model that calls a chain of three, and then says so.
+/// A model that calls a chain of length three, and then answers `done`.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let part = if let Some(Message::Tool { .. }) = request.messages.last() {
@@ -87,7 +87,7 @@ fn builder() -> RuntimeBuilder {
     Runtime::builder().force_model(model())
 }
 
-/// What this thread allocates for so many waves, on a runtime that has run before. No other thread takes part.
+/// Measures the allocations of this many waves on a warm runtime; all work runs on this thread.
 fn allocated(runtime: &Runtime, waves_: u32) -> AllocationInfo {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let run = |times| tokio.block_on(runtime.run(waves { waves: times, width: 20 })).unwrap();
@@ -102,7 +102,7 @@ fn ten_thousand_calls_take_no_more_memory_than_two_hundred() {
     let runtime = builder().build().unwrap();
     let few = allocated(&runtime, 1);
     let many = allocated(&runtime, 50);
-    // What is live at once is one wave; what is left is what the runtime keeps of any number of runs.
+    // Only one wave is live at a time, and the runtime keeps nothing per run.
     assert!(many.bytes_max <= few.bytes_max + 16 * 1024, "{} and {}", few.bytes_max, many.bytes_max);
     assert!(many.bytes_current <= 1024, "{} bytes are left", many.bytes_current);
     assert!(many.count_total > 40 * few.count_total, "{few:?} {many:?}");
@@ -122,43 +122,43 @@ fn runs_leave_nothing_behind() {
     assert!(left.bytes_current <= 1024, "{} bytes are left", left.bytes_current);
 }
 
-/// Floods a session with 11,500 calls: a chain of 10 or 11 and a thought for each of 1,000 tasks. One approver, who takes
-/// one question at a time, is asked about the thoughts.
-async fn no_one_waits_for_ever(builder: RuntimeBuilder) {
-    let asked = builder.approve_with(|_| async {
+/// Floods a session with 11,500 calls: 1,000 tasks, each with a chain of 10 or 11 calls and one call of `think`.
+/// An approver decides on the calls of `think` one at a time.
+async fn assert_a_flood_finishes(builder: RuntimeBuilder) {
+    let builder = builder.approve_with(|_| async {
         tokio::task::yield_now().await;
         Decision::approve()
     });
-    let runtime = asked.build().unwrap();
+    let runtime = builder.build().unwrap();
     let start = runtime.start(flood { chains: 1_000 });
     let handle = start.handle();
-    let made = tokio::time::timeout(Duration::from_secs(120), std::future::IntoFuture::into_future(start)).await;
-    assert_eq!(made.expect("a flood that ends").unwrap(), 1_000);
+    let finished = tokio::time::timeout(Duration::from_secs(120), std::future::IntoFuture::into_future(start)).await;
+    assert_eq!(finished.expect("the flood finishes").unwrap(), 1_000);
     let used = handle.usage();
     assert_eq!((used.tool_calls, used.model.requests), (11_500, 1_000));
     assert_eq!(handle.usage_tree().total(), used);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_calls_ends() {
-    no_one_waits_for_ever(builder()).await;
+async fn a_flood_of_calls_finishes() {
+    assert_a_flood_finishes(builder()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flood_of_calls_ends_that_are_all_recorded() {
+async fn a_flood_of_recorded_calls_finishes() {
     let journal = MemoryJournal::new();
-    no_one_waits_for_ever(builder().journal(journal.clone())).await;
-    // Each call, each request and each approval, and the run with its result.
+    assert_a_flood_finishes(builder().journal(journal.clone())).await;
+    // Every call, request and approval, the run and its result.
     assert_eq!(journal.records().len(), 11_500 + 1_000 + 1_000 + 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_runs_at_once_end() {
+async fn many_concurrent_runs_finish() {
     let runtime = builder().approval_mode(ApprovalMode::ApproveAll).build().unwrap();
     let runs = (0..500).map(|_| {
         let runtime = runtime.clone();
         tokio::spawn(async move { runtime.run(waves { waves: 1, width: 2 }).await })
     });
-    let ended = tokio::time::timeout(Duration::from_secs(120), join_all(runs)).await;
-    assert!(ended.expect("runs that end").into_iter().all(|made| made.unwrap().unwrap() == 2));
+    let results = tokio::time::timeout(Duration::from_secs(120), join_all(runs)).await;
+    assert!(results.expect("the runs finish").into_iter().all(|result| result.unwrap().unwrap() == 2));
 }

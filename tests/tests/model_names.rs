@@ -1,4 +1,4 @@
-//! Names of models that no provider could build: found when the runtime is built, all at once.
+//! Invalid model names are reported together when the runtime is built.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::prelude::*;
@@ -10,13 +10,13 @@ use llm_do::worker::WorkerSpec;
 #[worker(model = "opnai:gpt-5")]
 async fn misspelt(input: String) -> String;
 
-/// Answer, on a model of a provider that nobody links.
+/// Answer, on a model whose provider is not linked.
 #[worker(model = "azure:gpt-5")]
-async fn elsewhere(input: String) -> String;
+async fn absent(input: String) -> String;
 
-/// Answer, on a model that is there.
+/// Answer, on a valid model.
 #[worker(model = "test:any")]
-async fn sound(input: String) -> String;
+async fn valid(input: String) -> String;
 
 /// Add two numbers.
 #[tool(effect = read_only)]
@@ -35,9 +35,9 @@ fn faults(error: BuildError) -> Vec<String> {
 }
 
 #[test]
-fn every_model_of_a_worker_that_no_provider_builds_is_told_when_the_runtime_is_built() {
+fn every_invalid_model_of_a_worker_is_reported_when_the_runtime_is_built() {
     let error = Runtime::builder().build().unwrap_err();
-    assert!(error.to_string().starts_with("unusable models:\n  the worker `elsewhere`"), "{error}");
+    assert!(error.to_string().starts_with("unusable models:\n  the worker `absent`"), "{error}");
     let faults = faults(error);
     assert_eq!(faults.len(), 2, "{faults:?}");
     assert!(
@@ -47,7 +47,7 @@ fn every_model_of_a_worker_that_no_provider_builds_is_told_when_the_runtime_is_b
 }
 
 #[test]
-fn the_runtimes_model_workers_of_the_program_and_worker_files_are_told_in_the_same_error() {
+fn one_error_lists_invalid_models_of_the_runtime_of_workers_and_of_worker_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("written.worker");
     std::fs::write(&path, "---\nname: written\nmodel: olama:qwen3\n---\nAnswer.\n").unwrap();
@@ -67,7 +67,7 @@ fn the_runtimes_model_workers_of_the_program_and_worker_files_are_told_in_the_sa
 }
 
 #[test]
-fn the_default_model_is_judged_where_it_is_used() {
+fn the_default_model_is_checked_only_if_it_is_used() {
     let faults = faults(Runtime::builder().default_model("local").build().unwrap_err());
     assert!(faults[0].starts_with("the default model: `local` is not a model's name;"), "{faults:?}");
     let faults = self::faults(Runtime::builder().default_model("local").model("test:a").build().unwrap_err());
@@ -75,14 +75,14 @@ fn the_default_model_is_judged_where_it_is_used() {
 }
 
 #[tokio::test]
-async fn a_forced_model_needs_no_name() {
-    let runtime = Runtime::builder().model("nowhere").force_model(TestModel::new().text("Hello!")).build().unwrap();
+async fn with_a_forced_model_invalid_names_are_ignored() {
+    let runtime = Runtime::builder().model("invalid").force_model(TestModel::new().text("Hello!")).build().unwrap();
     assert_eq!(runtime.run(misspelt { input: "Ann".into() }).await.unwrap(), "Hello!");
     assert_eq!(runtime.run(add { a: 1, b: 2 }).await.unwrap(), 3);
 }
 
 #[test]
-fn check_tells_a_model_that_no_provider_builds() {
+fn check_reports_an_invalid_model() {
     let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("invalid linked items (2):\n"), "{text}");
@@ -91,7 +91,7 @@ fn check_tells_a_model_that_no_provider_builds() {
 }
 
 #[test]
-fn a_worker_file_tells_the_line_of_a_malformed_model() {
+fn a_malformed_model_in_a_worker_file_is_reported_with_its_line() {
     let error = "---\nname: a\nmodel: gpt-5\n---\nAnswer.".parse::<WorkerSpec>().unwrap_err();
     let expected = "line 3: invalid model name `gpt-5`: expected `provider:model`, such as `openai:gpt-5`";
     assert_eq!(error.faults(), [expected]);

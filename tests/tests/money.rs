@@ -164,11 +164,11 @@ fn a_reached_limit_is_not_returned_to_a_model_and_names_the_limit_to_raise() {
     let exceeded = Limits::new().requests(0).request_exceeds(&used, 0).unwrap();
     assert!(matches!(&exceeded, Exceeded::Reached { what: "requests", .. }));
     let limit = CallError::Limit { tool: "summarise".to_owned(), exceeded };
-    let text = "`summarise` has met a limit: `requests` is limited to 0: 0 used; raise `requests` in the limits";
+    let text = "`summarise` reached a limit: `requests` is limited to 0: 0 used; raise `requests` in the limits";
     assert_eq!(limit.to_string(), text);
-    assert!(!limit.is_mendable());
+    assert!(!limit.is_recoverable());
     let outer = CallError::Failed { tool: "main".to_owned(), source: Box::new(limit) };
-    assert!(!outer.is_mendable(), "nor where it is why another call failed");
+    assert!(!outer.is_recoverable(), "nor where it is why another call failed");
 }
 
 #[test]

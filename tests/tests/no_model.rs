@@ -1,4 +1,4 @@
-//! Workers without a model that an entry declares: the run ends before anything of it runs.
+//! An entry that declares a worker without a model fails before anything runs.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{Recorder, TestModel};
 use llm_do::toolset;
 
-/// How often `note` ran.
+/// Counts the runs of `note`.
 #[derive(Clone, Default)]
 struct Notes(Arc<AtomicU32>);
 
@@ -31,12 +31,12 @@ fn note(notes: State<Notes>) {
 #[worker]
 async fn poet(input: String) -> String;
 
-/// Answer, on some models only.
+/// Answer, on compatible models only.
 #[worker(compatible_models = ["openai:*"])]
 async fn picky(input: String) -> String;
 
 toolset! {
-    /// Workers without a model of their own.
+    /// Workers that declare no model.
     pub artists = [poet, picky];
 }
 
@@ -51,14 +51,14 @@ async fn direct(ctx: &CallContext<direct>) -> Result<String> {
     Ok(ctx.call(poet { input: "sea".into() }).await?)
 }
 
-/// Note, then ask a worker that may ask others.
+/// Note, then ask a worker that may ask two more.
 #[entry(toolsets = [note, middle])]
 async fn indirect(ctx: &CallContext<indirect>) -> Result<String> {
     ctx.call(note {}).await?;
     Ok(ctx.call(middle { input: "sea".into() }).await?)
 }
 
-/// Note, and nothing else.
+/// Only note.
 #[entry(toolsets = [note])]
 async fn plain(ctx: &CallContext<plain>) -> Result<()> {
     Ok(ctx.call(note {}).await?)
@@ -68,18 +68,18 @@ fn builder(notes: &Notes) -> RuntimeBuilder {
     Runtime::builder().state(notes.clone()).approval_mode(llm_do::approval::ApprovalMode::ApproveAll)
 }
 
-const SET: &str =
+const ADVICE: &str =
     "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker";
 
 #[tokio::test]
-async fn a_declared_worker_without_a_model_ends_the_run_before_anything_runs() {
+async fn a_declared_worker_without_a_model_fails_the_run_before_anything_runs() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let runtime = builder(&notes).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(direct {}).await.unwrap_err();
     assert!(matches!(error, CallError::NoModel { .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        format!("no model for the worker `poet`: {SET}; nothing ran, since `direct` may call `poet`")
+        format!("no model for the worker `poet`: {ADVICE}; nothing ran, since `direct` may call `poet`")
     );
     assert_eq!(notes.taken(), 0);
     let kinds: Vec<_> = recorder.events().into_iter().map(|event| event.kind).collect();
@@ -87,28 +87,28 @@ async fn a_declared_worker_without_a_model_ends_the_run_before_anything_runs() {
 }
 
 #[tokio::test]
-async fn a_worker_that_only_another_worker_declares_is_found_too() {
+async fn a_worker_that_only_another_worker_declares_is_checked_too() {
     let notes = Notes::default();
     let error = builder(&notes).build().unwrap().run(indirect {}).await.unwrap_err().to_string();
     let expected =
-        format!("no model for the worker `poet`: {SET}; nothing ran, since `indirect` may call `poet`, `picky`");
+        format!("no model for the worker `poet`: {ADVICE}; nothing ran, since `indirect` may call `poet`, `picky`");
     assert_eq!((error, notes.taken()), (expected, 0));
 }
 
 #[tokio::test]
-async fn a_model_of_the_runtime_that_a_declared_worker_does_not_take_ends_the_run_before_anything_runs() {
+async fn an_incompatible_model_of_the_runtime_fails_the_run_before_anything_runs() {
     let notes = Notes::default();
     let runtime = builder(&notes).model("test:run").build().unwrap();
     let error = runtime.run(indirect {}).await.unwrap_err().to_string();
-    let expected = "no model for the worker `picky`: `test:run` is none of its `compatible_models`: openai:*; nothing ran, \
-                    since `indirect` may call `picky`";
+    let expected = "no model for the worker `picky`: `test:run` matches none of its `compatible_models`: openai:*; \
+                    nothing ran, since `indirect` may call `picky`";
     assert_eq!((error.as_str(), notes.taken()), (expected, 0));
     runtime.run(direct {}).await.unwrap();
     assert_eq!(notes.taken(), 1);
 }
 
 #[tokio::test]
-async fn runs_that_reach_no_such_worker_are_not_affected() {
+async fn runs_without_such_a_worker_are_not_affected() {
     let notes = Notes::default();
     let runtime = builder(&notes).build().unwrap();
     runtime.run(plain {}).await.unwrap();
@@ -119,14 +119,14 @@ async fn runs_that_reach_no_such_worker_are_not_affected() {
 }
 
 #[tokio::test]
-async fn a_worker_that_is_called_by_itself_without_a_model_says_where_to_set_one() {
+async fn the_error_of_a_root_worker_without_a_model_explains_where_to_set_one() {
     let runtime = builder(&Notes::default()).build().unwrap();
     let error = runtime.run(poet { input: "sea".into() }).await.unwrap_err().to_string();
-    assert_eq!(error, format!("no model for the worker `poet`: {SET}"));
+    assert_eq!(error, format!("no model for the worker `poet`: {ADVICE}"));
 }
 
 #[tokio::test]
-async fn a_complete_journal_is_replayed_without_a_model_and_a_run_that_was_refused_begins_anew() {
+async fn a_complete_journal_is_replayed_without_a_model_and_a_refused_run_starts_over() {
     let (notes, journal) = (Notes::default(), MemoryJournal::new());
     for _ in 0..2 {
         let runtime = builder(&notes).journal(journal.replayed()).build().unwrap();
@@ -142,7 +142,7 @@ async fn a_complete_journal_is_replayed_without_a_model_and_a_run_that_was_refus
 }
 
 #[test]
-fn check_tells_each_entry_that_declares_a_worker_without_a_model() {
+fn check_reports_each_entry_that_declares_a_worker_without_a_model() {
     let payload = std::panic::catch_unwind(|| llm_do::check!(builder(&Notes::default()))).unwrap_err();
     let text = payload.downcast_ref::<String>().unwrap();
     assert!(text.starts_with("invalid linked items (3):\n"), "{text}");
@@ -151,7 +151,7 @@ fn check_tells_each_entry_that_declares_a_worker_without_a_model() {
     {
         let place = "tests/tests/no_model.rs";
         let fault = format!(
-            "the entry `{entry}` ({place}:{at}) may call the worker `{worker}` ({place}:{of}), which has no model: {SET}"
+            "the entry `{entry}` ({place}:{at}) may call the worker `{worker}` ({place}:{of}), which has no model: {ADVICE}"
         );
         assert!(text.contains(&fault), "no {fault:?} in {text}");
     }

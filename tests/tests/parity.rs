@@ -93,7 +93,7 @@ async fn by_model(calls: Vec<Call>, at_once: bool) -> String {
 #[entry(toolsets = [add, save, fail, panic_at, wait, prefixed("notes_", notes), helper, hand_over])]
 async fn by_code(ctx: &CallContext<by_code>, calls: Vec<Call>, at_once: bool, told_of_denials: bool) -> Result<()> {
     let made = calls.into_iter().map(|call| async move { ctx.call_tool(&call.tool, call.arguments).await });
-    let goes_on = |error: &CallError| error.is_mendable() || (told_of_denials && error.is_denied());
+    let goes_on = |error: &CallError| error.is_recoverable() || (told_of_denials && error.is_denied());
     if at_once {
         let ended = join_all(made).await;
         return ended.into_iter().try_for_each(|result| match result {
@@ -340,7 +340,7 @@ async fn a_limit_on_calls_is_reached_the_same_way() {
 async fn a_limit_of_a_worker_is_reached_the_same_way() {
     let configure = |builder: RuntimeBuilder| approving(builder).worker_limits("helper", Limits::new().tool_calls(1));
     let log = alike(calls([("helper", json!({ "task": "sum" })), sum()]), false, &configure).await;
-    assert!(log.contains("3 at 1: save call_refused") && log.contains("`helper` has met a limit"), "{log}");
+    assert!(log.contains("3 at 1: save call_refused") && log.contains("`helper` reached a limit"), "{log}");
 }
 
 #[tokio::test]
@@ -361,7 +361,7 @@ async fn depth_counts_from_the_root_the_same_way() {
 #[tokio::test]
 async fn a_cycle_is_detected_the_same_way() {
     let log = alike(calls([("helper", json!({ "task": "turn" })), sum()]), false, &as_it_is).await;
-    assert!(log.contains("`helper` would call itself with the same arguments"), "{log}");
+    assert!(log.contains("`helper` calls itself with the same arguments"), "{log}");
     assert!(!log.contains("add call_started"), "{log}");
 }
 

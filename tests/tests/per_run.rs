@@ -484,7 +484,7 @@ async fn a_call_by_name_of_what_has_no_conversation_refuses_a_history() {
     for (name, kind) in [("ask", "entry"), ("who", "tool")] {
         let error = runtime.start_named(name, json!({})).history(before.clone()).await.unwrap_err();
         let text = format!(
-            "`{name}` is of kind `{kind}`, and only a worker continues a conversation: call it without a history"
+            "only workers accept a message history, and `{name}` is of kind `{kind}`: call it without a history"
         );
         assert_eq!(error.to_string(), text);
     }

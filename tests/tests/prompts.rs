@@ -173,7 +173,7 @@ async fn a_root_that_is_missing_is_named_and_not_the_file() {
 #[tokio::test]
 async fn an_invalid_attachment_is_an_error_that_names_the_valid_forms() {
     let call = json!({ "input": "", "attachments": [{ "media_type": "image/png", "data": "no base64" }] });
-    let error = asked().0.build().unwrap().run_named("answer", call).await.unwrap_err().told();
+    let error = asked().0.build().unwrap().run_named("answer", call).await.unwrap_err().model_message();
     assert!(error.contains("a path, or a `media_type` with `data` in Base64"), "{error}");
 }
 

@@ -1,4 +1,4 @@
-//! What a call may ask for: a model, a worker put together on the spot, the best worker, the user, a file.
+//! Requests of a call: to a model, an ad-hoc worker, the best worker for a subtask, the user, and for a file.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use llm_do::worker::WorkerSpec;
 use llm_do::{CallError, ToolReturn, async_trait};
 use serde_json::{Value, json};
 
-// Answers with what the table of capabilities says of a model.
+// Answers with the capabilities of a model in the table.
 model_provider!("probe", |model, capabilities| {
     let entry = capabilities.find(&format!("openai:{model}"));
     Ok(Arc::new(scripted(vec![text(&entry.unwrap().takes.to_string())])))
@@ -46,7 +46,7 @@ fn delete(path: String) -> String {
     path
 }
 
-/// Lets a worker of the moment use tools.
+/// Lets an ad-hoc worker use tools.
 #[entry(toolsets = [look_up])]
 async fn with_agent(ctx: &CallContext<with_agent>, name: String, tools: Vec<String>) -> Result<String> {
     let spec = WorkerSpec::new(name, "Look the word up.").toolsets(tools);
@@ -65,7 +65,7 @@ async fn translator(text: String, language: String) -> String;
 #[worker(hints = ["french"])]
 async fn poet(text: String, language: String) -> String;
 
-/// Gives a task away.
+/// Delegates a subtask.
 #[entry(toolsets = [code_reviewer, translator, poet])]
 async fn give(ctx: &CallContext<give>, task: SubtaskTask) -> Result<Value> {
     let mut request = SubtaskRequest::new(task.description);
@@ -93,7 +93,7 @@ fn have_reviewed(path: String) -> ToolReturn {
     ToolReturn::subtask(SubtaskRequest::new("review the code").input("path", path))
 }
 
-/// Answer with what a tool says.
+/// Answer with the result of a tool.
 #[worker(toolsets = [have_reviewed, ask_user])]
 async fn assistant(input: String) -> String;
 
@@ -118,7 +118,7 @@ fn call(name: &str, arguments: &Value) -> Vec<ResponsePart> {
     vec![ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))]
 }
 
-/// A model that gives these answers in turn, and then "done" for ever.
+/// A model that gives these answers in turn, and then always "done".
 fn scripted(answers: Vec<Vec<ResponsePart>>) -> ScriptedModel {
     answers.into_iter().fold(ScriptedModel::new(), ScriptedModel::answer).text("done").repeat_last()
 }
@@ -134,7 +134,7 @@ fn started(recorder: &Recorder) -> Vec<(String, u32)> {
 }
 
 #[tokio::test]
-async fn a_question_is_a_worker_one_deeper_than_its_caller() {
+async fn a_question_is_a_worker_call_nested_in_its_caller() {
     let recorder = Recorder::new();
     let runtime = builder(vec![text("No.")]).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(ask { question: "Spam?".into() }).await.unwrap(), "No.");
@@ -151,7 +151,7 @@ async fn a_question_is_refused_at_the_limit_on_depth_before_anything_is_spent() 
 }
 
 #[tokio::test]
-async fn a_question_is_answered_as_the_type_that_is_asked_for() {
+async fn a_question_is_answered_with_the_requested_type() {
     let runtime = Runtime::builder().force_model(TestModel::new()).build().unwrap();
     assert_eq!(runtime.run(ask_for_a_number {}).await.unwrap(), 0);
     let call_with = |value| call("final_result", &json!({ "result": value }));
@@ -159,19 +159,19 @@ async fn a_question_is_answered_as_the_type_that_is_asked_for() {
     assert_eq!(
         runtime.run(ask_for_a_number {}).await.unwrap(),
         7,
-        "the first answer is no number, and asked for again"
+        "the first answer is not a number, so the question is repeated"
     );
 }
 
 #[tokio::test]
-async fn a_worker_of_the_moment_uses_what_its_caller_may_use() {
+async fn an_ad_hoc_worker_can_use_the_toolsets_of_its_caller() {
     let runtime = builder(vec![call("look_up", &json!({ "word": "blue" })), text("It is.")]).build().unwrap();
     let run = with_agent { name: "agent".into(), tools: vec!["look_up".into()] };
     assert_eq!(runtime.run(run).await.unwrap(), "It is.");
 }
 
 #[tokio::test]
-async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
+async fn an_ad_hoc_worker_cannot_use_tools_that_its_caller_cannot() {
     let runtime = builder(Vec::new()).build().unwrap();
     let run = |tool: &str| runtime.run(with_agent { name: "agent".into(), tools: vec![tool.into()] });
     let error = llm_do::error::chain(&run("delete").await.unwrap_err());
@@ -181,7 +181,7 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
 }
 
 #[tokio::test]
-async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
+async fn an_ad_hoc_worker_with_a_registered_or_invalid_name_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name `no name`")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
@@ -190,24 +190,24 @@ async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
 }
 
 #[tokio::test]
-async fn a_task_goes_to_the_worker_with_the_most_words_of_it() {
+async fn a_subtask_goes_to_the_worker_that_shares_most_of_its_words() {
     let recorder = Recorder::new();
     let runtime = builder(vec![text("Fine.")]).sink(recorder.clone()).build().unwrap();
     let task = SubtaskTask { description: "Review my code, please".into(), ..SubtaskTask::default() };
     assert_eq!(runtime.run(give { task }).await.unwrap(), "Fine.");
     assert_eq!(started(&recorder)[1].0, "code_reviewer");
-    let chosen = recorder.kinds().into_iter().find_map(|kind| match kind {
+    let selected = recorder.kinds().into_iter().find_map(|kind| match kind {
         EventKind::Subtask { worker, points, .. } => Some((worker, points)),
         _ => None,
     });
-    let (worker, points) = chosen.unwrap();
+    let (worker, points) = selected.unwrap();
     assert_eq!(worker, "code_reviewer");
     // `review` and `code` in the hints, `code` in the name, `review` in the description.
     assert_eq!(points["code_reviewer"], 2 * 3 + 2 + 1);
 }
 
 #[tokio::test]
-async fn workers_that_fit_equally_well_are_named_in_the_error() {
+async fn equally_good_workers_are_named_in_the_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
@@ -217,7 +217,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
 }
 
 #[tokio::test]
-async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
+async fn a_subtask_that_shares_no_word_with_any_worker_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
     let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
@@ -225,7 +225,7 @@ async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_tool_may_hand_over_and_the_model_sees_only_the_answer() {
+async fn a_tool_can_return_a_subtask_and_the_model_sees_only_its_answer() {
     let answers = vec![call("have_reviewed", &json!({ "path": "a.rs" })), text("No defects."), text("It is fine.")];
     let model = scripted(answers);
     let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
@@ -233,7 +233,7 @@ async fn a_tool_may_hand_over_and_the_model_sees_only_the_answer() {
     assert_eq!(model.requests().last().unwrap().last_text(), "No defects.");
 }
 
-/// A user of one name.
+/// A user who always answers with this name.
 #[derive(Debug)]
 struct Named(&'static str, Arc<Mutex<Vec<InputRequest>>>);
 
@@ -246,7 +246,7 @@ impl InputHandler for Named {
 }
 
 #[tokio::test]
-async fn what_the_user_answers_becomes_part_of_the_conversation() {
+async fn the_users_answer_becomes_part_of_the_conversation() {
     let model = scripted(vec![call("ask_user", &json!({})), text("Hello, Ann!")]);
     let (recorder, asked) = (Recorder::new(), Arc::default());
     let user = Named("Ann", Arc::clone(&asked));
@@ -276,17 +276,17 @@ async fn a_model_that_tries_every_tool_asks_the_user_once_for_each_prompt() {
 }
 
 #[tokio::test]
-async fn with_nobody_to_answer_the_question_is_an_error_that_says_what_to_give() {
+async fn without_an_input_handler_a_question_is_an_error_with_advice() {
     let runtime = builder(Vec::new()).build().unwrap();
     let error = llm_do::error::chain(&runtime.run(ask_user {}).await.unwrap_err());
     assert!(
-        error.contains("`ask_user` asks the user, but nobody answers: give the runtime an `input_handler`"),
+        error.contains("`ask_user` asks the user, but no user can answer: set `input_handler` of the runtime"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn a_file_is_read_below_the_root_and_one_that_is_missing_is_named() {
+async fn a_file_is_read_only_inside_the_root_and_a_missing_file_is_named() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.pdf"), b"%PDF-1.7 and more").unwrap();
     let runtime = builder(Vec::new()).project_root(folder.path()).build().unwrap();
@@ -298,7 +298,7 @@ async fn a_file_is_read_below_the_root_and_one_that_is_missing_is_named() {
 }
 
 #[test]
-fn a_script_waits_for_a_run_and_async_code_is_told_not_to() {
+fn block_on_runs_in_sync_code_and_fails_in_async_code() {
     let runtime = builder(vec![text("No.")]).build().unwrap();
     assert_eq!(runtime.block_on(ask { question: "Spam?".into() }).unwrap(), "No.");
     let tokio = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -315,7 +315,7 @@ async fn ask_twice(ctx: &CallContext) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_setting_that_was_not_sent_is_reported_once_for_each_run_and_model() {
+async fn an_unsent_setting_is_reported_once_for_each_run_and_model() {
     let model = FunctionModel::new(|_: Request<'_>| {
         let warning = SettingWarning::new("seed", "not sent: the server has no field for it");
         Ok(Response::new("m", text("Yes."), Usage::of_request(1, 1)).with_warnings([warning]))

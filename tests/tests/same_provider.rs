@@ -1,4 +1,4 @@
-//! Two model providers of one prefix: found when the runtime is built, with both places.
+//! Two model providers with the same prefix are reported with both locations when the runtime is built.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::Arc;
@@ -20,14 +20,14 @@ const EXPECTED: &str = "2 model providers have the prefix `lab`: tests/tests/sam
                         tests/tests/same_provider.rs:15; rename or remove one";
 
 #[test]
-fn two_providers_of_one_prefix_are_refused_naming_both_places() {
+fn two_providers_with_the_same_prefix_fail_the_build_with_both_locations() {
     let error = Runtime::builder().build().unwrap_err().to_string();
     assert_eq!(error, format!("invalid registry:\n  {EXPECTED}"));
     assert_eq!(Registry::collect().unwrap_err().faults(), [EXPECTED]);
 }
 
 #[test]
-fn check_tells_two_providers_of_one_prefix() {
+fn check_reports_two_providers_with_the_same_prefix() {
     let payload = std::panic::catch_unwind(|| llm_do::check!()).unwrap_err();
     assert!(payload.downcast_ref::<String>().unwrap().contains(EXPECTED));
 }

@@ -1,4 +1,4 @@
-//! How long calls may take: what is stopped, whose time counts, and who is told. No clock runs here but tokio's, paused.
+//! Timeouts of calls: which call is stopped, whose time counts, and who sees the error. Tokio's clock is paused.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::future::pending;
@@ -19,7 +19,7 @@ use tokio::time::Instant;
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What happened, in order.
+/// Notes in the order of the events.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<&'static str>>>);
 
@@ -55,34 +55,34 @@ async fn hang() {
     pending::<()>().await;
 }
 
-/// Wait for ever, for an hour.
+/// Wait for ever, with a timeout of an hour.
 #[tool(effect = read_only, timeout = HOUR)]
 async fn hang_for_an_hour() {
     pending::<()>().await;
 }
 
-/// Come to an end, just in time.
+/// Finish just before the timeout.
 #[tool(effect = destructive, timeout = Duration::from_secs(2))]
 async fn be_quick() -> String {
     tokio::time::sleep(SECOND).await;
     "done".to_owned()
 }
 
-/// What blocks, and is told that it may end.
+/// Signals of the tool `block`.
 struct Blocked {
-    began: mpsc::Sender<()>,
-    ended: mpsc::Sender<()>,
+    started: mpsc::Sender<()>,
+    finished: mpsc::Sender<()>,
 }
 
-/// Block a thread until nobody waits any more.
+/// Block a thread until the call is cancelled.
 #[tool(effect = read_only, timeout = "5s")]
 fn block(ctx: &CallContext, blocked: State<Mutex<Blocked>>) -> Result<()> {
     let blocked = blocked.lock().map_err(|error| error.to_string())?;
-    blocked.began.send(())?;
+    blocked.started.send(())?;
     while !ctx.is_cancelled() {
         std::thread::yield_now();
     }
-    Ok(blocked.ended.send(())?)
+    Ok(blocked.finished.send(())?)
 }
 
 struct Desk(Log);
@@ -113,7 +113,7 @@ async fn sleep_for_ever(ctx: &CallContext) -> Result<()> {
     Ok(ctx.sleep(Duration::MAX).await?)
 }
 
-/// Waits for what never comes, in no more than ten seconds.
+/// Calls a tool by name, with a timeout of ten seconds.
 #[entry(timeout = "10s", toolsets = [hang, hang_for_an_hour, answer, answer_for_an_hour, render, be_quick])]
 async fn ten_seconds(ctx: &CallContext<ten_seconds>, what: String) -> Result<Value> {
     Ok(ctx.call_tool(&what, json!({})).await?)
@@ -135,21 +135,21 @@ async fn desk_work(ctx: &CallContext<desk_work>) -> Result<()> {
 #[worker(toolsets = [dawdle, hang])]
 async fn answer() -> String;
 
-/// Answer in an hour, at most.
+/// Answer within an hour.
 #[worker(toolsets = [hang_for_an_hour], timeout = "1h")]
 async fn answer_for_an_hour() -> String;
 
-/// Answer soon, as its limits say.
+/// Answer soon, as the limits require.
 #[worker(toolsets = [hang_for_an_hour], limits = Limits::new().wall_time(SECOND), timeout = HOUR)]
 async fn answer_soon() -> String;
 
-/// Be asked nothing for a minute.
+/// Wait in the worker's own body.
 #[worker(timeout = "1m")]
 async fn render() -> String {
     pending::<String>().await
 }
 
-/// Calls a model's first tool, and answers with what it is told.
+/// Calls the first tool of the request, and answers with its result.
 fn calls_a_tool(request: Request<'_>) -> Response {
     let parts = if let Some(Message::Tool { results }) = request.messages.last() {
         vec![ResponsePart::Text { text: results[0].content.clone() }]
@@ -162,18 +162,18 @@ fn calls_a_tool(request: Request<'_>) -> Response {
 
 fn builder() -> RuntimeBuilder {
     let model = FunctionModel::new(|request| Ok(calls_a_tool(request)));
-    let (began, ended) = (mpsc::channel().0, mpsc::channel().0);
-    let blocked = Mutex::new(Blocked { began, ended });
+    let (started, finished) = (mpsc::channel().0, mpsc::channel().0);
+    let blocked = Mutex::new(Blocked { started, finished });
     Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).state(Log::default()).state(blocked)
 }
 
-/// Runs an item for as long as it takes, and returns who took too long, and after how long it was stopped.
+/// Runs an item until it times out; returns the item with the timeout, the timeout, and the time elapsed.
 async fn stopped(runtime: &Runtime, name: &str, arguments: Value) -> (String, Duration, Duration) {
-    let begun = Instant::now();
+    let start = Instant::now();
     let error = runtime.run_named(name, arguments).await.unwrap_err();
     assert!(error.is_timeout(), "{error:?}");
     let (tool, after) = timeout_in(&error).unwrap();
-    (tool, after, begun.elapsed())
+    (tool, after, start.elapsed())
 }
 
 /// Finds the timeout that is the cause of an error.
@@ -184,7 +184,7 @@ fn timeout_in(error: &(dyn std::error::Error + 'static)) -> Option<(String, Dura
     }
 }
 
-/// Rounds up what a timer of milliseconds may add.
+/// Rounds down to seconds, since timers may add milliseconds.
 fn whole(time: Duration) -> Duration {
     Duration::from_secs(time.as_secs())
 }
@@ -199,20 +199,20 @@ async fn a_tool_that_takes_too_long_is_stopped_and_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_ends_in_time_is_not_stopped() {
+async fn a_call_that_finishes_in_time_is_not_stopped() {
     assert_eq!(builder().build().unwrap().run(be_quick {}).await.unwrap(), "done");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_model_is_told_of_a_tool_that_took_too_long_and_goes_on() {
-    let begun = Instant::now();
-    let told = builder().build().unwrap().run(answer {}).await.unwrap();
-    assert_eq!(told, "`dawdle` took longer than 30s, and was stopped");
-    assert_eq!(whole(begun.elapsed()), SECOND * 30);
+async fn a_tools_timeout_is_returned_to_the_model_which_continues() {
+    let start = Instant::now();
+    let answer = builder().build().unwrap().run(answer {}).await.unwrap();
+    assert_eq!(answer, "`dawdle` timed out after 30s");
+    assert_eq!(whole(start.elapsed()), SECOND * 30);
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_call_is_below_of_stops_it_whatever_its_own_timeout() {
+async fn a_callers_timeout_stops_a_nested_call_with_a_longer_timeout() {
     let recorder = Recorder::new();
     let runtime = builder().sink(recorder.clone()).build().unwrap();
     for what in ["hang", "hang_for_an_hour", "answer", "answer_for_an_hour", "render"] {
@@ -222,11 +222,11 @@ async fn what_a_call_is_below_of_stops_it_whatever_its_own_timeout() {
     let kinds = recorder.kinds();
     let started = kinds.iter().filter(|kind| matches!(kind, EventKind::CallStarted { .. })).count();
     let finished = kinds.iter().filter(|kind| matches!(kind, EventKind::CallFinished { .. })).count();
-    assert_eq!((started, finished), (12, 12), "each that started is reported as finished");
+    assert_eq!((started, finished), (12, 12), "each started call is reported as finished");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_worker_has_no_time_left_to_mend_what_took_all_of_its_own() {
+async fn a_worker_whose_timeout_is_used_up_by_a_tool_does_not_ask_its_model_again() {
     let requests = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&requests);
     let model = FunctionModel::new(move |request| {
@@ -240,13 +240,13 @@ async fn a_worker_has_no_time_left_to_mend_what_took_all_of_its_own() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_body_of_a_worker_counts_too() {
+async fn the_timeout_of_a_worker_includes_its_body() {
     let (tool, _, elapsed) = stopped(&builder().build().unwrap(), "render", json!({})).await;
     assert_eq!((tool.as_str(), whole(elapsed)), ("render", SECOND * 60));
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_shorter_of_a_workers_timeout_and_its_limit_on_time_counts() {
+async fn the_shorter_of_a_workers_timeout_and_its_wall_time_limit_applies() {
     let (tool, after, elapsed) = stopped(&builder().build().unwrap(), "answer_soon", json!({})).await;
     assert_eq!((tool.as_str(), after, whole(elapsed)), ("answer_soon", SECOND, SECOND));
     let limited = builder().worker_limits("answer_soon", Limits::new().wall_time(SECOND * 3)).build().unwrap();
@@ -254,20 +254,24 @@ async fn the_shorter_of_a_workers_timeout_and_its_limit_on_time_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_run_ends_when_the_time_of_the_session_has_passed() {
+async fn a_run_is_stopped_after_the_wall_time_limit_of_the_session() {
     let runtime = builder().limits(Limits::new().wall_time(SECOND * 4)).build().unwrap();
     for name in ["hang", "dawdle", "answer", "answer_for_an_hour"] {
         let (tool, after, elapsed) = stopped(&runtime, name, json!({})).await;
-        assert_eq!((tool.as_str(), after, whole(elapsed)), (name, SECOND * 4, SECOND * 4), "each run has its own");
+        assert_eq!(
+            (tool.as_str(), after, whole(elapsed)),
+            (name, SECOND * 4, SECOND * 4),
+            "the limit applies to each run"
+        );
     }
 }
 
 #[tokio::test]
-async fn limits_and_timeouts_that_would_not_hold_are_told_when_the_runtime_is_built() {
+async fn invalid_limits_and_timeouts_are_reported_when_the_runtime_is_built() {
     let limits = || Limits::new().requests(1);
-    let slips =
+    let invalid =
         builder().worker_limits("answr_soon", limits()).worker_limits("hang", limits()).timeout("dawdel", SECOND);
-    let error = slips.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
+    let error = invalid.timeout("hang", Duration::ZERO).build().unwrap_err().to_string();
     let faults = [
         "`timeout`: the timeout of `hang` is 0; it must be longer",
         "`timeout`: unknown name `dawdel`; did you mean `dawdle`?",
@@ -275,12 +279,12 @@ async fn limits_and_timeouts_that_would_not_hold_are_told_when_the_runtime_is_bu
         "`worker_limits`: unknown name `answr_soon`; did you mean `answer_soon`?",
     ];
     assert_eq!(error, format!("invalid limits or timeouts:\n  {}", faults.join("\n  ")));
-    let made_later = builder().worker_limits("poet", limits()).timeout("llm_ask", SECOND);
-    assert!(made_later.build().is_ok(), "a worker of any other name may be made yet");
+    let created_later = builder().worker_limits("poet", limits()).timeout("llm_ask", SECOND);
+    assert!(created_later.build().is_ok(), "a worker with another name may be created later");
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_session_says_of_a_timeout_wins() {
+async fn a_timeout_of_the_session_takes_precedence() {
     for (seconds, name) in [(2, "dawdle"), (90, "dawdle"), (3, "hang"), (4, "render")] {
         let runtime = builder().timeout(name, SECOND * seconds).build().unwrap();
         let (tool, after, elapsed) = stopped(&runtime, name, json!({})).await;
@@ -289,31 +293,33 @@ async fn what_the_session_says_of_a_timeout_wins() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn instances_are_closed_when_a_call_takes_too_long() {
-    for (entry, by, after) in [("desk_work", "sleep_at_desk", 1000), ("wait_at_desk", "wait_at_desk", 500)] {
+async fn instances_are_closed_when_a_call_times_out() {
+    for (entry, tool_with_timeout, after) in
+        [("desk_work", "sleep_at_desk", 1000), ("wait_at_desk", "wait_at_desk", 500)]
+    {
         let log = Log::default();
         let runtime = builder().state(log.clone()).build().unwrap();
         let (tool, own, _) = stopped(&runtime, entry, json!({})).await;
-        assert_eq!((tool.as_str(), own), (by, Duration::from_millis(after)));
+        assert_eq!((tool.as_str(), own), (tool_with_timeout, Duration::from_millis(after)));
         assert_eq!(log.all(), ["open", "dropped", "close"]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_waits_for_a_thread_that_takes_too_long_and_it_is_told_so() {
-    let ((began, has_begun), (ended, has_ended)) = (mpsc::channel(), mpsc::channel());
-    let runtime = builder().state(Mutex::new(Blocked { began, ended })).build().unwrap();
+async fn a_timeout_does_not_wait_for_a_blocking_tool_and_cancels_its_context() {
+    let ((started, has_started), (finished, has_finished)) = (mpsc::channel(), mpsc::channel());
+    let runtime = builder().state(Mutex::new(Blocked { started, finished })).build().unwrap();
     let call = stopped(&runtime, "block", json!({}));
     let time = async {
-        // While a thread works, the clock does not go on by itself.
-        while has_begun.try_recv().is_err() {
+        // The paused clock does not advance while a thread is blocked.
+        while has_started.try_recv().is_err() {
             tokio::task::yield_now().await;
         }
         tokio::time::advance(SECOND * 6).await;
     };
     let ((tool, after, _), ()) = tokio::join!(call, time);
     assert_eq!((tool.as_str(), after), ("block", SECOND * 5));
-    has_ended.recv_timeout(HOUR).unwrap();
+    has_finished.recv_timeout(HOUR).unwrap();
 }
 
 /// Takes an hour to decide.
@@ -322,38 +328,38 @@ async fn in_an_hour(_: ApprovalRequest) -> Decision {
     Decision::approve()
 }
 
-/// Does what is asked about.
+/// Calls a tool that needs approval.
 #[entry(toolsets = [be_quick])]
 async fn patient(ctx: &CallContext<patient>) -> Result<String> {
     Ok(ctx.call(be_quick {}).await?)
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_calls_time_does_not_run_while_somebody_decides_about_it_but_its_callers_does() {
+async fn waiting_for_approval_counts_towards_the_callers_timeout_only() {
     let runtime = builder().approval_mode(ApprovalMode::Prompt).approve_with(in_an_hour).build().unwrap();
-    let begun = Instant::now();
+    let start = Instant::now();
     assert_eq!(runtime.run(patient {}).await.unwrap(), "done");
-    assert!(begun.elapsed() > HOUR);
+    assert!(start.elapsed() > HOUR);
     let (tool, after, _) = stopped(&runtime, "ten_seconds", json!({ "what": "be_quick" })).await;
     assert_eq!((tool.as_str(), after), ("ten_seconds", SECOND * 10));
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_that_a_worker_file_gives_counts() {
+async fn the_timeout_in_a_worker_file_applies() {
     let (tool, after, elapsed) = stopped(&builder().build().unwrap(), "timed", json!({})).await;
     assert_eq!((tool.as_str(), after, whole(elapsed)), ("timed", SECOND * 90, SECOND * 90));
 }
 
-/// Its file says for how long.
+/// Has a timeout in its file.
 #[worker(file = "timed.worker")]
 async fn timed() -> String;
 
-/// Its file limits its time otherwise.
+/// Has limits in its file.
 #[worker(file = "limited.worker")]
 async fn limited() -> String;
 
 #[tokio::test(start_paused = true)]
-async fn the_limits_that_a_worker_file_gives_count() {
+async fn the_limits_in_a_worker_file_apply() {
     let (tool, after, _) = stopped(&builder().build().unwrap(), "limited", json!({})).await;
     assert_eq!((tool.as_str(), after), ("limited", SECOND * 20));
 
@@ -365,12 +371,12 @@ async fn the_limits_that_a_worker_file_gives_count() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sleep_of_any_length_ends_by_the_timeout() {
+async fn the_timeout_stops_a_sleep_of_any_length() {
     for journal in [None, Some(MemoryJournal::new())] {
         let builder = Runtime::builder().state(Log::default());
         let builder = journal.into_iter().fold(builder, RuntimeBuilder::journal);
         let (gate, _) = mpsc::channel();
-        let blocked = Mutex::new(Blocked { began: gate.clone(), ended: gate });
+        let blocked = Mutex::new(Blocked { started: gate.clone(), finished: gate });
         let error = builder.state(blocked).build().unwrap().run(sleep_for_ever {}).await.unwrap_err();
         assert!(error.is_timeout(), "{error}");
     }

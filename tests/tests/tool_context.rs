@@ -1,4 +1,4 @@
-//! A context as a trait: what a stub must say, and that the plane's own says the same as its methods.
+//! `ToolContext` as a trait object: the plane's own context, and stubs for tests.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::async_trait;
@@ -17,7 +17,7 @@ fn double(number: u64) -> u64 {
     number * 2
 }
 
-/// Do all that a context is asked for.
+/// Use every method of the context.
 #[tool(effect = read_only)]
 async fn ask_everything(ctx: &dyn ToolContext, prompt: Prompt) -> Result<Value> {
     ctx.progress("begins");
@@ -49,28 +49,28 @@ impl InputHandler for Ann {
 }
 
 #[tokio::test]
-async fn a_tool_may_ask_for_everything_through_the_trait() {
+async fn a_tool_can_use_every_method_through_the_trait() {
     let recorder = Recorder::new();
     let model = TestModel::new().text("blue");
     let runtime = Runtime::builder().force_model(model).input_handler(Ann).sink(recorder.clone()).build().unwrap();
-    let told = runtime.run(ask_everything { prompt: Prompt::new("Which?").attach_file("a/b.png") }).await.unwrap();
+    let answer = runtime.run(ask_everything { prompt: Prompt::new("Which?").attach_file("a/b.png") }).await.unwrap();
     let expected = json!({
         "doubled": 8, "user": "Ann", "model": "blue", "name": "ask_everything", "files": ["b.png"],
         "depth": 0, "requests": 1, "cancelled": false,
     });
-    assert_eq!(told, expected);
+    assert_eq!(answer, expected);
     let progress = EventKind::Progress { text: "begins".to_owned() };
     assert!(recorder.kinds().contains(&progress));
 }
 
-struct Nothing;
+struct EmptyStub;
 
-impl ToolContext for Nothing {}
+impl ToolContext for EmptyStub {}
 
 #[tokio::test]
-async fn a_stub_may_leave_everything_out_and_stands_alone() {
-    let ctx: &dyn ToolContext = &Nothing;
-    ctx.progress("nobody listens");
+async fn a_stub_without_methods_uses_the_defaults() {
+    let ctx: &dyn ToolContext = &EmptyStub;
+    ctx.progress("ignored");
     assert_eq!((ctx.depth(), ctx.is_cancelled(), ctx.name()), (0, false, "stub"));
     assert_eq!((ctx.usage(), ctx.attachments()), (RunUsage::default(), [].as_slice()));
     let error = ctx.call_tool("double", json!({ "number": 1 })).await.unwrap_err();
@@ -98,10 +98,10 @@ impl ToolContext for Stub {
 }
 
 #[tokio::test]
-async fn a_tool_is_tested_as_the_function_that_it_is() {
-    let told = ask_everything(&Stub, "Which?".into()).await.unwrap();
+async fn a_tool_can_be_tested_as_a_function_with_a_stub() {
+    let answer = ask_everything(&Stub, "Which?".into()).await.unwrap();
     assert_eq!(
-        (&told["doubled"], &told["user"], &told["model"]),
+        (&answer["doubled"], &answer["user"], &answer["model"]),
         (&json!(["double", 4]), &json!("who?"), &json!("WHICH?"))
     );
 }

@@ -320,7 +320,7 @@ async fn the_model_is_the_files_or_the_runs_if_it_fits() {
     assert!(run("groq:x", "own").await.is_ok());
     assert!(run("test:big-1", "picky").await.is_ok());
     let error = run("test:small", "picky").await.unwrap_err().to_string();
-    assert!(error.contains("`test:small` is none of its `compatible_models`"), "{error}");
+    assert!(error.contains("`test:small` matches none of its `compatible_models`"), "{error}");
 }
 
 #[tokio::test]

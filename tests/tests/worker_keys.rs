@@ -320,7 +320,7 @@ async fn a_model_of_the_run_that_matches_no_glob_is_refused_ignoring_case() {
         let runtime = Runtime::builder().model(model).build().unwrap();
         runtime.run(on_some { input: "a".into() }).await.unwrap_err().to_string()
     };
-    let refused = "is none of its `compatible_models`: OpenAI:*-mini, test:*";
+    let refused = "matches none of its `compatible_models`: OpenAI:*-mini, test:*";
     assert!(error("openai:gpt-5").await.contains(refused), "{}", error("openai:gpt-5").await);
     // In another case than the glob; the glob matches, even though the request fails.
     let named = error("openai:gpt-5-MINI").await;

@@ -165,7 +165,7 @@ async fn a_crash_between_the_file_and_its_record_has_the_same_result() {
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
     let text = llm_do::error::chain(&error);
-    assert!(!error.is_mendable() && text.contains("`helper` cannot be made again"), "{text}");
+    assert!(!error.is_recoverable() && text.contains("`helper` cannot be made again"), "{text}");
     assert!(fs::read_to_string(folder.path().join("helper.worker")).unwrap().contains("Mine."));
 }
 

@@ -235,7 +235,7 @@ async fn all_faults_are_reported_together_and_nothing_is_created() {
     {
         assert!(text.contains(fault), "`{fault}` is not in: {text}");
     }
-    assert!(error.is_mendable());
+    assert!(error.is_recoverable());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
@@ -416,7 +416,7 @@ async fn limits_of_the_run_and_of_its_name_apply_to_a_created_worker() {
     assert!(llm_do::error::chain(&error).contains("may not call the worker `helper`: the limit is 1"), "{error}");
     let limits = Limits::new().requests(0);
     let error = builder(plan).worker_limits("helper", limits).build().unwrap().run(lead { input: "go".into() }).await;
-    assert!(llm_do::error::chain(&error.unwrap_err()).contains("`helper` has met a limit: `requests` is limited to 0"));
+    assert!(llm_do::error::chain(&error.unwrap_err()).contains("`helper` reached a limit: `requests` is limited to 0"));
 }
 
 #[tokio::test]
@@ -430,7 +430,7 @@ async fn a_created_worker_that_calls_itself_with_equal_arguments_is_a_cycle() {
     });
     let runtime = Runtime::builder().approval_mode(ApprovalMode::ApproveAll).force_model(model).build().unwrap();
     let error = runtime.run(lead { input: "go".into() }).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("`helper` would call itself with the same arguments"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("`helper` calls itself with the same arguments"), "{error}");
 }
 
 /// A model for `both` that fails in the follower's first turn while `is_down`.

@@ -116,7 +116,7 @@ async fn intake(
 async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Record, CallError> {
     let person = match person(ctx, folder, file).await {
         Ok(person) => Some(person),
-        Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_mendable() => {
+        Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_recoverable() => {
             ctx.progress(format!("{}: left empty, since {}", file.display(), llm_do::error::chain(&error)));
             None
         }

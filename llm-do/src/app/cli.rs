@@ -1,4 +1,4 @@
-//! The command line of an application, for whatever is linked into it.
+//! The command line of an application: runs and lists the tools, workers and entries that are linked in.
 
 mod answer;
 mod approve;
@@ -14,11 +14,11 @@ mod harden;
 mod input;
 mod journal;
 mod keyboard;
-mod patience;
-mod person;
 mod progress;
 mod run;
+mod terminal_user;
 mod tools;
+mod wait_notice;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
     Cli::new().main()
 }
 
-/// The command line, with what the application adds to it.
+/// The command line of an application, with its default model and runtime configuration.
 #[must_use = "a command line does nothing until `main` is called"]
 #[derive(Default)]
 pub struct Cli {
@@ -46,12 +46,12 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Returns the plain command line.
+    /// Returns a command line without a default model or configuration.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the model of workers that declare none, if neither `--model` nor `LLM_DO_MODEL` is given. Default: none.
+    /// Sets the model of workers that declare none, if neither `--model` nor `LLM_DO_MODEL` is set. Default: none.
     pub fn default_model(mut self, name: impl Into<String>) -> Self {
         self.default_model = Some(name.into());
         self
@@ -84,21 +84,21 @@ impl Cli {
     /// Runs the command line.
     #[must_use]
     pub fn main(self) -> ExitCode {
-        // A wrong usage ends the process here, with 2; a request for help with 0.
+        // Exits here with 2 for wrong usage, and with 0 after printing help.
         let arguments = Arguments::parse();
-        // A panic of a tool is that call's error, and its text may be a model's.
+        // A tool's panic becomes the error of its call; its message may contain a model's text, so it is escaped.
         std::panic::set_hook(Box::new(|panic| drop(writeln!(io::stderr(), "{}", printable(&panic.to_string())))));
         match self.execute(arguments.command) {
             Ok(()) => ExitCode::SUCCESS,
-            Err(failure) => {
-                // There is nobody left to tell if standard error is gone.
-                let _ = writeln!(io::stderr(), "error: {}", printable(&failure.to_string()));
-                failure.code()
+            Err(error) => {
+                // Ignored: standard error may be closed.
+                let _ = writeln!(io::stderr(), "error: {}", printable(&error.to_string()));
+                error.exit_code()
             }
         }
     }
 
-    fn execute(self, command: Command) -> Result<(), Failure> {
+    fn execute(self, command: Command) -> Result<(), CommandError> {
         let mut builder = RuntimeBuilder::default();
         if let Some(name) = self.default_model {
             builder = builder.default_model(name);
@@ -126,22 +126,22 @@ impl fmt::Debug for Cli {
 
 /// Why a command failed.
 #[derive(Debug)]
-enum Failure {
-    /// The user asked for something that there is not: exit code 2.
+enum CommandError {
+    /// The command line is invalid: exit code 2.
     Usage(String),
-    /// Something went wrong: exit code 1.
+    /// The command failed: exit code 1.
     Error(String),
 }
 
-impl Failure {
-    fn code(&self) -> ExitCode {
+impl CommandError {
+    fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),
             Self::Error(_) => ExitCode::FAILURE,
         }
     }
 
-    fn error(error: impl Into<BoxError>) -> Self {
+    fn from_error(error: impl Into<BoxError>) -> Self {
         let error = error.into();
         match error.downcast_ref::<BuildError>() {
             Some(error) => Self::Error(error.of_command_line()),
@@ -150,17 +150,17 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CommandError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Usage(text) | Self::Error(text)) = self;
         f.write_str(text)
     }
 }
 
-/// Writes a result to standard output; a reader that has gone away, such as `head`, is no error.
-fn print(text: &str) -> Result<(), Failure> {
+/// Writes a result to standard output; a closed pipe, such as to `head`, is not an error.
+fn print(text: &str) -> Result<(), CommandError> {
     match writeln!(io::stdout(), "{text}") {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::error(error)),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CommandError::from_error(error)),
         _ => Ok(()),
     }
 }

@@ -19,24 +19,23 @@ pub use self::fault::Fault;
 pub(crate) use self::id::ErrorId;
 use crate::base::usage::Exceeded;
 
-/// Any error that may cross threads.
+/// Any error that can be sent between threads.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// A result whose error may be any: what entries and tools usually return.
+/// A result with any error type: what entries and tools usually return.
 pub type Result<T, E = BoxError> = std::result::Result<T, E>;
 
 /// Why a call on the tool plane failed.
 ///
-/// It has two texts. What it shows, itself and with its causes as [`chain`] writes them, is for operators and logs: no key,
-/// no prompt, no argument and no answer is in it, but for what a tool says in an error or a panic of its own.
-/// [`told`](Self::told) is for a model: what was wrong with the arguments that it gave, quoted, and no advice on how to
-/// set up the session.
+/// An error has two texts. `Display` and [`chain`] are for operators and logs: they contain no key, prompt, argument or
+/// answer, except what a tool puts into its own error or panic. [`model_message`](Self::model_message) is for a model: it
+/// quotes the invalid arguments that the model gave, and leaves out advice on how to set up the session.
 ///
-/// `Debug` shows the error with its causes, as [`chain`] writes them, since a test that fails by `?` prints it.
+/// `Debug` writes the error with its causes, as [`chain`] does, since a test that fails by `?` prints it.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The arguments do not follow the tool's schema; nothing ran.
+    /// The arguments do not match the tool's schema; nothing ran.
     #[error("invalid arguments for `{tool}`: {message}")]
     InvalidArguments {
         /// The tool's registered name.
@@ -45,21 +44,21 @@ pub enum CallError {
         message: Fault,
     },
 
-    /// Nothing of that name is registered.
+    /// No tool, worker or entry of this name is registered.
     #[error("no tool `{tool}`: {hint}")]
     NotFound {
-        /// The name that was asked for.
+        /// The name in the call.
         tool: String,
-        /// Names near it, and what to do.
+        /// Similar names, and what to do.
         hint: String,
     },
 
-    /// The caller's toolsets do not hold the tool.
+    /// The caller's toolsets do not contain the tool.
     #[error("`{caller}` may not call `{tool}`: add it to the `toolsets` of `{caller}`")]
     NotDeclared {
-        /// The name that was asked for.
+        /// The name in the call.
         tool: String,
-        /// Who asked.
+        /// The registered name of the caller.
         caller: String,
     },
 
@@ -68,38 +67,38 @@ pub enum CallError {
     Denied {
         /// The tool's registered name.
         tool: String,
-        /// Why, in words fit to show to a model.
+        /// The reason, in a form that may be shown to a model.
         reason: String,
     },
 
-    /// A rule refuses every such call, whoever would approve it; nothing ran.
+    /// A rule blocks every such call, so that no approval is possible; nothing ran.
     #[error("`{tool}` is blocked: {reason}")]
     Blocked {
         /// The tool's registered name.
         tool: String,
-        /// Why, in words fit to show to a model.
+        /// The reason, in a form that may be shown to a model.
         reason: String,
     },
 
-    /// A guard refused the call or its result, or what a worker asks of its model or gets from it.
+    /// A guard refused the call or its result, or a worker's model request or response.
     #[error("the guard `{guard}` refuses `{tool}`: {reason}")]
     Refused {
         /// The registered name of the tool, worker or entry.
         tool: String,
         /// The guard's name.
         guard: String,
-        /// Why, in words fit to show to a model.
+        /// The reason, in a form that may be shown to a model.
         reason: String,
-        /// Whether it ends the run, so that no model is told.
+        /// Whether the refusal ends the run instead of being returned to a model.
         stops: bool,
     },
 
-    /// One more worker would exceed the limit on nested workers; nothing ran.
+    /// The call would exceed the maximum worker nesting depth; nothing ran.
     #[error("`{caller}` at depth {depth} may not call the worker `{tool}`: the limit is {limit}; raise `max_depth`")]
     Depth {
         /// The worker's registered name.
         tool: String,
-        /// Who asked.
+        /// The registered name of the caller.
         caller: String,
         /// The caller's depth.
         depth: u32,
@@ -107,8 +106,8 @@ pub enum CallError {
         limit: u32,
     },
 
-    /// One more call of any kind would exceed the limit on calls in one another; nothing ran.
-    #[error("`{tool}` would be call {limit} in one another: does it call itself without an end?")]
+    /// The call would exceed the maximum nesting of calls of any kind; nothing ran.
+    #[error("call nesting limit {limit} reached at `{tool}`; possible infinite recursion")]
     Nesting {
         /// The tool's registered name.
         tool: String,
@@ -116,67 +115,67 @@ pub enum CallError {
         limit: u32,
     },
 
-    /// A worker would be called with the same arguments as one that it is below of; nothing ran.
-    #[error("`{tool}` would call itself with the same arguments, without an end")]
+    /// A worker was called with the same arguments as one of its callers; nothing ran.
+    #[error("infinite recursion: `{tool}` calls itself with the same arguments")]
     Cycle {
         /// The worker's registered name.
         tool: String,
     },
 
-    /// The call took longer than it may, and was stopped.
-    #[error("`{tool}` took longer than {after:?}; give it more time by its `timeout`, or the run's deadline")]
+    /// The call timed out and was stopped.
+    #[error("`{tool}` timed out after {after:?}; raise its `timeout`, or the run's deadline")]
     Timeout {
-        /// The registered name of the call that has the limit: the one that was made, or one that it is below of.
+        /// The registered name of the call that has the timeout: this call, or one of its callers.
         tool: String,
-        /// The limit.
+        /// The timeout.
         after: Duration,
     },
 
-    /// A limit of the run, or of a worker, is met; nothing ran.
-    #[error("`{tool}` has met a limit: {exceeded}")]
+    /// A limit of the run or of a worker is reached; nothing ran.
+    #[error("`{tool}` reached a limit: {exceeded}")]
     Limit {
         /// The registered name of the call that has the limit.
         tool: String,
-        /// The limit, and what is used.
+        /// The limit, and the usage so far.
         exceeded: Exceeded,
     },
 
-    /// `block_on` was called where async code runs; nothing ran.
-    #[error("`{tool}` cannot be waited for by `block_on` inside an async runtime: use `run(..).await`")]
+    /// `block_on` was called inside an async runtime; nothing ran.
+    #[error("`block_on` cannot run `{tool}` inside an async runtime: use `run(..).await`")]
     Blocking {
         /// The registered name of the root call.
         tool: String,
     },
 
-    /// The call asked the user, and there is nobody who answers.
-    #[error("`{tool}` asks the user, but nobody answers: give the runtime an `input_handler`")]
+    /// The call asked the user, but the runtime has no input handler.
+    #[error("`{tool}` asks the user, but no user can answer: set `input_handler` of the runtime")]
     NoInput {
-        /// The registered name of who asked.
+        /// The registered name of the caller.
         tool: String,
     },
 
-    /// A root call by name was to continue a conversation, and is of a tool or an entry, which have none; nothing ran.
-    #[error("`{tool}` is of kind `{kind}`, and only a worker continues a conversation: call it without a history")]
+    /// A root call of a tool or entry was given a message history, which only workers accept; nothing ran.
+    #[error("only workers accept a message history, and `{tool}` is of kind `{kind}`: call it without a history")]
     NoHistory {
         /// The registered name of the root call.
         tool: String,
-        /// What it is: `tool` or `entry`.
+        /// Its kind: `tool` or `entry`.
         kind: &'static str,
     },
 
-    /// No worker is the best for a subtask.
+    /// No worker could be selected for a subtask.
     #[error("no worker for the subtask of `{tool}`: {message}")]
     NoWorker {
-        /// The registered name of who asked.
+        /// The registered name of the caller.
         tool: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         message: String,
     },
 
-    /// The journal could not keep an effect of the call, or holds another at its place.
+    /// The journal could not record an effect of the call, or has a different record in its place.
     #[error("the journal of `{tool}` failed")]
     Journal {
-        /// The registered name of whose effect it is.
+        /// The registered name of the call with this effect.
         tool: String,
         /// What is wrong.
         source: BoxError,
@@ -194,7 +193,7 @@ pub enum CallError {
     Panicked {
         /// The tool's registered name.
         tool: String,
-        /// The panic's text.
+        /// The panic message.
         message: String,
     },
 
@@ -203,56 +202,56 @@ pub enum CallError {
     Failed {
         /// The tool's registered name.
         tool: String,
-        /// What it returned.
+        /// The error that it returned.
         source: BoxError,
     },
 
-    /// A worker has no model, or its model cannot be set up.
+    /// A worker has no model, or its model cannot be built.
     ///
-    /// A root call that may come to call a worker without a model, by what it declares, is refused before anything runs.
+    /// A root call fails before anything runs if its declared toolsets lead to a worker without a model.
     #[error("no model for the worker `{worker}`: {message}")]
     NoModel {
         /// The worker's registered name.
         worker: String,
-        /// What to do.
+        /// The reason, or what to do.
         message: String,
     },
 
-    /// The worker asks for what its model cannot do; nothing was asked of it.
+    /// The worker needs a feature that its model does not support; no request was sent.
     #[error("`{model}` cannot run the worker `{worker}`: {message}")]
     UnfitModel {
         /// The worker's registered name.
         worker: String,
         /// The model, `provider:model`.
         model: String,
-        /// What it cannot do.
+        /// What the model does not support.
         message: String,
     },
 
-    /// The worker's model could not be asked.
+    /// A request to the worker's model failed.
     #[error("the model of `{worker}` failed")]
     Model {
         /// The worker's registered name.
         worker: String,
-        /// What the provider says.
+        /// The provider's error.
         source: ProviderError,
     },
 
-    /// The worker's model answered, but never as it should.
+    /// The worker's model gave no valid answer within the worker's retries.
     #[error("`{worker}` gave up: {message}")]
     GaveUp {
         /// The worker's registered name.
         worker: String,
-        /// What was wrong with its last answer, or which limit it met.
+        /// What was wrong with its last answer, or the limit that it reached.
         message: String,
     },
 
-    /// The result does not fit the type that the caller expects.
-    #[error("the result of `{tool}` does not fit the type expected of it: {message}")]
+    /// The result does not match the type that the caller expects.
+    #[error("the result of `{tool}` does not match the expected type: {message}")]
     Result {
         /// The tool's registered name.
         tool: String,
-        /// What does not fit.
+        /// The mismatch.
         message: String,
     },
 }
@@ -264,12 +263,12 @@ impl fmt::Debug for CallError {
 }
 
 impl CallError {
-    /// Returns whether a model may be told of this error and try something else.
+    /// Returns whether this error can be returned to a model, which may then try something else.
     ///
-    /// False for refusals and limits, also where they are the cause of a tool's failure.
+    /// False for denials, limits, cancellation and failed models, also where they caused a tool's failure.
     #[must_use]
-    pub fn is_mendable(&self) -> bool {
-        // Of a provider: it has been tried again already, and what it refuses it will refuse.
+    pub fn is_recoverable(&self) -> bool {
+        // A provider's error has been retried already, or is permanent.
         !matches!(
             self.innermost(),
             Self::Model { .. }
@@ -287,7 +286,7 @@ impl CallError {
         )
     }
 
-    /// Returns the text for a model that made the call: it may quote the arguments that the model gave.
+    /// Returns the text for the model that made the call, which may quote the arguments that the model gave.
     ///
     /// # Examples
     ///
@@ -295,65 +294,67 @@ impl CallError {
     /// use llm_do::error::Fault;
     /// use llm_do::CallError;
     ///
-    /// let message = Fault::new("`age`: expected u8").telling("`age`: expected u8, not \"ten\"");
+    /// let message = Fault::new("`age`: expected u8").with_model_message("`age`: expected u8, not \"ten\"");
     /// let error = CallError::InvalidArguments { tool: "greet".into(), message };
     /// assert_eq!(error.to_string(), "invalid arguments for `greet`: `age`: expected u8");
-    /// assert_eq!(error.told(), "invalid arguments for `greet`: `age`: expected u8, not \"ten\"");
+    /// assert_eq!(error.model_message(), "invalid arguments for `greet`: `age`: expected u8, not \"ten\"");
     /// ```
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn model_message(&self) -> String {
         match self {
-            Self::InvalidArguments { tool, message } => format!("invalid arguments for `{tool}`: {}", message.told()),
-            Self::Timeout { tool, after } => format!("`{tool}` took longer than {after:?}, and was stopped"),
-            Self::NoInput { tool } => format!("`{tool}` asks the user, but nobody answers"),
-            // What is below it was called by others, with what they gave.
+            Self::InvalidArguments { tool, message } => {
+                format!("invalid arguments for `{tool}`: {}", message.model_message())
+            }
+            Self::Timeout { tool, after } => format!("`{tool}` timed out after {after:?}"),
+            Self::NoInput { tool } => format!("`{tool}` asks the user, but no user can answer"),
+            // The arguments of nested calls are not the model's own, so they are not quoted.
             _ => chain(self),
         }
     }
 
-    /// Returns the error of a call whose arguments are none of its tool's.
+    /// Returns the error of a call with invalid arguments.
     pub(crate) fn invalid(tool: &str, fault: impl Into<Fault>) -> Self {
         Self::InvalidArguments { tool: tool.to_owned(), message: fault.into() }
     }
 
-    /// Returns whether the call, or one below it, was cancelled.
+    /// Returns whether the call, or a call nested in it, was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         matches!(self.innermost(), Self::Cancelled { .. })
     }
 
-    /// Returns whether the call, or one below it, took longer than it may.
+    /// Returns whether the call, or a call nested in it, timed out.
     #[must_use]
     pub fn is_timeout(&self) -> bool {
         matches!(self.innermost(), Self::Timeout { .. })
     }
 
-    /// Returns whether the call, or one below it, was not approved, or is blocked.
+    /// Returns whether the call, or a call nested in it, was denied or is blocked.
     ///
-    /// An operating system's refusal, such as of a file that may not be read, is a failure of the tool and none of these.
+    /// False if the operating system denies access, such as to a file: that is a failure of the tool.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         matches!(self.innermost(), Self::Denied { .. } | Self::Blocked { .. })
     }
 
-    /// Returns whether the call, or one below it, is blocked, so that no approval would help.
+    /// Returns whether the call, or a call nested in it, is blocked, so that no approval is possible.
     #[must_use]
     pub fn is_blocked(&self) -> bool {
         matches!(self.innermost(), Self::Blocked { .. })
     }
 
-    /// Returns whether a guard refused the call, or one below it.
+    /// Returns whether a guard refused the call, or a call nested in it.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.innermost(), Self::Refused { .. })
     }
 
-    /// Returns whether the plane itself ended the call, or one below it, such as by a limit, a denial or a cancellation.
+    /// Returns whether the plane itself ended the call or a call nested in it, such as by a limit, denial or cancellation.
     pub(crate) fn is_of_plane(&self) -> bool {
-        !self.is_mendable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
+        !self.is_recoverable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
-    /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.
+    /// Replaces the name `tool` by `name`, unless the error belongs to a nested call.
     pub(crate) fn renamed(mut self, tool: &str, name: &str) -> Self {
         match &mut self {
             Self::InvalidArguments { tool: called, .. }
@@ -372,7 +373,7 @@ impl CallError {
         self
     }
 
-    /// Follows the failures of calls to the one that failed first.
+    /// Returns the error of the innermost call that failed.
     fn innermost(&self) -> &Self {
         match self {
             Self::Failed { source, .. } => cause(source.as_ref()).map_or(self, Self::innermost),

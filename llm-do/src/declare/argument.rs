@@ -132,7 +132,7 @@ pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Faul
 /// As the serializer, and where an argument cannot be written as JSON.
 #[doc(hidden)]
 pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    write(arguments).map_err(|fault| ser::Error::custom(fault.told()))?.serialize(serializer)
+    write(arguments).map_err(|fault| ser::Error::custom(fault.model_message()))?.serialize(serializer)
 }
 
 /// Deserialises arguments: the one line of a macro's implementation.
@@ -142,7 +142,8 @@ pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> R
 /// As the deserializer, and where an argument is missing, unknown or of another type.
 #[doc(hidden)]
 pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
-    let (arguments, _) = read(Value::deserialize(deserializer)?).map_err(|fault| de::Error::custom(fault.told()))?;
+    let (arguments, _) =
+        read(Value::deserialize(deserializer)?).map_err(|fault| de::Error::custom(fault.model_message()))?;
     Ok(arguments)
 }
 

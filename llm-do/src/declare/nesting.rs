@@ -16,7 +16,7 @@ use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 ///
 /// # Errors
 ///
-/// Returns a fault that [is of depth](Fault::is_of_depth) if the value is nested deeper, and what serde reports otherwise.
+/// Returns a fault that [is too deep](Fault::is_too_deep) if the value is nested deeper, and what serde reports otherwise.
 pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault> {
     let is_exceeded = Cell::new(false);
     let serializer = Bounded::new(serde_json::value::Serializer, Depth::new(MAX_VALUE_DEPTH, &is_exceeded));
@@ -28,7 +28,7 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
 /// A value that is nested too deep is leaked: its own `Drop` would overflow the stack.
 pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     let written = to_value(&value);
-    if written.as_ref().is_err_and(Fault::is_of_depth) {
+    if written.as_ref().is_err_and(Fault::is_too_deep) {
         std::mem::forget(value);
     }
     written
@@ -53,7 +53,7 @@ pub(crate) fn discard<T: 'static>(value: T) {
 }
 
 fn too_deep() -> Fault {
-    Fault::of_depth(format!("nested deeper than {MAX_VALUE_DEPTH} levels; make it flatter"))
+    Fault::too_deep(format!("nested deeper than {MAX_VALUE_DEPTH} levels; make it flatter"))
 }
 
 #[cfg(test)]
@@ -110,22 +110,22 @@ mod tests {
         for (variant, fits) in variants.into_iter().zip([128, 64, 64]) {
             let nested = |depth| (0..depth).fold(Variant::Unit, |inner, _| variant(inner));
             assert!(to_value(&nested(fits)).is_ok());
-            assert!(to_value(&nested(fits + 1)).unwrap_err().is_of_depth());
+            assert!(to_value(&nested(fits + 1)).unwrap_err().is_too_deep());
         }
-        assert!(to_value(&list(MAX_VALUE_DEPTH + 1)).unwrap_err().is_of_depth());
+        assert!(to_value(&list(MAX_VALUE_DEPTH + 1)).unwrap_err().is_too_deep());
         let links = (0..100_000).fold(Link(None), |inner, _| Link(Some(Box::new(inner))));
-        assert!(into_value(links).unwrap_err().is_of_depth());
+        assert!(into_value(links).unwrap_err().is_too_deep());
     }
 
     #[test]
     fn a_deep_value_is_dropped_without_recursion() {
         discard(object(100_000));
-        assert!(shallow(list(100_000)).unwrap_err().is_of_depth());
+        assert!(shallow(list(100_000)).unwrap_err().is_too_deep());
     }
 
     #[test]
-    fn other_faults_are_not_of_depth() {
+    fn other_faults_are_not_too_deep() {
         let keyed = BTreeMap::from([(vec![1], 1)]);
-        assert!(!to_value(&keyed).unwrap_err().is_of_depth());
+        assert!(!to_value(&keyed).unwrap_err().is_too_deep());
     }
 }

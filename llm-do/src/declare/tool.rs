@@ -53,7 +53,7 @@ pub trait TakesHistory {}
 /// Writes a typed call's arguments as JSON.
 pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
     argument::write(&call).map_err(|fault| {
-        if fault.is_of_depth() {
+        if fault.is_too_deep() {
             nesting::discard(call);
         }
         CallError::invalid(T::NAME, fault)

@@ -332,7 +332,7 @@ impl Approvals {
                 rules.permitted_edit(&tool, by, &request, &decoded)
             };
             // Whoever gave them reads what is wrong with them.
-            checked.map(|checked| checked.map_err(|fault| fault.told().to_owned())).boxed()
+            checked.map(|checked| checked.map_err(|fault| fault.model_message().to_owned())).boxed()
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Which model a worker runs on.
+//! Selects the model that a worker runs on.
 
 mod findings;
 
@@ -13,25 +13,25 @@ pub(crate) use self::findings::Findings;
 use crate::base::error::{CallError, chain};
 use crate::plane::registry::WorkerPlan;
 
-/// What to do about a worker without a model.
+/// Advice for a worker without a model.
 const SET_A_MODEL: &str = if cfg!(feature = "cli") {
     "set `LLM_DO_MODEL` or the option `--model` to `provider:model`, or `model` of the runtime or the worker"
 } else {
     "set `LLM_DO_MODEL` to `provider:model`, or `model` of the runtime or the worker"
 };
 
-/// The choice of models of a session; each is built when first needed, once.
+/// The models of a session; each is built once, when first used.
 #[derive(Debug, Default)]
 pub(crate) struct ModelChoice {
-    /// The model of every worker, whatever it declares.
+    /// Replaces the model of every worker.
     forced: Option<Arc<dyn Model>>,
     /// The model of workers that declare none.
     session: Option<SessionModel>,
-    /// What models take, for those that are built.
+    /// The capabilities that built models get.
     capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
-    /// The registered workers that have no model, found once.
-    without: OnceLock<HashMap<Arc<str>, String>>,
+    /// The registered workers that have no model, with the reason; computed once.
+    without_model: OnceLock<HashMap<Arc<str>, String>>,
 }
 
 /// The model of workers that declare none.
@@ -39,7 +39,7 @@ pub(crate) struct ModelChoice {
 pub(crate) struct SessionModel {
     /// `provider:model`.
     pub(crate) name: String,
-    /// What set it, for errors.
+    /// The setting that named it, for errors.
     pub(crate) set_by: &'static str,
 }
 
@@ -52,17 +52,17 @@ impl ModelChoice {
         Self { forced, session, capabilities, ..Self::default() }
     }
 
-    /// Returns the model of the worker `name`: its own, else the session's.
+    /// Returns the model of the worker `name`: its own, or else the session's.
     pub(crate) fn choose(&self, name: &str, worker: &WorkerPlan) -> Result<Arc<dyn Model>, CallError> {
         if let Some(model) = &self.forced {
             return Ok(Arc::clone(model));
         }
         let no_model = |message| CallError::NoModel { worker: name.to_owned(), message };
-        let model = self.named(worker).map_err(no_model)?;
+        let model = self.model_name(worker).map_err(no_model)?;
         self.build(model).map_err(no_model)
     }
 
-    fn named<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {
+    fn model_name<'a>(&'a self, worker: &'a WorkerPlan) -> Result<&'a str, String> {
         if let Some(model) = worker.model.as_deref() {
             return Ok(model);
         }
@@ -70,11 +70,11 @@ impl ModelChoice {
             return Err(SET_A_MODEL.to_owned());
         };
         let globs = &worker.compatible_models;
-        let fits = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
-        if globs.is_empty() || globs.iter().any(fits) {
+        let matches = |glob: &Arc<str>| WildMatch::new_case_insensitive(glob.trim()).matches(model.trim());
+        if globs.is_empty() || globs.iter().any(matches) {
             return Ok(model);
         }
-        Err(format!("`{model}` is none of its `compatible_models`: {}", globs.join(", ")))
+        Err(format!("`{model}` matches none of its `compatible_models`: {}", globs.join(", ")))
     }
 
     fn build(&self, name: &str) -> Result<Arc<dyn Model>, String> {
@@ -95,7 +95,7 @@ mod tests {
     use crate::plane::registry::{Origin, Registered};
 
     #[test]
-    fn without_any_model_the_error_says_where_to_set_one() {
+    fn without_any_model_the_error_explains_where_to_set_one() {
         let worker = Registered::from_spec(&WorkerSpec::new("poet", "Write."), Origin::Session);
         let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
         let option = if cfg!(feature = "cli") { " or the option `--model`" } else { "" };

@@ -3,11 +3,11 @@
 use llm_do::Attachment;
 use llm_do::prelude::*;
 
-/// Greet somebody.
+/// Greet a person.
 #[worker(instructions = "Greet.", hints = ["politeness"])]
 async fn greet(input: String) -> String;
 
-/// Greet somebody: all but Bob.
+/// Greet a person; Bob formally.
 #[tool(effect = read_only)]
 fn greet_by_rule(input: &str) -> Result<&'static str> {
     match input {
@@ -17,7 +17,7 @@ fn greet_by_rule(input: &str) -> Result<&'static str> {
     }
 }
 
-/// Greet somebody, and write it down.
+/// Greet a person, and write it down.
 #[tool(effect = destructive)]
 async fn greet_in_writing(ctx: &CallContext, input: String) -> Result<String> {
     ctx.call(write { text: input }).await?;
@@ -28,7 +28,7 @@ async fn greet_in_writing(ctx: &CallContext, input: String) -> Result<String> {
 #[worker]
 async fn look_at(prompt: Prompt) -> String;
 
-/// Draw a picture, and say what it is, with files of all sorts of names.
+/// Draw a picture, and return it in files with and without names.
 #[tool(effect = read_only)]
 fn draw() -> ToolReturn {
     let picture = Attachment::new("image/png", vec![1, 2, 3]);
@@ -47,7 +47,7 @@ fn add(a: i64, b: i64) -> i64 {
     a + b
 }
 
-/// Fail with these words.
+/// Fail with this text.
 #[tool(effect = read_only)]
 fn fail(with: String) -> Result<()> {
     Err(with.into())
@@ -59,7 +59,7 @@ async fn deeper(ctx: &CallContext, times: u32) -> Result<String> {
     if ctx.depth() == 3 {
         return Ok("done".to_owned());
     }
-    // Each time with other arguments: with the same, it would be a cycle.
+    // The arguments differ in each call, since equal arguments are refused as infinite recursion.
     Ok(ctx.call(dig { times: times + 10 * ctx.depth() }).await?)
 }
 

@@ -1,11 +1,11 @@
-//! A small application, as a new user writes it: `tests/terminal/dialogues.rs` holds what it shows.
+//! A small application of a new user; `tests/terminal/dialogues.rs` checks its output.
 
 use llm_do::prelude::*;
 
-/// What the shop sells, with prices in cents.
+/// The articles of the shop, with prices in cents.
 struct Stock(Vec<(&'static str, u32)>);
 
-/// Look up what some of an article costs, in cents.
+/// Look up the price of an article, in cents.
 #[tool(effect = read_only)]
 fn price(stock: State<Stock>, article: String, count: u32) -> Option<u32> {
     let found = stock.0.iter().find(|(name, _)| *name == article);

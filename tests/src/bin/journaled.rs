@@ -1,7 +1,7 @@
-//! An application for the tests of journals: it is killed, and started again.
+//! An application for the tests of journals, which kill and restart it.
 //!
-//! `journaled CASE MODE FOLDER`: each effect is a line of the file `effects` in the folder, on the disk before it ends, and
-//! then one of the output; the last line of the output is the result, a list, or the error in a list.
+//! `journaled CASE MODE FOLDER`: each effect is a line of the file `effects` in the folder, synced to disk, and then a
+//! line of the output. The last line of the output is a JSON list: the result, or the error.
 
 #[path = "journaled/cases.rs"]
 mod cases;
@@ -19,7 +19,7 @@ use llm_do::testing::FunctionModel;
 use llm_do::usage::Usage;
 use llm_do::{Value, async_trait, json};
 
-/// Where effects are written.
+/// The file of effects.
 #[derive(Clone, Debug)]
 struct Effects(PathBuf);
 
@@ -28,7 +28,7 @@ impl Effects {
         let mut file = OpenOptions::new().append(true).create(true).open(&self.0)?;
         file.write_all(format!("{effect}\n").as_bytes())?;
         file.sync_data()?;
-        say(effect)
+        print_line(effect)
     }
 }
 
@@ -44,13 +44,13 @@ impl InputHandler for User {
     }
 }
 
-fn say(line: &str) -> io::Result<()> {
+fn print_line(line: &str) -> io::Result<()> {
     let mut output = io::stdout().lock();
     writeln!(output, "{line}")?;
     output.flush()
 }
 
-/// Answers by how the line begins.
+/// Decides by the first word of the line.
 async fn decide(request: ApprovalRequest) -> Decision {
     tokio::task::yield_now().await;
     let line = request.arguments["line"].as_str().unwrap_or_default();
@@ -61,10 +61,10 @@ async fn decide(request: ApprovalRequest) -> Decision {
     }
 }
 
-/// A model that makes the calls of its worker, one an answer, and then says what it was told of each.
+/// A model that makes the calls of its worker, one per answer, and then answers with all results.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
-        let told: Vec<_> = request.messages.iter().flat_map(told).collect();
+        let results: Vec<_> = request.messages.iter().flat_map(tool_results).collect();
         let has = |name: &str| request.tools.iter().any(|tool| *tool.name == *name);
         let line = |line: &str| ("append", json!({ "line": line }));
         let calls: Vec<(&str, Value)> = if has("append_all") {
@@ -75,27 +75,27 @@ fn model() -> FunctionModel {
                 |of: &str| json!({ "words": (0..8).map(|n| format!("{of}{n}")).collect::<Vec<_>>(), "counts": {} });
             vec![("append_set", set("f")), ("append_set", set("g"))]
         } else if has("worker_create") {
-            let made = json!({ "name": "led", "instructions": "You are led.", "description": "Helps." });
-            vec![("worker_create", made), ("worker_call", json!({ "worker": "led", "input": "now" }))]
+            let spec = json!({ "name": "led", "instructions": "You are led.", "description": "Helps." });
+            vec![("worker_create", spec), ("worker_call", json!({ "worker": "led", "input": "now" }))]
         } else if has("append") {
             ["dare one", "refuse two", "edit three", "dare four"].map(line).into()
         } else {
             Vec::new()
         };
-        let part = match calls.get(told.len()) {
+        let part = match calls.get(results.len()) {
             Some((name, arguments)) => {
-                ResponsePart::ToolCall(ToolCall::new(told.len().to_string(), *name, arguments.to_string()))
+                ResponsePart::ToolCall(ToolCall::new(results.len().to_string(), *name, arguments.to_string()))
             }
             None if calls.is_empty() => {
                 ResponsePart::Text { text: request.instructions.unwrap_or_default().to_owned() }
             }
-            None => ResponsePart::Text { text: told.join(",") },
+            None => ResponsePart::Text { text: results.join(",") },
         };
         Ok(Response::new("clerk", vec![part], Usage::of_request(1, 1)))
     })
 }
 
-fn told(message: &Message) -> Vec<String> {
+fn tool_results(message: &Message) -> Vec<String> {
     match message {
         Message::Tool { results } => results.iter().map(|result| result.content.clone()).collect(),
         _ => Vec::new(),
@@ -113,7 +113,7 @@ fn mode(name: &str) -> ApprovalMode {
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let (Some(case), Some(mode_name), Some(folder)) = (arguments.next(), arguments.next(), arguments.next()) else {
-        return Err("give a case, a mode of approval, and a folder".into());
+        return Err("usage: journaled CASE MODE FOLDER".into());
     };
     let folder = PathBuf::from(folder);
     let effects = Effects(folder.join("effects"));
@@ -135,5 +135,5 @@ fn main() -> Result<()> {
         Ok(result) => json!([result]),
         Err(error) => json!([chain(&error)]),
     };
-    Ok(say(&result.to_string())?)
+    Ok(print_line(&result.to_string())?)
 }

@@ -1,4 +1,4 @@
-//! An application whose workers lack models: `tests/cli.rs` checks it.
+//! An application with workers without a model, for `tests/cli.rs`.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! An application for the tests that drive the command line through a pseudo-terminal.
 //!
-//! Tools that wait for a file to exist let a test decide what happens while a question is open.
+//! Some tools wait for a file, so that a test controls what happens while a question is open.
 
 use std::time::Duration;
 
@@ -47,7 +47,7 @@ async fn work(ctx: &CallContext, file: PathBuf) -> Result<()> {
     Ok(())
 }
 
-/// Send a text while other work is under way.
+/// Send a text while other work is running.
 #[tool(effect = read_only, toolsets = [send, work])]
 async fn send_and_work(ctx: &CallContext<send_and_work>, text: String, file: PathBuf) -> Result<String> {
     let (sent, worked) = join!(ctx.call(send { text }), ctx.call(work { file }));
@@ -123,7 +123,7 @@ async fn until_exists(file: &std::path::Path) {
     }
 }
 
-/// Repeats what it is asked and calls `send`, and then is done.
+/// Returns a model that repeats its input and calls `send`, and then answers `done`.
 fn model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let can_send = request.tools.iter().any(|tool| &*tool.name == "send");

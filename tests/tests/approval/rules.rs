@@ -140,7 +140,7 @@ async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
     for mode in [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll] {
         let (result, asked, decision) = call(Runtime::builder().approval_mode(mode), "broken", json!({})).await;
         let error = result.unwrap_err();
-        assert!(error.is_denied() && error.is_blocked() && !error.is_mendable());
+        assert!(error.is_denied() && error.is_blocked() && !error.is_recoverable());
         assert_eq!(llm_do::error::chain(&error), "`calls` failed: `broken` is blocked: it is broken");
         assert_eq!((asked, decision), (0, (false, DecidedBy::Policy, RuleSource::DeclaredTool)));
     }

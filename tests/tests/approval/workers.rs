@@ -133,7 +133,7 @@ async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked
     };
     let (same, other) = (Decision::approve(), |meters: u32| Decision::approve_with(json!({ "meters": meters })));
     let (error, _) = run(2, [same.clone(), other(1)]).await;
-    assert!(error.contains("`digger` would call itself with the same arguments"), "{error}");
+    assert!(error.contains("`digger` calls itself with the same arguments"), "{error}");
     // Not the same, so that it digs until it is too deep.
     let (error, depth) = run(1, [other(2), same]).await;
     assert!(error.contains("the limit is 2") && depth == Some(3), "{error} at {depth:?}");

@@ -201,10 +201,10 @@ async fn a_refusal_that_stops_ends_the_run_through_the_worker_that_called() {
     });
     let runtime = builder().force_model(TestModel::new()).guard(guard).build().unwrap();
     let error = runtime.run(reader { input: "x".into() }).await.unwrap_err();
-    assert!(error.is_refused() && !error.is_mendable(), "{error}");
+    assert!(error.is_refused() && !error.is_recoverable(), "{error}");
     assert_eq!(error.to_string(), "the guard `no` refuses `read`: enough");
     let error = runtime.run(main_entry { path: "a".into() }).await.unwrap_err();
-    assert!(error.is_refused() && !error.is_mendable(), "also where code hands it up: {error}");
+    assert!(error.is_refused() && !error.is_recoverable(), "also where code hands it up: {error}");
 }
 
 #[tokio::test]

@@ -177,7 +177,7 @@ async fn an_answer_that_stops_the_run_counts_as_used_and_is_in_no_event() {
     let start = runtime.start(reader { input: "x".into() });
     let handle = start.handle();
     let error = start.await.unwrap_err();
-    assert!(error.is_refused() && !error.is_mendable(), "{error}");
+    assert!(error.is_refused() && !error.is_recoverable(), "{error}");
     assert_eq!(handle.usage().model.requests, 1);
     assert!(!serde_json::to_string(&recorder.kinds()).unwrap().contains("awful"));
 }

@@ -1,16 +1,16 @@
-//! Approvals: what answers a question, and what does not.
+//! Approvals: which input answers a question.
 
 use crate::session::{Session, Terminal};
 use crate::{PROMPT, text, tool};
 
-/// A question about the one call of a run.
-fn asked() -> Session {
+/// Starts a run that asks about its only call.
+fn session_with_question() -> Session {
     let mut session = Session::start(&tool("send_all", r#"{"texts":["a"]}"#));
     session.wait_for(PROMPT);
     session
 }
 
-/// Denies the open question, and asserts that it was open and that nothing was sent.
+/// Asserts that the question is still open, by denying it.
 fn assert_open(mut session: Session) {
     session.type_in("n\n");
     let (code, rows) = session.end();
@@ -28,17 +28,17 @@ fn a_line_that_was_typed_before_the_question_does_not_answer_it() {
 }
 
 #[test]
-fn the_beginning_of_a_line_that_was_typed_before_the_question_is_no_part_of_the_answer() {
+fn an_unfinished_line_that_was_typed_before_the_question_is_dropped() {
     let mut terminal = Terminal::open();
     terminal.type_in("n");
     let mut session = terminal.start(&tool("send_all", r#"{"texts":["a"]}"#));
     session.wait_for(PROMPT);
     session.type_in("yes\n");
-    assert_eq!(session.end().0, Some(0), "`nyes` would be no answer");
+    assert_eq!(session.end().0, Some(0), "`nyes` is not an answer");
 }
 
 #[test]
-fn lines_that_are_pasted_at_a_question_do_not_answer_the_next_one() {
+fn lines_pasted_at_a_question_do_not_answer_the_next_one() {
     let mut session = Session::start(&tool("send_all", r#"{"texts":["a","b"]}"#));
     session.wait_for(PROMPT);
     session.type_in("y\ny\nyes\ns\n");
@@ -48,8 +48,8 @@ fn lines_that_are_pasted_at_a_question_do_not_answer_the_next_one() {
 }
 
 #[test]
-fn only_the_whole_word_approves() {
-    let mut session = asked();
+fn only_a_whole_word_approves() {
+    let mut session = session_with_question();
     for line in ["a", "a second line of the text", "yes please", "y, then", "session of today", "s s", "approve", "all"]
     {
         session.type_in(&format!("{line}\n"));
@@ -63,19 +63,19 @@ fn only_the_whole_word_approves() {
 
 #[test]
 fn the_lines_of_a_pasted_text_are_not_the_arguments_of_an_edit() {
-    let mut session = asked();
+    let mut session = session_with_question();
     session.type_in("e\n{\"text\":\"b\"}\n");
-    session.wait_for("Arguments, as JSON in one line");
+    session.wait_for("New arguments as JSON on one line");
     session.type_in("\n");
     session.wait_for(PROMPT);
     assert_open(session);
 }
 
 #[test]
-fn an_edit_is_what_is_typed_at_its_question() {
-    let mut session = asked();
+fn an_edit_is_typed_at_its_own_prompt() {
+    let mut session = session_with_question();
     session.type_in("e\n");
-    session.wait_for("nothing to go back: ");
+    session.wait_for("(empty: go back): ");
     session.type_in("{\"text\":\"b\"}\n");
     let (code, rows) = session.end();
     assert_eq!(code, Some(0), "{}", text(&rows));
@@ -84,7 +84,7 @@ fn an_edit_is_what_is_typed_at_its_question() {
 
 #[test]
 fn details_show_the_whole_call_and_ask_again() {
-    let mut session = asked();
+    let mut session = session_with_question();
     session.type_in("d\n");
     session.wait_for("called by: ");
     session.wait_for(PROMPT);
@@ -94,7 +94,7 @@ fn details_show_the_whole_call_and_ask_again() {
 
 #[test]
 fn the_end_of_the_input_denies() {
-    let mut session = asked();
+    let mut session = session_with_question();
     session.type_in("\u{4}");
     let (code, rows) = session.end();
     assert_eq!(code, Some(1));
@@ -103,20 +103,20 @@ fn the_end_of_the_input_denies() {
 
 #[test]
 fn a_terminal_that_is_closed_denies_and_the_run_ends() {
-    assert_ne!(asked().hang_up().code(), Some(0));
+    assert_ne!(session_with_question().hang_up().code(), Some(0));
 }
 
 #[test]
 fn an_interrupt_ends_the_run_while_a_question_is_open() {
-    let session = asked();
+    let session = session_with_question();
     session.interrupt();
     let (code, rows) = session.end();
     assert_eq!(code, Some(1));
-    assert_eq!(rows.last().map(String::as_str), Some("error: aborted by user"), "on a row of its own");
+    assert_eq!(rows.last().map(String::as_str), Some("error: aborted by user"), "on its own row");
 }
 
 #[test]
-fn characters_that_nobody_sees_are_shown_as_escapes() {
+fn invisible_characters_are_shown_as_escapes() {
     let hidden = "\\u001b[2J\\u200b\\u202e\\ufeff\\udb40\\udc41\\u00ad\\u2028\\u3164";
     let mut session = Session::start(&tool("send_all", &format!(r#"{{"texts":["{hidden}"]}}"#)));
     session.wait_for(PROMPT);

@@ -1,11 +1,11 @@
-//! What a new user meets first on the command line, each dialogue as a whole.
+//! Complete dialogues that a new user of the command line sees.
 
 use std::process::Command;
 
 use crate::session::{Session, Terminal};
 use crate::{PROMPT, text};
 
-/// The application, in an environment without models.
+/// The application, in an environment that sets no model.
 fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_first_use"));
     command.args(arguments).env_remove("LLM_DO_MODEL").env_remove("FORGET_STATE");
@@ -16,7 +16,7 @@ fn start(command: Command) -> Session {
     Terminal::open().run(command)
 }
 
-/// Asserts the exit code, and everything that the terminal shows.
+/// Asserts the exit code and the complete contents of the terminal.
 #[track_caller]
 fn ends(session: Session, code: i32, transcript: &str) {
     let (actual, rows) = session.end();
@@ -24,7 +24,7 @@ fn ends(session: Session, code: i32, transcript: &str) {
 }
 
 #[test]
-fn after_a_users_no_the_error_gives_no_advice_to_approve() {
+fn after_a_denial_by_the_user_the_error_does_not_advise_approve_all() {
     let mut session = start(command(&["run", "buy", "tea"]));
     session.wait_for(PROMPT);
     session.type_in("n\n");
@@ -34,12 +34,12 @@ fn after_a_users_no_the_error_gives_no_advice_to_approve() {
         r#"
 `buy` wants to call order(article="tea")
 Approve? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: n
-error: `buy` failed: call to `order` denied: the user said no"#,
+error: `buy` failed: call to `order` denied: the user answered no"#,
     );
 }
 
 #[test]
-fn with_reject_all_the_error_gives_no_advice_to_approve() {
+fn with_reject_all_the_error_does_not_advise_approve_all() {
     let session = start(command(&["run", "--reject-all", "buy", "tea"]));
     ends(
         session,
@@ -51,7 +51,7 @@ ejected",
 }
 
 #[test]
-fn without_a_model_the_error_says_where_to_set_one() {
+fn without_a_model_the_error_explains_where_to_set_one() {
     let session = start(command(&["run", "advertise", "tea"]));
     ends(
         session,
@@ -64,7 +64,7 @@ ince `advertise` may call `praise`",
 }
 
 #[test]
-fn without_state_the_error_names_the_type_as_written_and_where_to_give_it() {
+fn without_state_the_error_names_the_type_and_where_to_set_it() {
     let mut forgetful = command(&["run", "buy", "tea"]);
     forgetful.env("FORGET_STATE", "1");
     let session = start(forgetful);
@@ -79,7 +79,7 @@ error: missing state; give it with `Cli::new().configure(|builder| builder.state
 }
 
 #[test]
-fn a_tool_that_is_named_where_an_entry_is_comes_with_the_option_and_then_with_its_arguments() {
+fn a_tool_named_in_place_of_an_entry_is_an_error_that_names_the_option_and_then_the_arguments() {
     for (arguments, transcript) in [
         (&["run", "price"][..], "error: `price` is a tool: use `--tool price`"),
         (&["run", "price", "tea"], "error: `price` is a tool: use `--tool price`"),
@@ -87,8 +87,8 @@ fn a_tool_that_is_named_where_an_entry_is_comes_with_the_option_and_then_with_it
         (
             &["run", "--tool", "price", "tea"],
             r#"
-error: `price` takes several arguments: give --input-json '{"article":"…","count
-":1}'"#,
+error: `price` takes several arguments: use --input-json '{"article":"…","count"
+:1}'"#,
         ),
     ] {
         ends(start(command(arguments)), 2, transcript);

@@ -1,4 +1,4 @@
-//! The command line at a terminal: questions, answers, and what is shown meanwhile.
+//! The command line in a terminal: questions, answers and progress.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
@@ -9,7 +9,7 @@ mod pipes;
 mod progress;
 mod session;
 
-/// The prompt of an approval, in a row of its own.
+/// The prompt of an approval, at the start of a row.
 const PROMPT: &str = "\r\nApprove? [y]es, for this [s]ession, [n]o and why, [e]dit, [d]etails: ";
 
 /// The arguments that run a tool with this input.

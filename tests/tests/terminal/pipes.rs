@@ -1,4 +1,4 @@
-//! Named pipes in the place of files.
+//! Named pipes in place of files.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use crate::session::Session;
 
-/// A named pipe in a folder that is removed.
+/// Creates a named pipe in a temporary folder.
 fn pipe(name: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -16,7 +16,7 @@ fn pipe(name: &str) -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn a_pipe_that_is_attached_is_waited_for_and_the_user_knows() {
+fn the_user_is_informed_of_the_wait_for_an_attached_pipe() {
     let (_folder, path) = pipe("pipe");
     let file = path.to_str().unwrap();
     let mut session = Session::start(&["run", "--tool", "look_at", "--attach", file, "What?"]);
@@ -27,7 +27,7 @@ fn a_pipe_that_is_attached_is_waited_for_and_the_user_knows() {
 }
 
 #[test]
-fn a_pipe_for_events_is_waited_for_and_the_user_knows() {
+fn the_user_is_informed_of_the_wait_for_an_events_pipe() {
     let (_folder, path) = pipe("pipe");
     let file = path.to_str().unwrap();
     let mut session = Session::start(&["run", "--tool", "echo", "--events", file, "hello"]);
@@ -39,14 +39,14 @@ fn a_pipe_for_events_is_waited_for_and_the_user_knows() {
 }
 
 #[test]
-fn a_run_whose_events_nobody_reads_can_be_ended() {
+fn a_run_that_waits_for_a_blocked_events_pipe_can_be_interrupted() {
     let (_folder, path) = pipe("pipe");
-    // More than a pipe holds.
+    // More than the pipe's buffer holds.
     let input = r#"{"times":200}"#;
     let mut session =
         Session::start(&["run", "--tool", "shout", "--events", path.to_str().unwrap(), "--input-json", input]);
     let reader = File::open(&path).unwrap();
-    session.wait_for("waiting for the events");
+    session.wait_for("waiting for the --events file");
     session.interrupt();
     assert_eq!(session.end().0, Some(1));
     drop(reader);

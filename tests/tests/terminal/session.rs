@@ -1,4 +1,4 @@
-//! A program at a pseudo-terminal: what it shows, and what is typed at it.
+//! Runs a program in a pseudo-terminal, types input and reads the screen.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,30 +13,30 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// How long a test waits for what should come at once.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Maximum time that a test waits for expected output.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) const COLUMNS: u16 = 80;
-/// Enough rows that nothing scrolls off.
+/// Enough rows that nothing scrolls away.
 const ROWS: u16 = 400;
 
-/// A terminal without a program yet.
+/// A terminal before its program is started.
 pub(crate) struct Terminal {
     keyboard: File,
     output: Arc<Output>,
     program_side: OwnedFd,
 }
 
-/// The application, run at a terminal.
+/// The application, running in a terminal.
 pub(crate) struct Session {
     keyboard: File,
     output: Arc<Output>,
     program: Program,
-    /// How much of the output [`Session::wait_for`] has gone past.
+    /// Number of output bytes that [`Session::wait_for`] has consumed.
     seen: usize,
 }
 
-/// A process that a test which failed does not leave behind.
+/// A process that is killed when dropped, also by a failed test.
 struct Program(Child);
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ struct Output {
 #[derive(Default)]
 struct State {
     bytes: Vec<u8>,
-    /// Whether this side closes the terminal.
+    /// Whether the test is closing the terminal.
     is_hanging_up: bool,
     is_closed: bool,
 }
@@ -96,7 +96,7 @@ impl Output {
             if poll(&mut readable, Some(&wait)).unwrap() == 0 {
                 continue;
             }
-            // Once the program is gone, reading fails.
+            // Reading fails after the program has exited.
             let Ok(count @ 1..) = screen.read(&mut buffer) else { break };
             self.lock().bytes.extend_from_slice(&buffer[..count]);
             self.arrived.notify_all();
@@ -107,13 +107,13 @@ impl Output {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A test that failed while it held the lock is reported as that.
+        // The panic that poisoned the lock is reported by its own test.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `found` finds something, or panics with what is on the screen.
+    /// Waits until `found` returns a value, or panics with the output so far.
     fn wait<T>(&self, what: &str, mut found: impl FnMut(&State) -> Option<T>) -> T {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let mut state = self.lock();
         loop {
             if let Some(found) = found(&state) {
@@ -121,14 +121,14 @@ impl Output {
             }
             let left = deadline.saturating_duration_since(Instant::now());
             let text = String::from_utf8_lossy(&state.bytes).into_owned();
-            assert!(!state.is_closed && !left.is_zero(), "{what} did not come; the output is:\n{text}");
+            assert!(!state.is_closed && !left.is_zero(), "{what} did not appear; the output is:\n{text}");
             state = self.arrived.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
 impl Session {
-    /// Starts the application at a terminal of its own.
+    /// Starts the application in a new terminal.
     pub(crate) fn start(arguments: &[&str]) -> Self {
         Terminal::open().start(arguments)
     }
@@ -137,7 +137,7 @@ impl Session {
         self.keyboard.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits until the text is written behind what was waited for before.
+    /// Waits until the text appears after the text of the previous wait.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let seen = self.seen;
         self.seen = self.output.wait(&format!("`{text}`"), |state| {
@@ -147,12 +147,12 @@ impl Session {
         });
     }
 
-    /// Returns everything that was written so far.
+    /// Returns all output so far.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.output.lock().bytes).into_owned()
     }
 
-    /// Returns the rows that the terminal shows, without those below the last that is not empty.
+    /// Returns the rows of the screen up to the last row that is not empty.
     pub(crate) fn rows(&self) -> Vec<String> {
         let size = |number| NonZero::new(number).unwrap();
         let mut terminal = vt100::Parser::new(size(ROWS), size(COLUMNS), 0);
@@ -168,7 +168,7 @@ impl Session {
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
     }
 
-    /// Closes the terminal, as closing its window does; returns how the application ends.
+    /// Closes the terminal, as closing its window does; returns the application's exit status.
     pub(crate) fn hang_up(self) -> ExitStatus {
         let Self { keyboard, output, mut program, .. } = self;
         output.lock().is_hanging_up = true;
@@ -177,7 +177,7 @@ impl Session {
         program.wait()
     }
 
-    /// Waits for the application's end; returns its exit code, and what the terminal shows.
+    /// Waits until the application exits; returns its exit code and the rows of the screen.
     pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         let status = self.program.wait();
         self.output.wait("the end of the output", |state| state.is_closed.then_some(()));
@@ -187,12 +187,12 @@ impl Session {
 
 impl Program {
     fn wait(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < deadline, "the application does not end");
+            assert!(Instant::now() < deadline, "the application does not exit");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,4 +1,4 @@
-//! The grammar of the command line.
+//! The commands and options of the command line.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,78 +21,78 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Run an entry, or any tool or worker, and print its result.
     Run(Box<RunOptions>),
-    /// List tools, workers and entries: kind, effect, approval of calls that are not the user's own, and description.
+    /// List tools, workers, entries and toolsets: kind, effect, approval of calls made by models or code, description.
     Tools(ToolsOptions),
-    /// Check that the program could run: names, toolsets, state, models; what may be wrong goes to standard error.
+    /// Check names, toolsets, state and models without running anything; warnings go to standard error.
     Check(CheckOptions),
-    /// List what a journal holds: what was called, with what, what it came to and when.
+    /// List the calls in a journal with their arguments, results and times.
     ///
-    /// Each call is above what happened in it. One that has not ended is listed if something in it has.
+    /// Nested calls are indented below their caller. An unfinished call is listed if a call in it has finished.
     Journal(JournalOptions),
-    /// Run a candidate over what a worker was asked, as journals have it, and compare the results.
+    /// Run a candidate tool on the recorded inputs of a worker and compare the results.
     ///
-    /// Each different input is a case. Exits with 0 if the candidate agrees in all of them, and else with 1.
+    /// Each distinct input is a case. Exits with 0 if the candidate agrees in all cases, and with 1 otherwise.
     Harden(HardenOptions),
-    /// Fetch an embedded model's file, so that no run waits for it, and print where it is.
+    /// Download the file of an embedded model before a run needs it, and print its path.
     #[cfg(feature = "local-download")]
     Fetch(FetchOptions),
 }
 
-/// Workers besides those that are linked.
+/// Options that add worker files.
 #[derive(Args, Debug)]
-pub(super) struct Workers {
-    /// Add the worker files, `*.worker` and `*.agent`, of this folder; may be given several times.
+pub(super) struct WorkerOptions {
+    /// Add the worker files, `*.worker` and `*.agent`, in this folder; may be given several times.
     #[arg(long, value_name = "DIR")]
     worker_dir: Vec<PathBuf>,
 }
 
-impl Workers {
-    /// Returns the builder with the workers added.
-    pub(super) fn added(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
+impl WorkerOptions {
+    /// Adds the folders of worker files to the builder.
+    pub(super) fn add_to(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         self.worker_dir.iter().fold(builder, RuntimeBuilder::worker_dir)
     }
 }
 
 #[derive(Args, Debug)]
 pub(super) struct CheckOptions {
-    /// The model, `provider:model`, of workers that name none; default: `LLM_DO_MODEL`.
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
     #[command(flatten)]
-    pub(super) workers: Workers,
+    pub(super) workers: WorkerOptions,
 }
 
 #[derive(Args, Debug)]
 pub(super) struct RunOptions {
-    /// The entry; default: `main`, or the only one. A single word that is no entry, tool or worker is the prompt.
+    /// The entry; default: `main`, or the only entry. A single word that names no entry, tool or worker is the prompt.
     pub(super) name: Option<String>,
-    /// The input, as text; default: standard input, if it is no terminal and input is needed.
+    /// The input, as text; default: standard input, if input is required and standard input is not a terminal.
     pub(super) prompt: Option<String>,
     /// The input, as a JSON object of arguments.
     #[arg(long, value_name = "JSON", conflicts_with = "prompt")]
     pub(super) input_json: Option<String>,
-    /// Give this file with the input, of at most 20 MiB; may be given several times.
+    /// Attach this file, of at most 20 MiB, to the input; may be given several times.
     #[arg(long, value_name = "FILE")]
     pub(super) attach: Vec<PathBuf>,
     /// Run this tool or worker instead of an entry.
     #[arg(long, value_name = "NAME")]
     pub(super) tool: Option<String>,
-    /// The model, `provider:model`, of workers that name none; default: `LLM_DO_MODEL`.
+    /// The model, `provider:model`, of workers that declare none; default: `LLM_DO_MODEL`.
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
-    /// Approve every call that needs approval; what is blocked stays so.
+    /// Approve every call that needs approval; blocked calls stay blocked.
     #[arg(long, conflicts_with = "reject_all")]
     pub(super) approve_all: bool,
     /// Deny every call that needs approval.
     #[arg(long)]
     pub(super) reject_all: bool,
-    /// Tell a worker's model of a denied call, instead of ending the run.
+    /// Return the denial of a call to the worker's model instead of ending the run.
     #[arg(long)]
     pub(super) return_permission_errors: bool,
-    /// At most this many workers in one another; default: 5.
+    /// Maximum nesting depth of workers; default: 5.
     #[arg(long, value_name = "N")]
     pub(super) max_depth: Option<u32>,
-    /// Write the files of the result, if it has any, into this folder; what is there is kept.
+    /// Write the files of the result into this folder; existing files are kept.
     #[arg(long, value_name = "DIR")]
     pub(super) files: Option<PathBuf>,
     /// Show calls (-v), and what models write (-vv).
@@ -100,54 +100,54 @@ pub(super) struct RunOptions {
     pub(super) verbose: u8,
     /// Write every event to this file, as JSON Lines.
     ///
-    /// On Unix, only its owner may read it: it holds arguments and answers as they are.
+    /// It contains arguments and answers in plain text; on Unix, only its owner may read it.
     #[arg(long, value_name = "FILE")]
     pub(super) events: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) workers: Workers,
-    /// Record every effect in this file; if it has records of this run, resume it.
+    pub(super) workers: WorkerOptions,
+    /// Record every effect in this file, or resume the run that it records.
     ///
-    /// Nothing that is recorded is done again. If the run ended in an error, the failures that led to it are tried again;
-    /// failures that it went on from are not. `journal FILE` lists what it holds.
+    /// Recorded effects are not repeated. If the run ended in an error, the failures that caused it are retried, and
+    /// failures that the run handled are not. `journal FILE` lists the records.
     #[arg(long, value_name = "FILE")]
     pub(super) journal: Option<PathBuf>,
     #[command(flatten)]
     pub(super) limits: LimitOptions,
 }
 
-/// What a run may use; an option that is not given leaves what the application says.
+/// Limits of a run; an option that is not given keeps the application's limit.
 #[derive(Args, Debug)]
 pub(super) struct LimitOptions {
-    /// At most this many requests to models.
+    /// Maximum number of requests to models.
     #[arg(long, value_name = "N")]
     limit_requests: Option<u64>,
-    /// No further request once so many tokens are read and written.
+    /// Send no further request after this many tokens, input and output.
     #[arg(long, value_name = "N")]
     limit_tokens: Option<u64>,
-    /// No further request once they cost so much, such as 0.50; a model of unknown price is refused.
+    /// Send no further request after this cost in US dollars, such as 0.50; models without a known price are refused.
     #[arg(long, value_name = "DOLLARS")]
     limit_cost: Option<Money>,
-    /// End the run after so long, such as 90 or 0.5.
+    /// End the run after this many seconds, such as 90 or 0.5.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     timeout: Option<Duration>,
 }
 
 impl LimitOptions {
-    /// Returns the limits of the application, with what the options say in their place.
-    pub(super) fn over(&self, limits: Limits) -> Limits {
-        let mut over = limits;
-        over.requests = self.limit_requests.or(over.requests);
-        over.total_tokens = self.limit_tokens.or(over.total_tokens);
-        over.cost = self.limit_cost.or(over.cost);
-        over.wall_time = self.timeout.or(over.wall_time);
-        over
+    /// Returns the application's limits, replaced by the options that are given.
+    pub(super) fn override_limits(&self, limits: Limits) -> Limits {
+        let mut overridden = limits;
+        overridden.requests = self.limit_requests.or(overridden.requests);
+        overridden.total_tokens = self.limit_tokens.or(overridden.total_tokens);
+        overridden.cost = self.limit_cost.or(overridden.cost);
+        overridden.wall_time = self.timeout.or(overridden.wall_time);
+        overridden
     }
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let wanted = || "give seconds, such as 90 or 0.5".to_owned();
-    let seconds: f64 = text.parse().map_err(|_| wanted())?;
-    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(wanted)
+    let invalid = || "expected a positive number of seconds, such as 90 or 0.5".to_owned();
+    let seconds: f64 = text.parse().map_err(|_| invalid())?;
+    Duration::try_from_secs_f64(seconds).ok().filter(|time| !time.is_zero()).ok_or_else(invalid)
 }
 
 #[derive(Args, Debug)]
@@ -155,7 +155,7 @@ pub(super) struct JournalOptions {
     /// The journal, as `run --journal` writes it.
     #[arg(value_name = "FILE")]
     pub(super) file: PathBuf,
-    /// Print each record as a line of JSON, with whole values, in the order in which the effects ended.
+    /// Print each record as a line of JSON with full values, in the order in which the effects finished.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -164,19 +164,19 @@ pub(super) struct JournalOptions {
 pub(super) struct HardenOptions {
     /// The worker's name.
     pub(super) worker: String,
-    /// The candidate: a tool that is `read_only`, or any with --approve-all.
+    /// The candidate tool; with --approve-all, it may have effects other than `read_only`.
     #[arg(long, value_name = "NAME")]
     pub(super) tool: String,
-    /// The journals of runs, as `run --journal` writes them.
+    /// The journals, as `run --journal` writes them.
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(super) journal: Vec<PathBuf>,
     /// Ignore this field of results, as a JSON pointer such as /note or /people/*/note; may be given several times.
     #[arg(long, value_name = "POINTER")]
     pub(super) ignore: Vec<String>,
-    /// Let the candidate change things, and approve every call that it makes.
+    /// Allow a candidate that may change something, and approve every call that it makes.
     #[arg(long)]
     pub(super) approve_all: bool,
-    /// Print each case as a line of JSON, with whole values, and a last line with the sums.
+    /// Print each case as a line of JSON with full values, and a summary as the last line.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -195,7 +195,7 @@ pub(super) struct ToolsOptions {
     #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
-    pub(super) workers: Workers,
+    pub(super) workers: WorkerOptions,
 }
 
 #[cfg(test)]
@@ -204,10 +204,10 @@ mod tests {
 
     use super::{Arguments, Command, Duration, Limits, Money, Parser};
 
-    fn over(options: &[&str], limits: Limits) -> Limits {
+    fn overridden(options: &[&str], limits: Limits) -> Limits {
         let words = ["app", "run"].iter().chain(options);
-        match Arguments::try_parse_from(words).expect("it is right").command {
-            Command::Run(options) => options.limits.over(limits),
+        match Arguments::try_parse_from(words).expect("the arguments are valid").command {
+            Command::Run(options) => options.limits.override_limits(limits),
             other => panic!("{other:?}"),
         }
     }
@@ -215,14 +215,14 @@ mod tests {
     #[test]
     fn the_documentation_of_main_lists_every_command_and_option() {
         let docs = include_str!("../../../docs/cli.md");
-        let (run, others) = docs.split_once("# Other commands").expect("there are two lists");
+        let (run, others) = docs.split_once("# Other commands").expect("the page has two lists");
         for command in Arguments::command().get_subcommands() {
             let name = command.get_name();
-            let place = if name == "run" { run } else { others };
+            let section = if name == "run" { run } else { others };
             let row = if name == "run" {
-                Some(place)
+                Some(section)
             } else {
-                place.lines().find(|line| line.contains(&format!("| `{name}")))
+                section.lines().find(|line| line.contains(&format!("| `{name}")))
             };
             let row = row.unwrap_or_else(|| panic!("no row for `{name}`"));
             for option in command.get_arguments().filter_map(|argument| argument.get_long()) {
@@ -232,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn an_option_goes_before_what_the_application_says_and_leaves_the_rest() {
+    fn an_option_overrides_only_its_own_limit_of_the_application() {
         let of_application = Limits::new().requests(9).tool_calls(7).wall_time(Duration::from_secs(5));
-        assert_eq!(over(&[], of_application.clone()), of_application);
+        assert_eq!(overridden(&[], of_application.clone()), of_application);
         let options = ["--limit-requests", "3", "--limit-tokens", "1000", "--limit-cost", "0.5", "--timeout", "1.5"];
         let both = Limits::new().requests(3).tool_calls(7).total_tokens(1000).cost(Money::from_cents(50));
-        assert_eq!(over(&options, of_application), both.wall_time(Duration::from_millis(1500)));
+        assert_eq!(overridden(&options, of_application), both.wall_time(Duration::from_millis(1500)));
     }
 }

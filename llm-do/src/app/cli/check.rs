@@ -1,33 +1,33 @@
-//! `check`: could the program run?
+//! `check`: reports what would keep the program from running.
 
 use std::io::{self, Write};
 
 use super::args::CheckOptions;
-use super::{Failure, print};
+use super::{CommandError, print};
 use crate::base::printable::printable;
 use crate::observe::event::ItemKind;
 use crate::session::runtime::RuntimeBuilder;
 
-/// Builds the runtime as `run` would, and says what is there.
+/// Builds the runtime as `run` would, and prints how many entries, workers and tools it has.
 ///
-/// An entry that may call a worker without a model is a failure; what a run may never meet is a warning.
-pub(super) fn check(mut builder: RuntimeBuilder, options: &CheckOptions) -> Result<(), Failure> {
+/// An entry that may call a worker without a model is an error. A fault that a run may never reach is a warning.
+pub(super) fn check(mut builder: RuntimeBuilder, options: &CheckOptions) -> Result<(), CommandError> {
     if let Some(model) = &options.model {
         builder = builder.model(model);
     }
-    let runtime = options.workers.added(builder).build().map_err(Failure::error)?;
+    let runtime = options.workers.add_to(builder).build().map_err(CommandError::from_error)?;
     let findings = runtime.model_findings();
     for warning in &findings.warnings {
-        // There is nobody left to warn if standard error is gone.
+        // Ignored: standard error may be closed.
         let _ = writeln!(io::stderr(), "warning: {}", printable(warning));
     }
     if !findings.faults.is_empty() {
-        return Err(Failure::Error(findings.faults.join("\n")));
+        return Err(CommandError::Error(findings.faults.join("\n")));
     }
     let count = |kind| runtime.registry().iter().filter(|item| item.kind() == kind).count();
     let (tools, workers, entries) = (count(ItemKind::Tool), count(ItemKind::Worker), count(ItemKind::Entry));
     if tools + workers + entries == 0 {
-        return Err(Failure::Error(runtime.registry().hint("", None)));
+        return Err(CommandError::Error(runtime.registry().hint("", None)));
     }
     print(&format!("ok: {entries} entries, {workers} workers, {tools} tools"))
 }

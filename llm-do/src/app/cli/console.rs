@@ -1,4 +1,4 @@
-//! Where a question is shown and answered.
+//! Consoles: where questions are shown and answered.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,17 +6,17 @@ use super::keyboard::{Keyboard, width};
 use crate::base::printable::printable;
 use crate::observe::event::Rows;
 
-/// Where a question is shown and answered.
+/// Shows questions and reads answers.
 ///
-/// Only the program's own words begin at the left: texts of models and tools, and rows that are wrapped, are indented.
+/// Only the program's own text starts in the first column: texts of models and tools, and wrapped rows, are indented.
 pub(super) trait Console {
-    /// Shows rows, the first of them at the left.
+    /// Shows rows; the first starts in the first column, the rest are indented.
     fn show(&mut self, text: &str) -> io::Result<()>;
 
-    /// Shows rows behind a bar.
+    /// Shows rows that are all indented behind a bar.
     fn show_text(&mut self, text: &str) -> io::Result<()>;
 
-    /// Shows a prompt, and returns the line that is typed from then on, without its end; none at the end of the input.
+    /// Shows a prompt and returns the next typed line without its line break; `None` at the end of the input.
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>>;
 }
 
@@ -42,50 +42,50 @@ impl Console for Terminal {
     }
 
     fn ask(&mut self, prompt: &str) -> io::Result<Option<String>> {
-        // Before the prompt is there, nobody can mean it: what was typed by then is for something else.
+        // What was typed before the prompt was shown cannot be an answer to it.
         self.keyboard.discard()?;
         io::stderr().write_all(prompt.as_bytes())?;
         let line = self.keyboard.read_line()?;
         if line.is_none() {
-            // Nothing was typed that would have ended the row.
+            // No line break was typed, so the cursor is still behind the prompt.
             io::stderr().write_all(b"\n")?;
         }
         Ok(line)
     }
 }
 
-/// What a row of a text begins with.
+/// The start of an indented row.
 const INDENT: &str = "  │ ";
 
 fn rows(first: &str, text: &str, width: Option<usize>) -> String {
     Rows { first, other: INDENT, width }.format(&printable(text))
 }
 
-/// Returns whether there is a terminal to ask and to answer at.
+/// Returns whether standard input and standard error are terminals.
 pub(super) fn is_terminal() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// A console whose lines are typed already, for tests of questions.
+/// A console with prepared input, for tests.
 #[cfg(test)]
 pub(super) mod testing {
     use std::io;
 
     use super::{Console, INDENT, rows};
 
-    /// Lines to come, and all that was shown.
-    pub(in super::super) struct Typed<'a> {
+    /// The remaining input lines, and everything that was shown.
+    pub(in super::super) struct ScriptedConsole<'a> {
         lines: std::str::Lines<'a>,
         pub(in super::super) shown: String,
     }
 
-    impl<'a> Typed<'a> {
+    impl<'a> ScriptedConsole<'a> {
         pub(in super::super) fn new(lines: &'a str) -> Self {
             Self { lines: lines.lines(), shown: String::new() }
         }
     }
 
-    impl Console for &mut Typed<'_> {
+    impl Console for &mut ScriptedConsole<'_> {
         fn show(&mut self, text: &str) -> io::Result<()> {
             self.shown.push_str(&rows("", text, None));
             Ok(())

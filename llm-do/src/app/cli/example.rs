@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-/// How many references are followed into each other.
+/// Maximum number of nested references that are followed.
 const MAX_REFERENCES: usize = 8;
 
-/// Returns a value that shows the form of a schema: required properties only, and each of its own type.
+/// Returns an example value of a schema, with required properties only.
 ///
-/// An example or default in the schema goes first. Bounds, patterns and formats are not followed.
+/// Examples and defaults in the schema take precedence. Bounds, patterns and formats are ignored.
 pub(super) fn example(schema: &Value) -> Value {
     Examples { root: schema }.of(schema, MAX_REFERENCES)
 }
 
 struct Examples<'a> {
-    /// What references point into.
+    /// The schema that references point into.
     root: &'a Value,
 }
 
@@ -54,7 +54,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the value that the schema itself gives: an example, the default, or the first that is allowed.
+/// Returns a value from the schema itself: its first example, its default, or its first allowed value.
 fn given(schema: &Value) -> Option<&Value> {
     let listed = |key: &str| schema.get(key)?.get(0);
     listed("examples").or_else(|| schema.get("default")).or_else(|| schema.get("const")).or_else(|| listed("enum"))
@@ -76,7 +76,7 @@ mod tests {
     use super::example;
 
     #[test]
-    fn each_value_is_of_its_type() {
+    fn each_value_has_the_type_of_its_schema() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_holds_itself_ends() {
+    fn a_recursive_schema_has_a_finite_example() {
         let node = json!({ "type": "object", "properties": { "next": { "$ref": "#" } }, "required": ["next"] });
         assert!(example(&node).is_object());
     }

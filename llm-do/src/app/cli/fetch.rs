@@ -1,4 +1,4 @@
-//! `fetch`: an embedded model's file, before somebody waits for it.
+//! `fetch`: downloads the file of an embedded model before a run needs it.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -6,42 +6,45 @@ use indicatif::{ProgressBar, ProgressStyle};
 use llm_do_providers::{FetchProgress, LocalModel};
 use tokio_util::sync::CancellationToken;
 
-use super::Failure;
+use super::CommandError;
 use super::args::FetchOptions;
 use super::run::{block_on, print_safely};
 use crate::base::printable::printable;
 
-/// How the bar looks; `wide_bar` takes the room that the rest leaves.
+/// The template of the progress bar; `wide_bar` fills the remaining width.
 const STYLE: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {eta}";
 
-/// Fetches the file of the model that the options name, and prints where it is.
-pub(super) fn fetch(options: &FetchOptions) -> Result<(), Failure> {
-    let model = LocalModel::new(name(&options.model)?).map_err(Failure::error)?;
+/// Downloads the file of the model, and prints its path.
+pub(super) fn fetch(options: &FetchOptions) -> Result<(), CommandError> {
+    let model = LocalModel::new(name(&options.model)?).map_err(CommandError::from_error)?;
     let (bar, token) = (Bar::new(), CancellationToken::new());
     let path = block_on(&token, async {
         tokio::select! {
-            path = model.fetch(|progress| bar.show(progress)) => path.map_err(Failure::error),
-            () = token.cancelled() => Err(Failure::Error("aborted by user; run the same again to go on from here".to_owned())),
+            path = model.fetch(|progress| bar.show(progress)) => path.map_err(CommandError::from_error),
+            () = token.cancelled() => {
+                let text = "aborted by user; run the same command again to resume the download";
+                Err(CommandError::Error(text.to_owned()))
+            }
         }
     });
     bar.0.finish_and_clear();
     print_safely(&path??.display().to_string())
 }
 
-/// Returns what follows `local:` in a model's name.
-fn name(model: &str) -> Result<&str, Failure> {
+/// Returns the part of a model's name after `local:`.
+fn name(model: &str) -> Result<&str, CommandError> {
     model.strip_prefix("local:").ok_or_else(|| {
-        let text = "only embedded models have a file to fetch: name one, such as `local:OWNER/REPO/FILE.gguf`";
-        Failure::Usage(format!("no file for `{model}`; {text}"))
+        let text = "only embedded models can be downloaded, such as `local:OWNER/REPO/FILE.gguf`";
+        CommandError::Usage(format!("`{model}` has no file to download: {text}"))
     })
 }
 
-/// What standard error shows of a download: a bar on a terminal, and else only what is waited for.
+/// Download progress on standard error: a bar on a terminal, and otherwise only status lines.
 struct Bar(ProgressBar);
 
 impl Bar {
     fn new() -> Self {
-        // Nothing is drawn where standard error is no terminal.
+        // Draws nothing unless standard error is a terminal.
         let bar = ProgressBar::new(0);
         Self(match ProgressStyle::with_template(STYLE) {
             Ok(style) => bar.with_style(style),
@@ -56,25 +59,25 @@ impl Bar {
                 self.0.set_message(printable(&file));
                 self.0.set_position(bytes);
             }
-            told if io::stderr().is_terminal() => self.0.println(printable(&told.to_string())),
-            told => drop(writeln!(io::stderr(), "{}", printable(&told.to_string()))),
+            status if io::stderr().is_terminal() => self.0.println(printable(&status.to_string())),
+            status => drop(writeln!(io::stderr(), "{}", printable(&status.to_string()))),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Failure, ProgressStyle, STYLE, name};
+    use super::{CommandError, ProgressStyle, STYLE, name};
 
     #[test]
     fn the_bar_has_a_style() {
-        ProgressStyle::with_template(STYLE).expect("the template is sound");
+        ProgressStyle::with_template(STYLE).expect("the template is valid");
     }
 
     #[test]
-    fn a_model_without_a_file_is_a_wrong_use() {
-        assert_eq!(name("local:a/b/c.gguf").expect("it is embedded"), "a/b/c.gguf");
-        let failure = name("openai:gpt-5-mini").expect_err("it is elsewhere");
-        assert!(matches!(&failure, Failure::Usage(text) if text.contains("only embedded models")), "{failure}");
+    fn a_model_without_a_file_is_a_usage_error() {
+        assert_eq!(name("local:a/b/c.gguf").expect("the model is embedded"), "a/b/c.gguf");
+        let failure = name("openai:gpt-5-mini").expect_err("the model is not embedded");
+        assert!(matches!(&failure, CommandError::Usage(text) if text.contains("only embedded models")), "{failure}");
     }
 }

@@ -1,4 +1,4 @@
-//! The files of a result: models made them, or tools attached them.
+//! Writes the files of a result, which models created or tools attached.
 
 use std::fs::{File, create_dir_all};
 use std::io::{self, ErrorKind, Write};
@@ -6,56 +6,57 @@ use std::path::{Path, PathBuf};
 
 use llm_do_providers::Attachment;
 
-use super::Failure;
+use super::CommandError;
 
-/// How many files of one name a folder may have.
-const OF_ONE_NAME: usize = 1_000;
+/// Maximum number of files with the same base name in a folder.
+const MAX_SAME_NAME: usize = 1_000;
 
-/// The longest name without its extension, in bytes: file systems take 255 of both, and there may be a number as well.
-const LONGEST: usize = 200;
-/// The longest extension, in bytes with its dot; what is longer is none.
-const LONGEST_ENDING: usize = 20;
+/// Maximum length of a name without its extension, in bytes. File systems allow 255 in total, with extension and number.
+const MAX_STEM: usize = 200;
+/// Maximum length of an extension, in bytes, with its dot; a longer one counts as part of the name.
+const MAX_EXTENSION: usize = 20;
 
-/// Writes the files into `folder`, under names that are free there; without a folder, says that they are not kept.
+/// Writes the files into `folder` under unused names; without a folder, reports that they are not written.
 ///
-/// One that cannot be written keeps no other from being written.
-pub(super) fn keep(files: &[Attachment], folder: Option<&Path>) -> Result<(), Failure> {
-    // Nobody is there to be told if standard error is gone.
-    let mut told = io::stderr();
+/// A file that cannot be written does not stop the other files; the first error is returned.
+pub(super) fn write_all(files: &[Attachment], folder: Option<&Path>) -> Result<(), CommandError> {
+    // Write errors are ignored below: standard error may be closed.
+    let mut stderr = io::stderr();
     let Some(folder) = folder else {
         for file in files {
             let (name, bytes) = (name(file), file.data().len());
-            let _ = writeln!(told, "not kept: {name}, {bytes} bytes; give --files DIR to have the files of a result");
+            let _ =
+                writeln!(stderr, "not written: {name}, {bytes} bytes; use --files DIR to write the files of a result");
         }
         return Ok(());
     };
     if !files.is_empty() {
-        create_dir_all(folder).map_err(|error| fault(folder, &error))?;
+        create_dir_all(folder).map_err(|error| write_error(folder, &error))?;
     }
     let mut first = Ok(());
     for file in files {
         match write(file, folder) {
-            Ok(path) => _ = writeln!(told, "wrote {}", path.display()),
+            Ok(path) => _ = writeln!(stderr, "wrote {}", path.display()),
             Err(failure) => first = first.and(Err(failure)),
         }
     }
     first
 }
 
-fn write(file: &Attachment, folder: &Path) -> Result<PathBuf, Failure> {
+fn write(file: &Attachment, folder: &Path) -> Result<PathBuf, CommandError> {
     let path = folder.join(name(file));
-    let (path, mut free) = free(&path).map_err(|error| fault(&path, &error))?;
-    free.write_all(file.data()).map_err(|error| fault(&path, &error))?;
+    let (path, mut created) = create_unused(&path).map_err(|error| write_error(&path, &error))?;
+    created.write_all(file.data()).map_err(|error| write_error(&path, &error))?;
     Ok(path)
 }
 
-fn fault(path: &Path, error: &io::Error) -> Failure {
-    Failure::Error(format!("cannot write {}: {error}", path.display()))
+fn write_error(path: &Path, error: &io::Error) -> CommandError {
+    CommandError::Error(format!("cannot write {}: {error}", path.display()))
 }
 
-/// Creates the file, or one with a number in its name: what is there stays.
-fn free(path: &Path) -> io::Result<(PathBuf, File)> {
-    for number in 1..=OF_ONE_NAME {
+/// Creates the file, with a number in its name if the name is taken: existing files are kept.
+fn create_unused(path: &Path) -> io::Result<(PathBuf, File)> {
+    for number in 1..=MAX_SAME_NAME {
         let path = if number == 1 { path.to_owned() } else { numbered(path, number) };
         match File::create_new(&path) {
             Ok(file) => return Ok((path, file)),
@@ -68,32 +69,32 @@ fn free(path: &Path) -> io::Result<(PathBuf, File)> {
 
 fn numbered(path: &Path, number: usize) -> PathBuf {
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let (stem, ending) = (part(path.file_stem()), part(path.extension()));
-    let dot = if ending.is_empty() { "" } else { "." };
-    path.with_file_name(format!("{stem}-{number}{dot}{ending}"))
+    let (stem, extension) = (part(path.file_stem()), part(path.extension()));
+    let dot = if extension.is_empty() { "" } else { "." };
+    path.with_file_name(format!("{stem}-{number}{dot}{extension}"))
 }
 
-/// Returns a name that stays in its folder and is not hidden, whatever the file is called: models call files, too.
+/// Returns a file name without path separators or leading dots: the name may come from a model.
 fn name(file: &Attachment) -> String {
     let last = file.name().and_then(|name| name.rsplit(['/', '\\']).next()).unwrap_or_default();
     let is_plain = |c: char| c.is_alphanumeric() || "._- ".contains(c);
     let plain: String = last.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
     match plain.trim_matches(['.', ' ']) {
-        "" => format!("file.{}", ending(file.media_type())),
-        name => cut(name),
+        "" => format!("file.{}", extension(file.media_type())),
+        name => shorten(name),
     }
 }
 
-/// Returns a name that is short enough for a file system, with the extension that it has.
-fn cut(name: &str) -> String {
-    let dot = name.rfind('.').filter(|dot| name.len() - dot <= LONGEST_ENDING).unwrap_or(name.len());
-    let (stem, ending) = name.split_at(dot);
-    let end = (0..=stem.len().min(LONGEST)).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}{ending}", stem[..end].trim_end_matches(['.', ' ']))
+/// Shortens a name to a length that file systems allow, and keeps its extension.
+fn shorten(name: &str) -> String {
+    let dot = name.rfind('.').filter(|dot| name.len() - dot <= MAX_EXTENSION).unwrap_or(name.len());
+    let (stem, extension) = name.split_at(dot);
+    let end = (0..=stem.len().min(MAX_STEM)).rev().find(|end| stem.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}{extension}", stem[..end].trim_end_matches(['.', ' ']))
 }
 
-/// Returns what files of a media type usually end with.
-fn ending(media_type: &str) -> &str {
+/// Returns the usual extension of a media type.
+fn extension(media_type: &str) -> &str {
     let essence = media_type.split(';').next().unwrap_or_default().trim();
     match essence.split_once('/').map_or("", |(_, subtype)| subtype.split('+').next().unwrap_or_default()) {
         "plain" => "txt",
@@ -110,7 +111,7 @@ mod tests {
 
     use llm_do_providers::Attachment;
 
-    use super::{Failure, OF_ONE_NAME, keep, name};
+    use super::{CommandError, MAX_SAME_NAME, name, write_all};
 
     fn named(file: &str) -> String {
         name(&Attachment::new("image/png", "").named(file))
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_between_characters_and_keeps_its_extension() {
+    fn a_long_name_is_shortened_between_characters_and_keeps_its_extension() {
         for (given, expected) in [
             (format!("{}.png", "é".repeat(300)), format!("{}.png", "é".repeat(100))),
             (format!("a{}.tar.gz", "é".repeat(300)), format!("a{}.gz", "é".repeat(99))),
@@ -147,18 +148,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_written_keeps_no_other_from_being_written() {
+    fn the_other_files_are_written_if_one_cannot_be() {
         let folder = std::env::temp_dir().join(format!("llm-do-{}", uuid::Uuid::now_v7()));
         create_dir(&folder).unwrap();
         let file = |name: &str| Attachment::new("text/plain", name).named(name);
-        // All names that it may have are taken.
+        // All names for this file are taken.
         write(folder.join("taken.txt"), "").unwrap();
-        for number in 2..=OF_ONE_NAME {
+        for number in 2..=MAX_SAME_NAME {
             write(folder.join(format!("taken-{number}.txt")), "").unwrap();
         }
         let long = format!("{}.txt", "漢".repeat(100));
         let files = [file("a.txt"), file("taken.txt"), file(&long), file(&long), file("b.txt")];
-        let Err(Failure::Error(text)) = keep(&files, Some(&folder)) else { panic!("all are written") };
+        let Err(CommandError::Error(text)) = write_all(&files, Some(&folder)) else { panic!("all files were written") };
         assert!(text.contains("cannot write") && text.contains("taken.txt"), "{text}");
 
         let cut = "漢".repeat(66);
@@ -170,12 +171,12 @@ mod tests {
         ] {
             assert_eq!(read(folder.join(name)).unwrap(), content.as_bytes(), "{name}");
         }
-        assert_eq!(read_dir(&folder).unwrap().count(), OF_ONE_NAME + 4);
+        assert_eq!(read_dir(&folder).unwrap().count(), MAX_SAME_NAME + 4);
         remove_dir_all(&folder).unwrap();
     }
 
     #[test]
-    fn a_file_without_a_name_ends_as_its_media_type_says() {
+    fn a_file_without_a_name_has_the_extension_of_its_media_type() {
         for (media_type, expected) in [
             ("image/png", "file.png"),
             ("image/svg+xml", "file.svg"),

@@ -1,9 +1,9 @@
-//! Holds back what is shown of a run while a question is open.
+//! Holds back output of a run while a question is open.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Lets what is shown of a run pass, unless a question is open.
+/// Lets output of a run through, unless a question is open.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Gate(Arc<Shared>);
 
@@ -15,47 +15,47 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    /// How many questions are open, or not yet cleared away.
+    /// Number of questions that are open or not yet dropped.
     questions: usize,
-    /// How many threads are showing something.
-    showing: usize,
-    /// What is to be shown once the gate opens, from threads that must not wait for that.
+    /// Number of threads that are writing output.
+    writing: usize,
+    /// Texts to write when the gate opens, from threads that must not block.
     held_back: Vec<String>,
 }
 
 impl Gate {
-    /// Waits until no question is open, and shows something.
+    /// Waits until no question is open, then calls `show`.
     pub(super) fn show(&self, show: impl FnOnce()) {
-        let _showing = self.begin(self.wait_while(|state| state.questions > 0));
+        let _writing = self.begin(self.wait_while(|state| state.questions > 0));
         show();
     }
 
-    /// Shows a text now, or once no question is open.
+    /// Writes a text now, or holds it back until no question is open.
     pub(super) fn write(&self, text: String, write: impl FnOnce(&str)) {
         let mut state = self.lock();
         if state.questions > 0 {
             state.held_back.push(text);
         } else {
-            let _showing = self.begin(state);
+            let _writing = self.begin(state);
             write(&text);
         }
     }
 
-    fn begin(&self, mut state: MutexGuard<'_, State>) -> Showing<'_> {
-        state.showing += 1;
-        Showing(self)
+    fn begin(&self, mut state: MutexGuard<'_, State>) -> Writing<'_> {
+        state.writing += 1;
+        Writing(self)
     }
 
-    /// Closes the gate until what is returned is dropped.
+    /// Closes the gate until the returned guard is dropped.
     #[must_use]
-    pub(super) fn close(&self) -> Closed {
+    pub(super) fn close(&self) -> ClosedGate {
         self.lock().questions += 1;
-        Closed(self.clone())
+        ClosedGate(self.clone())
     }
 
-    /// Waits until nothing is being shown any more.
-    pub(super) fn wait_until_quiet(&self) {
-        drop(self.wait_while(|state| state.showing > 0));
+    /// Waits until no output is being written.
+    pub(super) fn wait_until_idle(&self) {
+        drop(self.wait_while(|state| state.writing > 0));
     }
 
     fn wait_while(&self, condition: impl Fn(&State) -> bool) -> MutexGuard<'_, State> {
@@ -68,21 +68,21 @@ impl Gate {
     }
 }
 
-/// Something is being shown until this is dropped, by a panic too.
-struct Showing<'a>(&'a Gate);
+/// Counts as output in progress until dropped, also by a panic.
+struct Writing<'a>(&'a Gate);
 
-impl Drop for Showing<'_> {
+impl Drop for Writing<'_> {
     fn drop(&mut self) {
-        self.0.lock().showing -= 1;
+        self.0.lock().writing -= 1;
         self.0.0.changed.notify_all();
     }
 }
 
-/// A closed gate, which opens when this is dropped.
+/// A guard that keeps the gate closed until dropped.
 #[derive(Debug)]
-pub(super) struct Closed(Gate);
+pub(super) struct ClosedGate(Gate);
 
-impl Drop for Closed {
+impl Drop for ClosedGate {
     fn drop(&mut self) {
         let mut state = self.0.lock();
         state.questions -= 1;
@@ -90,7 +90,7 @@ impl Drop for Closed {
             return;
         }
         for text in std::mem::take(&mut state.held_back) {
-            // Nobody is there to read it if standard error is gone.
+            // Ignored: standard error may be closed.
             let _ = io::stderr().write_all(text.as_bytes());
         }
         drop(state);
@@ -106,7 +106,7 @@ mod tests {
     use super::Gate;
 
     #[test]
-    fn what_is_shown_waits_for_the_gate_to_open() {
+    fn output_waits_until_the_gate_opens() {
         let gate = Gate::default();
         let closed = gate.close();
         let (shown, showing) = channel();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_cleared_away_late_does_not_open_the_gate_to_the_next() {
+    fn the_gate_stays_closed_until_the_last_question_is_dropped() {
         let gate = Gate::default();
         let (first, second) = (gate.close(), gate.close());
         drop(first);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_must_not_wait_leaves_its_text_behind() {
+    fn a_text_is_held_back_without_blocking_its_thread() {
         let gate = Gate::default();
         let closed = gate.close();
         gate.write("\n".to_owned(), |_| panic!("a question is open"));
@@ -145,22 +145,22 @@ mod tests {
     }
 
     #[test]
-    fn a_question_waits_for_what_is_being_shown() {
+    fn a_question_waits_for_output_in_progress() {
         let gate = Gate::default();
-        let ((begins, running), (end, ended)) = (channel(), channel());
+        let ((started, running), (finish, finished)) = (channel(), channel());
         let thread = spawn({
             let gate = gate.clone();
             move || {
                 gate.show(|| {
-                    begins.send(()).unwrap();
-                    ended.recv().unwrap();
+                    started.send(()).unwrap();
+                    finished.recv().unwrap();
                 });
             }
         });
         running.recv().unwrap();
         let _closed = gate.close();
-        end.send(()).unwrap();
-        gate.wait_until_quiet();
+        finish.send(()).unwrap();
+        gate.wait_until_idle();
         thread.join().unwrap();
     }
 }

@@ -1,35 +1,35 @@
-//! From words on the command line to a name and arguments.
+//! Resolves the words on the command line to the item to run and its arguments.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::Failure;
+use super::CommandError;
 use super::args::RunOptions;
 use super::example::example;
-use super::patience::announced;
+use super::wait_notice::with_wait_notice;
 use crate::declare::prompt::read_anywhere;
 use crate::observe::event::ItemKind;
 use crate::plane::registry::{Registered, Registry, did_you_mean};
 
-/// What runs where nothing else is named: an entry, or a worker of that name.
+/// The name of the default entry, or of a worker that serves as one.
 const MAIN: &str = "main";
 
-/// What is to run.
+/// The root call of a run.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) name: String,
     pub(super) arguments: Value,
 }
 
-/// Reads what is to run, and with what.
-pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Failure> {
+/// Resolves the item to run and its arguments.
+pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, CommandError> {
     let (item, prompt) = target(registry, options)?;
     let arguments = match (&options.input_json, prompt) {
         (Some(_), Some(prompt)) => {
-            let text = format!("`{prompt}` is no entry's name, and a prompt and --input-json exclude each other");
-            return Err(Failure::Usage(text + &did_you_mean(prompt, entries(registry).map(Registered::name))));
+            let text = format!("unknown entry `{prompt}`; a prompt cannot be combined with --input-json");
+            return Err(CommandError::Usage(text + &did_you_mean(prompt, entries(registry).map(Registered::name))));
         }
         (Some(json), None) => object(json)?,
         (None, Some(prompt)) => from_prompt(item, prompt)?,
@@ -37,21 +37,26 @@ pub(super) fn root(registry: &Registry, options: &RunOptions) -> Result<Root, Fa
         (None, None) => from_prompt(item, &standard_input(item)?)?,
     };
     let arguments = attached(item, arguments, &options.attach)?;
-    let other = if prompt.is_some() { "; --input-json gives it as JSON, each argument by its name" } else { "" };
-    let invalid = |fault| Failure::Usage(format!("invalid input for `{}`: {fault}{other}", item.name()));
+    let advice = if prompt.is_some() { "; use --input-json to give the arguments by name" } else { "" };
+    let invalid = |fault| CommandError::Usage(format!("invalid input for `{}`: {fault}{advice}", item.name()));
     item.validate(&arguments).map_err(invalid)?;
     Ok(Root { name: item.name().to_owned(), arguments })
 }
 
-/// Finds the item, and the word that is the prompt.
-fn target<'a>(registry: &'a Registry, options: &'a RunOptions) -> Result<(&'a Registered, Option<&'a str>), Failure> {
+/// Finds the item, and the prompt among the words.
+fn target<'a>(
+    registry: &'a Registry,
+    options: &'a RunOptions,
+) -> Result<(&'a Registered, Option<&'a str>), CommandError> {
     let words = (options.name.as_deref(), options.prompt.as_deref());
     if let Some(name) = &options.tool {
-        let unknown = || Failure::Usage(format!("no tool `{name}`: {}", registry.hint(name, None)));
+        let unknown = || CommandError::Usage(format!("no tool `{name}`: {}", registry.hint(name, None)));
         let item = registry.get(name).ok_or_else(unknown)?;
         return match words {
             (prompt, None) => Ok((item, prompt)),
-            _ => Err(Failure::Usage("with --tool there is at most one word, the prompt".to_owned())),
+            _ => Err(CommandError::Usage(
+                "--tool takes at most one argument, the prompt; quote a prompt of several words".to_owned(),
+            )),
         };
     }
     let named = |name: &str| entries(registry).find(|entry| entry.name() == name);
@@ -70,60 +75,63 @@ fn target<'a>(registry: &'a Registry, options: &'a RunOptions) -> Result<(&'a Re
     }
 }
 
-/// Returns what may be run by its name alone: entries, and the worker that is named as one is, `main`.
+/// Returns what can be run by its name alone: all entries, and a worker named `main`.
 fn entries(registry: &Registry) -> impl Iterator<Item = &Registered> {
     let is_main = |item: &Registered| item.kind() == ItemKind::Worker && item.name() == MAIN;
     registry.iter().map(AsRef::as_ref).filter(move |item| item.kind() == ItemKind::Entry || is_main(item))
 }
 
-fn default_entry(registry: &Registry) -> Result<&Registered, Failure> {
+fn default_entry(registry: &Registry) -> Result<&Registered, CommandError> {
     let all: Vec<_> = entries(registry).collect();
     match all.as_slice() {
-        [] => Err(Failure::Usage("this program has no entry; run a tool or worker with --tool NAME".to_owned())),
+        [] => Err(CommandError::Usage("this program has no entry: run a tool or worker with --tool NAME".to_owned())),
         [only] => Ok(only),
         several => several.iter().find(|entry| entry.name() == MAIN).copied().ok_or_else(|| {
             let names: Vec<_> = several.iter().map(|entry| entry.name()).collect();
-            Failure::Usage(format!("say which entry to run: {}", names.join(", ")))
+            CommandError::Usage(format!(
+                "several entries, none named `main`: name the one to run: {}",
+                names.join(", ")
+            ))
         }),
     }
 }
 
-/// Says how to run a tool or worker that is named where an entry is, and how to give its name as a prompt.
-fn not_an_entry(registry: &Registry, item: &Registered, may_be_prompt: bool) -> Failure {
+/// Returns the error for a tool or worker in place of an entry: how to run it, or how to give its name as the prompt.
+fn not_an_entry(registry: &Registry, item: &Registered, may_be_prompt: bool) -> CommandError {
     let (name, kind) = (item.name(), item.kind().as_str());
     let entry = default_entry(registry).ok().filter(|_| may_be_prompt);
     let as_prompt = entry.map(|entry| format!(", or `run {} {name}` if it is the prompt", entry.name()));
-    Failure::Usage(format!("`{name}` is a {kind}: use `--tool {name}`{}", as_prompt.unwrap_or_default()))
+    CommandError::Usage(format!("`{name}` is a {kind}: use `--tool {name}`{}", as_prompt.unwrap_or_default()))
 }
 
-fn unknown_entry(registry: &Registry, name: &str) -> Failure {
+fn unknown_entry(registry: &Registry, name: &str) -> CommandError {
     let names: Vec<_> = entries(registry).map(Registered::name).collect();
     let near = did_you_mean(name, names.iter().copied());
-    Failure::Usage(format!("no entry `{name}`{near}; there are: {}", names.join(", ")))
+    CommandError::Usage(format!("unknown entry `{name}`{near}; entries: {}", names.join(", ")))
 }
 
-fn object(json: &str) -> Result<Value, Failure> {
+fn object(json: &str) -> Result<Value, CommandError> {
     match serde_json::from_str(json) {
         Ok(value @ Value::Object(_)) => Ok(value),
-        Ok(_) => Err(Failure::Usage("--input-json must be a JSON object".to_owned())),
-        Err(error) => Err(Failure::Usage(format!("invalid JSON in --input-json: {error}"))),
+        Ok(_) => Err(CommandError::Usage("--input-json must be a JSON object".to_owned())),
+        Err(error) => Err(CommandError::Usage(format!("invalid JSON in --input-json: {error}"))),
     }
 }
 
-/// Puts a prompt into the one argument that can take it: `input`, the only required one, or the only one.
-fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, Failure> {
+/// Gives the prompt to the argument `input`, or else to the only required argument, or to the only argument.
+fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, CommandError> {
     let properties = item.parameters()["properties"].as_object();
     let names: Vec<&str> = properties.into_iter().flat_map(Map::keys).map(String::as_str).collect();
     let required = required(item);
-    let place = match (names.as_slice(), required.as_slice()) {
+    let argument = match (names.as_slice(), required.as_slice()) {
         _ if names.contains(&"input") => "input",
         ([only], _) | (_, [only]) => only,
-        ([], _) => return Err(Failure::Usage(format!("`{}` takes no input", item.name()))),
+        ([], _) => return Err(CommandError::Usage(format!("`{}` takes no input", item.name()))),
         _ => return Err(needs_json(item)),
     };
     let text = Value::String(prompt.to_owned());
-    let with = |value: Value| json!({ place: value });
-    // A number, list or object is written as JSON; anything else is text.
+    let with = |value: Value| json!({ argument: value });
+    // A number, list or object may be given as JSON; anything else is text.
     let parsed = serde_json::from_str(prompt).map(with).ok();
     match with(text) {
         as_text if item.validate(&as_text).is_ok() => Ok(as_text),
@@ -131,18 +139,18 @@ fn from_prompt(item: &Registered, prompt: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Adds the files to the arguments of an item that takes a prompt.
-fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Result<Value, Failure> {
+/// Adds the files to the arguments, if the item takes a `Prompt`.
+fn attached(item: &Registered, mut arguments: Value, files: &[PathBuf]) -> Result<Value, CommandError> {
     if files.is_empty() {
         return Ok(arguments);
     }
     if !item.takes_prompt() {
-        let text = format!("`{}` takes no files: only an item whose one argument is a `Prompt` does", item.name());
-        return Err(Failure::Usage(text));
+        let text = format!("`{}` takes no files: only items with a single `Prompt` argument do", item.name());
+        return Err(CommandError::Usage(text));
     }
     let read = |path: &PathBuf| {
-        let what = format!("`{}` to be written to and closed", path.display());
-        announced(&what, || read_anywhere(path)).map(|file| json!(file)).map_err(Failure::Usage)
+        let what = format!("a writer of `{}` to close it", path.display());
+        with_wait_notice(&what, || read_anywhere(path)).map(|file| json!(file)).map_err(CommandError::Usage)
     };
     let mut read = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     if let Some(Value::Array(given)) = arguments.get_mut("attachments") {
@@ -157,19 +165,19 @@ fn required(item: &Registered) -> Vec<&str> {
     item.parameters()["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn needs_json(item: &Registered) -> Failure {
+fn needs_json(item: &Registered) -> CommandError {
     let example = example(item.parameters());
-    Failure::Usage(format!("`{}` takes several arguments: give --input-json '{example}'", item.name()))
+    CommandError::Usage(format!("`{}` takes several arguments: use --input-json '{example}'", item.name()))
 }
 
-fn standard_input(item: &Registered) -> Result<String, Failure> {
+fn standard_input(item: &Registered) -> Result<String, CommandError> {
     let mut stdin = io::stdin();
     if stdin.is_terminal() {
-        let needs = required(item).join("`, `");
-        let text = format!("`{}` needs `{needs}`: give a prompt, --input-json, or standard input", item.name());
-        return Err(Failure::Usage(text));
+        let required = required(item).join("`, `");
+        let text = format!("`{}` requires `{required}`: give a prompt, --input-json, or standard input", item.name());
+        return Err(CommandError::Usage(text));
     }
     let mut text = String::new();
-    stdin.read_to_string(&mut text).map_err(Failure::error)?;
+    stdin.read_to_string(&mut text).map_err(CommandError::from_error)?;
     Ok(text.trim_end_matches(['\n', '\r']).to_owned())
 }

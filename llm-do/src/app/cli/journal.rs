@@ -1,4 +1,4 @@
-//! `journal`: what a journal holds, as the tree of calls that it is.
+//! `journal`: prints a journal as a tree of calls.
 
 use std::collections::HashMap;
 
@@ -8,120 +8,120 @@ use serde_json::Value;
 
 use super::args::JournalOptions;
 use super::run::print_safely;
-use super::{Failure, print};
+use super::{CommandError, print};
 use crate::base::printable::printable_line;
 use crate::observe::event::Outcome;
 use crate::observe::journal::{FileJournal, Record, StepKind, called};
 use crate::plane::dispatch::recorded_outcome;
 
-/// How many characters of a value are shown.
-const WIDTH: usize = 80;
+/// Maximum number of characters shown of a value.
+const MAX_VALUE_CHARS: usize = 80;
 
-/// How many columns a time takes: `2026-01-31T12:00:00Z`.
-const TIME: usize = 20;
+/// Width of a time in columns: `2026-01-31T12:00:00Z`.
+const TIME_WIDTH: usize = 20;
 
-/// Prints the records of a journal; those before a line that is no record, too.
-pub(super) fn list(options: &JournalOptions) -> Result<(), Failure> {
+/// Prints the records of a journal, also those before an invalid line.
+pub(super) fn list(options: &JournalOptions) -> Result<(), CommandError> {
     let (mut records, mut fault) = (Vec::new(), Ok(()));
-    for record in FileJournal::read(&options.file).map_err(Failure::error)? {
+    for record in FileJournal::read(&options.file).map_err(CommandError::from_error)? {
         match record {
             Ok(record) => records.push(record),
-            Err(error) => fault = Err(Failure::error(error)),
+            Err(error) => fault = Err(CommandError::from_error(error)),
         }
     }
     if options.json {
         records.iter().try_for_each(|record| print_safely(&json(record)))?;
     } else if records.is_empty() {
-        print("nothing is recorded")?;
+        print("the journal is empty")?;
     } else {
-        Tree::of(&records).lines().iter().try_for_each(|line| print(line))?;
+        CallTree::new(&records).lines().iter().try_for_each(|line| print(line))?;
     }
     fault
 }
 
 fn json(record: &Record) -> String {
     #[derive(Serialize)]
-    struct Placed<'a> {
+    struct WithDepth<'a> {
         depth: usize,
         #[serde(flatten)]
         record: &'a Record,
     }
-    // A record is read from JSON, so it can be written as such.
-    serde_json::to_string(&Placed { depth: depth(&record.parent), record }).unwrap_or_default()
+    // The record was read from JSON, so it can be serialized again.
+    serde_json::to_string(&WithDepth { depth: depth(&record.parent), record }).unwrap_or_default()
 }
 
-/// Returns how many calls a call of this parent is inside of.
+/// Returns the nesting depth of a call with this parent.
 fn depth(parent: &str) -> usize {
     parent.split('/').filter(|part| !part.is_empty()).count()
 }
 
-/// The calls of a journal, each by its key; all are inside the empty key.
+/// The calls of a journal by key; root calls are children of the empty key.
 #[derive(Default)]
-struct Tree<'a>(HashMap<&'a str, Call<'a>>);
+struct CallTree<'a>(HashMap<&'a str, CallNode<'a>>);
 
-/// What is recorded of a call.
+/// The records of a call and its nested calls.
 #[derive(Default)]
-struct Call<'a> {
-    /// Its own record, and those of its parts, such as its approval, in the order in which they happened.
-    parts: Vec<&'a Record>,
-    /// The keys of the calls inside it, in the order in which the first thing of each was recorded.
-    inside: Vec<&'a str>,
+struct CallNode<'a> {
+    /// The record of the call and of its steps, such as its approval, in the order of the journal.
+    records: Vec<&'a Record>,
+    /// The keys of the nested calls, in the order of their first records.
+    children: Vec<&'a str>,
 }
 
-impl<'a> Tree<'a> {
-    fn of(records: &'a [Record]) -> Self {
+impl<'a> CallTree<'a> {
+    fn new(records: &'a [Record]) -> Self {
         let mut tree = Self::default();
         for record in records {
             let key = record.call();
             tree.link(key);
-            tree.0.entry(key).or_default().parts.push(record);
+            tree.0.entry(key).or_default().records.push(record);
         }
         tree
     }
 
-    /// Puts a call below its parent, which may not have ended and so have no record of its own.
+    /// Adds a call to its parent, which has no record of its own if it did not finish.
     fn link(&mut self, key: &'a str) {
         if key.is_empty() || self.0.contains_key(key) {
             return;
         }
-        self.0.insert(key, Call::default());
+        self.0.insert(key, CallNode::default());
         let parent = key.rsplit_once('/').map_or("", |(parent, _)| parent);
         self.link(parent);
-        self.0.entry(parent).or_default().inside.push(key);
+        self.0.entry(parent).or_default().children.push(key);
     }
 
     fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
-        self.add_inside("", &mut lines);
+        self.add_children("", &mut lines);
         lines
     }
 
-    fn add_inside(&self, key: &str, lines: &mut Vec<String>) {
+    fn add_children(&self, key: &str, lines: &mut Vec<String>) {
         let Some(call) = self.0.get(key) else { return };
-        let mut inside = call.inside.clone();
-        inside.sort_by_key(|key| self.0.get(key).and_then(Call::place).unwrap_or(u32::MAX));
-        for key in inside {
+        let mut children = call.children.clone();
+        children.sort_by_key(|key| self.0.get(key).and_then(CallNode::place).unwrap_or(u32::MAX));
+        for key in children {
             self.add(key, lines);
         }
     }
 
-    /// Adds the lines of a call: what comes before it, itself, what happened in it, and what a run came to.
+    /// Adds the lines of a call, of its nested calls, and, for a run, of its result.
     fn add(&self, key: &str, lines: &mut Vec<String>) {
         let Some(call) = self.0.get(key) else { return };
-        let is_end = |record: &&&Record| record.kind == StepKind::Result;
-        lines.extend(call.parts.iter().filter(|record| !is_end(record)).map(|record| line(record)));
-        if !call.parts.iter().any(|record| *record.key == *key) && !call.inside.is_empty() {
+        let is_result = |record: &&&Record| record.kind == StepKind::Result;
+        lines.extend(call.records.iter().filter(|record| !is_result(record)).map(|record| line(record)));
+        if !call.records.iter().any(|record| *record.key == *key) && !call.children.is_empty() {
             let indent = "  ".repeat(depth(key).saturating_sub(1));
-            lines.push(format!("{:TIME$}  {indent}call {} (not ended)", "", printable_line(&called(key))));
+            lines.push(format!("{:TIME_WIDTH$}  {indent}call {} (not finished)", "", printable_line(&called(key))));
         }
-        self.add_inside(key, lines);
-        lines.extend(call.parts.iter().filter(is_end).map(|record| line(record)));
+        self.add_children(key, lines);
+        lines.extend(call.records.iter().filter(is_result).map(|record| line(record)));
     }
 }
 
-impl Call<'_> {
+impl CallNode<'_> {
     fn place(&self) -> Option<u32> {
-        self.parts.first().map(|record| record.place)
+        self.records.first().map(|record| record.place)
     }
 }
 
@@ -129,17 +129,17 @@ fn line(record: &Record) -> String {
     let time = record.time.to_string();
     let seconds = time.split_once('.').map_or(time.clone(), |(seconds, _)| format!("{seconds}Z"));
     let (indent, kind) = ("  ".repeat(depth(&record.parent)), record.kind.as_str());
-    let (name, input, came) = (printable_line(&record.name), short(&record.input), came(record));
+    let (name, input, outcome) = (printable_line(&record.name), short(&record.input), outcome(record));
     let overlapped = if record.overlapped { " (overlapped)" } else { "" };
     match record.kind {
-        StepKind::Result => format!("{seconds:TIME$}  {indent}{kind} {name} → {came}{overlapped}"),
-        StepKind::Run => format!("{seconds:TIME$}  {indent}{kind} {name} {input} (run {came}){overlapped}"),
-        _ => format!("{seconds:TIME$}  {indent}{kind} {name} {input} → {came}{overlapped}"),
+        StepKind::Result => format!("{seconds:TIME_WIDTH$}  {indent}{kind} {name} → {outcome}{overlapped}"),
+        StepKind::Run => format!("{seconds:TIME_WIDTH$}  {indent}{kind} {name} {input} (run {outcome}){overlapped}"),
+        _ => format!("{seconds:TIME_WIDTH$}  {indent}{kind} {name} {input} → {outcome}{overlapped}"),
     }
 }
 
-/// Says what an effect came to.
-fn came(record: &Record) -> String {
+/// Describes the outcome of an effect.
+fn outcome(record: &Record) -> String {
     match record.kind {
         StepKind::Call | StepKind::Tool | StepKind::Result => {
             match recorded_outcome(&record.name, record.value.clone()) {
@@ -149,27 +149,27 @@ fn came(record: &Record) -> String {
             }
         }
         StepKind::Run => cut(record.value.as_str().unwrap_or_default()),
-        StepKind::Approval => decided(&record.value),
-        StepKind::Model => answered(&record.value),
+        StepKind::Approval => describe_decision(&record.value),
+        StepKind::Model => describe_answer(&record.value),
         _ => short(&record.value),
     }
 }
 
-/// Says what was decided of a call, and by whom: `denied by approver: "not today"`.
-fn decided(value: &Value) -> String {
-    let (verdict, more) = match &value["verdict"] {
+/// Describes an approval decision and who made it: `denied by approver: "not today"`.
+fn describe_decision(value: &Value) -> String {
+    let (verdict, detail) = match &value["verdict"] {
         Value::Object(verdict) => match verdict.iter().next() {
-            Some((verdict, more)) => (verdict.as_str(), more),
+            Some((verdict, detail)) => (verdict.as_str(), detail),
             None => return short(value),
         },
         _ => return short(value),
     };
-    let more = if more.is_null() { String::new() } else { format!(": {}", short(more)) };
-    format!("{} by {}{more}", printable_line(verdict), printable_line(value["by"].as_str().unwrap_or("unknown")))
+    let detail = if detail.is_null() { String::new() } else { format!(": {}", short(detail)) };
+    format!("{} by {}{detail}", printable_line(verdict), printable_line(value["by"].as_str().unwrap_or("unknown")))
 }
 
-/// Says what a model answered: its texts and its calls.
-fn answered(value: &Value) -> String {
+/// Describes a model's answer: its texts and tool calls.
+fn describe_answer(value: &Value) -> String {
     let Ok(parts) = Vec::<ResponsePart>::deserialize(&value["parts"]) else { return short(value) };
     let words = parts.iter().filter_map(|part| match part {
         ResponsePart::Text { text } => Some(Value::from(text.as_str()).to_string()),
@@ -183,9 +183,9 @@ fn short(value: &Value) -> String {
     cut(&value.to_string())
 }
 
-/// Writes the beginning of a text on one line.
+/// Returns the start of a text on one line.
 fn cut(text: &str) -> String {
-    match text.char_indices().nth(WIDTH) {
+    match text.char_indices().nth(MAX_VALUE_CHARS) {
         Some((end, _)) => format!("{}…", printable_line(&text[..end])),
         None => printable_line(text),
     }
@@ -195,21 +195,21 @@ fn cut(text: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::{answered, decided};
+    use super::{describe_answer, describe_decision};
 
     #[test]
-    fn a_decision_is_told_in_words() {
-        let told = |verdict, by| decided(&json!({ "verdict": verdict, "by": by }));
-        assert_eq!(told(json!({ "approved": null }), "approver"), "approved by approver");
-        assert_eq!(told(json!({ "approved": { "a": 1 } }), "memory"), r#"approved by memory: {"a":1}"#);
-        assert_eq!(told(json!({ "denied": "not\u{202e}" }), "approver"), r#"denied by approver: "not\u{202e}""#);
-        assert_eq!(decided(&json!({ "of": "another version" })), r#"{"of":"another version"}"#);
+    fn a_decision_is_described_in_words() {
+        let described = |verdict, by| describe_decision(&json!({ "verdict": verdict, "by": by }));
+        assert_eq!(described(json!({ "approved": null }), "approver"), "approved by approver");
+        assert_eq!(described(json!({ "approved": { "a": 1 } }), "memory"), r#"approved by memory: {"a":1}"#);
+        assert_eq!(described(json!({ "denied": "not\u{202e}" }), "approver"), r#"denied by approver: "not\u{202e}""#);
+        assert_eq!(describe_decision(&json!({ "of": "another version" })), r#"{"of":"another version"}"#);
     }
 
     #[test]
-    fn an_answer_is_told_by_its_texts_and_calls() {
+    fn an_answer_is_described_by_its_texts_and_calls() {
         let parts = json!([{ "type": "text", "text": "a\nb" }]);
-        assert_eq!(answered(&json!({ "parts": parts })), r#""a\nb""#);
-        assert_eq!(answered(&json!([])), "[]");
+        assert_eq!(describe_answer(&json!({ "parts": parts })), r#""a\nb""#);
+        assert_eq!(describe_answer(&json!([])), "[]");
     }
 }

@@ -1,4 +1,4 @@
-//! What is typed at the terminal, a line at a time, and how wide the terminal is.
+//! Reads lines from the terminal, and reports its width.
 
 #[cfg(not(unix))]
 mod other;

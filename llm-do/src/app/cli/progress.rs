@@ -1,4 +1,4 @@
-//! What standard error shows: events as lines, and below them what the run waits for.
+//! Progress on standard error: events as lines, and a status line below them.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
@@ -7,57 +7,57 @@ use std::time::Duration;
 use async_trait::async_trait;
 use indicatif::ProgressBar;
 
-use super::gate::{Closed, Gate};
+use super::gate::{ClosedGate, Gate};
 use super::keyboard::width;
 use crate::base::printable::{printable, printable_line};
 use crate::observe::event::{
     BAR, CAPACITY, Delivery, Event, EventKind, EventSink, Queue, Rows, TerminalWriter, Verbosity, flush_with_timeout,
 };
 
-/// Shows events, and what the run waits for where standard error is a terminal, one after the other: by one queue.
+/// Shows events in order through one queue, and a status line if standard error is a terminal.
 #[derive(Clone, Debug)]
 pub(super) struct Progress {
-    line: Line,
+    line: StatusLine,
     gate: Gate,
     queue: Arc<Queue>,
 }
 
 impl Progress {
     pub(super) fn new(verbosity: Verbosity) -> Self {
-        let line = Line { bar: ProgressBar::new_spinner(), is_terminal: io::stderr().is_terminal() };
-        let page = TerminalWriter::with_width(Beside(line.bar.clone()), verbosity, width);
+        let line = StatusLine { bar: ProgressBar::new_spinner(), is_terminal: io::stderr().is_terminal() };
+        let page = TerminalWriter::with_width(AboveStatusLine(line.bar.clone()), verbosity, width);
         let gate = Gate::default();
         let screen = Screen { page, line: line.clone(), gate: gate.clone() };
         Self { line, gate, queue: Arc::new(Queue::new(Arc::new(screen), CAPACITY)) }
     }
 
-    /// Shows what happened so far, if the terminal does not hang, and takes the line away.
+    /// Waits until the events so far are shown, unless the terminal blocks, and clears the status line.
     pub(super) async fn settle(&self) {
         flush_with_timeout(&[Arc::clone(&self.queue) as _]).await;
         self.line.clear();
     }
 
-    /// Shows nothing more until what is returned is dropped, but for what is being written now: for a question.
+    /// Holds back new output until the returned guard is dropped, for a question. Output in progress is finished.
     ///
-    /// Events wait in the queue meanwhile; where more come than it takes, a line says how many are missing.
-    pub(super) fn hold_back(&self) -> Closed {
+    /// Events wait in the queue meanwhile. If the queue overflows, a line reports the number of dropped events.
+    pub(super) fn pause(&self) -> ClosedGate {
         self.gate.close()
     }
 
-    /// Waits until what is being written is there, and takes the line away.
-    pub(super) fn make_room(&self) {
-        self.gate.wait_until_quiet();
+    /// Waits until output in progress is written, and clears the status line.
+    pub(super) fn clear_line(&self) {
+        self.gate.wait_until_idle();
         self.line.clear();
     }
 
-    /// Shows panics as what they are, the text of a tool or a model, and none below an open question.
+    /// Shows panic messages escaped and indented, like any text of a tool or model, and not while a question is open.
     pub(super) fn show_panics(&self) {
-        let (gate, beside) = (self.gate.clone(), self.line.bar.clone());
+        let (gate, bar) = (self.gate.clone(), self.line.bar.clone());
         std::panic::set_hook(Box::new(move |panic| {
             let rows = Rows { first: BAR, other: BAR, width: width() };
             gate.write(rows.format(&printable(&panic.to_string())), |text| {
-                // Nobody is there to read it if standard error is gone.
-                let _ = Beside(beside.clone()).write_all(text.as_bytes());
+                // Ignored: standard error may be closed.
+                let _ = AboveStatusLine(bar.clone()).write_all(text.as_bytes());
             });
         }));
     }
@@ -78,11 +78,11 @@ impl EventSink for Progress {
     }
 }
 
-/// The lines and the line, on the queue's thread.
+/// The event lines and the status line, on the queue's thread.
 #[derive(Debug)]
 struct Screen {
-    page: TerminalWriter<Beside>,
-    line: Line,
+    page: TerminalWriter<AboveStatusLine>,
+    line: StatusLine,
     gate: Gate,
 }
 
@@ -95,20 +95,20 @@ impl EventSink for Screen {
     }
 }
 
-/// A line that says what the run waits for.
+/// A line that shows what the run is waiting for.
 #[derive(Clone, Debug)]
-struct Line {
+struct StatusLine {
     bar: ProgressBar,
     is_terminal: bool,
 }
 
-impl Line {
+impl StatusLine {
     fn show(&self, event: &Event) {
         match &event.kind {
             EventKind::ModelRequest { model, .. } => self.wait(&format!("{} asks {model}", event.name)),
             EventKind::ModelWaiting { on } if self.is_terminal => self.wait(&format!("{}: {on}", event.name)),
             EventKind::ModelWaiting { on } => {
-                // Without a terminal there is no line to change, but a long wait is still said once.
+                // Without a terminal there is no status line, but a long wait is still reported once.
                 let _ = writeln!(io::stderr(), "{}: {}", event.name, printable_line(on));
             }
             EventKind::ModelResponse { .. } | EventKind::CallFinished { .. } => self.clear(),
@@ -130,10 +130,10 @@ impl Line {
     }
 }
 
-/// Writes to standard error and keeps out of the line's way.
-struct Beside(ProgressBar);
+/// Writes to standard error above the status line.
+struct AboveStatusLine(ProgressBar);
 
-impl Write for Beside {
+impl Write for AboveStatusLine {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.0.suspend(|| io::stderr().write(buffer))
     }

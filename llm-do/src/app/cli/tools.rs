@@ -1,9 +1,9 @@
-//! `tools`: what is there to run and to call.
+//! `tools`: lists what can be run and called.
 
 use serde_json::{Value, json};
 
 use super::args::ToolsOptions;
-use super::{Failure, print};
+use super::{CommandError, print};
 use crate::declare::tool::Effect;
 use crate::declare::toolset::Member;
 use crate::plane::approval::{Approvals, Rule};
@@ -12,10 +12,10 @@ use crate::plane::registry::Registered;
 use crate::session::runtime::RuntimeBuilder;
 
 /// Prints every tool, worker, entry and toolset.
-pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<(), Failure> {
-    let mut builder = options.workers.added(builder);
-    let registry = builder.collect().map_err(Failure::error)?;
-    let approvals = builder.approvals(&registry).map_err(Failure::error)?;
+pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<(), CommandError> {
+    let mut builder = options.workers.add_to(builder);
+    let registry = builder.collect().map_err(CommandError::from_error)?;
+    let approvals = builder.approvals(&registry).map_err(CommandError::from_error)?;
     if options.json {
         let items = registry.iter().map(|item| describe(item, &approvals)).chain(registry.toolsets().map(describe_set));
         return print(&format!("{:#}", items.collect::<Value>()));
@@ -29,7 +29,7 @@ pub(super) fn list(builder: RuntimeBuilder, options: &ToolsOptions) -> Result<()
 }
 
 /// Prints rows of aligned cells, each with the first line of its description.
-fn table(rows: &[([&str; 4], &str)]) -> Result<(), Failure> {
+fn table(rows: &[([&str; 4], &str)]) -> Result<(), CommandError> {
     let width = |column: usize| rows.iter().map(|(cells, _)| cells[column].len()).max().unwrap_or(0);
     let [name, kind, effect, approval] = [0, 1, 2, 3].map(width);
     for (cells, description) in rows {
@@ -40,7 +40,7 @@ fn table(rows: &[([&str; 4], &str)]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the word for the effect, as `#[tool(effect = ..)]` takes it; nothing if none is declared.
+/// Returns the effect as written in `#[tool(effect = ..)]`; empty if undeclared.
 fn effect(item: &Registered) -> &'static str {
     match item.effect() {
         Effect::ReadOnly => "read_only",
@@ -50,7 +50,7 @@ fn effect(item: &Registered) -> &'static str {
     }
 }
 
-/// Returns the word for a rule, as `#[tool(approval = ..)]` takes it.
+/// Returns the rule as written in `#[tool(approval = ..)]`.
 fn approval(rule: Option<&Rule>) -> &'static str {
     match rule {
         Some(Rule::PreApproved) => "pre_approved",
@@ -65,7 +65,7 @@ fn describe_set((name, description, members): (&str, &str, &[Member])) -> Value 
     json!({ "name": name, "kind": "toolset", "description": description, "members": members.collect::<Value>() })
 }
 
-/// A tool under the name that callers see, and the name that it is registered by.
+/// Returns a tool's name as callers see it, and its registered name.
 fn pair(shown: &str, tool: &str) -> Value {
     json!({ "name": shown, "tool": tool })
 }

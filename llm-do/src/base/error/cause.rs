@@ -1,11 +1,11 @@
-//! What caused an error.
+//! The causes of an error.
 
 use std::any::Any;
 use std::error::Error;
 
 use super::CallError;
 
-/// A failure as it was recorded: its words, and the call that took too long, if that was the cause.
+/// A failure that was read from a journal: its text and the call error that caused it.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub(crate) struct Recorded {
@@ -13,7 +13,7 @@ pub(crate) struct Recorded {
     pub(crate) cause: CallError,
 }
 
-/// Finds the call error that `error` is, or that caused it.
+/// Returns the first call error in `error` and its causes.
 pub(super) fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallError> {
     let mut next = Some(error);
     while let Some(error) = next {
@@ -28,7 +28,7 @@ pub(super) fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a CallErro
     None
 }
 
-/// Returns the text of a panic.
+/// Returns the message of a panic, or `no text`.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     text.unwrap_or("no text")

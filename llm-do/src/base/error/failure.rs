@@ -1,4 +1,4 @@
-//! A failure as a journal records it: enough to return the same error again.
+//! Failures in the form that a journal records, from which a replay rebuilds the same error.
 
 use std::error::Error;
 use std::time::Duration;
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use super::cause::Recorded;
 use super::{CallError, Fault, chain};
 
-/// A failure that a caller may handle and go on from, as a journal records it.
+/// A failure that a caller can handle, in the form that a journal records.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Failure {
     Failed(String),
-    /// It took longer than `of` may, which is the call itself, or one below it whose error it passed on in words.
+    /// The call `of` timed out. It is the failed call itself, or, with `text`, a nested call whose error was passed on.
     TimedOut {
         of: String,
         after: Duration,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
-    /// The model of `worker` failed: the call itself, or one below it whose error it passed on in words.
+    /// The model of `worker` failed: of the failed call, or, with `text`, of a nested call whose error was passed on.
     Model {
         worker: String,
         error: ProviderError,
@@ -34,14 +34,14 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Returns what is recorded of an error, or the error if it is not recorded: one that ends the run, such as a limit.
+    /// Returns the record of an error, or the error itself if it ends the run and is not recorded, such as a limit.
     pub(crate) fn of(error: CallError) -> Result<Self, CallError> {
         match error {
             CallError::Model { worker, source } if source.kind() != ErrorKind::Cancelled => {
                 Ok(Self::Model { worker, error: source, text: None })
             }
             error @ CallError::Failed { .. } => Self::passed_on(error),
-            error if !error.is_mendable() => Err(error),
+            error if !error.is_recoverable() => Err(error),
             CallError::Timeout { tool, after } => Ok(Self::TimedOut { of: tool, after, text: None }),
             CallError::Panicked { message, .. } => Ok(Self::Panicked(message)),
             CallError::InvalidArguments { message, .. } => Ok(Self::InvalidArguments(message)),
@@ -50,7 +50,7 @@ impl Failure {
         }
     }
 
-    /// Records a failure of a call in words, with what caused it if callers ask for that.
+    /// Records a call that failed with the text of its error, and with its cause if callers can match on that.
     fn passed_on(error: CallError) -> Result<Self, CallError> {
         let text = || error.source().map(chain).unwrap_or_default();
         match error.innermost() {
@@ -62,12 +62,12 @@ impl Failure {
                 let Ok(copy) = copy else { return Err(error) };
                 Ok(Self::Model { worker: worker.clone(), error: copy, text: Some(text()) })
             }
-            _ if !error.is_mendable() => Err(error),
+            _ if !error.is_recoverable() => Err(error),
             _ => Ok(Self::Failed(text())),
         }
     }
 
-    /// Returns the error of a call of `tool`.
+    /// Rebuilds the error of a call to `tool`.
     pub(crate) fn into_error(self, tool: &str) -> CallError {
         let tool = tool.to_owned();
         let passed_on = |tool, text, cause| match text {

@@ -1,4 +1,4 @@
-//! What is wrong with a value, in two texts: the one for operators quotes nothing of it.
+//! Faults of a value, with one text for operators and one for models.
 
 use std::error::Error;
 use std::fmt::{self, Display};
@@ -7,64 +7,64 @@ use serde::{Deserialize, Serialize};
 
 /// What is wrong with a value, and where.
 ///
-/// Shown to operators, it quotes nothing of the value, which may be a secret; [`told`](Self::told) may, for the model
-/// that gave it.
+/// `Display` is for operators and never quotes the value, which may be a secret.
+/// [`model_message`](Self::model_message) is for the model that gave the value, and may quote it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     text: String,
-    /// What whoever gave the value is told, if that is more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    told: Option<String>,
-    /// Whether the value is nested too deep: then it cannot be dropped by recursion either.
+    /// The text for the model that gave the value, if it differs. The key is part of the journal's format.
+    #[serde(default, rename = "told", skip_serializing_if = "Option::is_none")]
+    model_message: Option<String>,
+    /// Whether the value is nested too deeply; such a value must not be dropped recursively.
     #[serde(skip)]
-    is_of_depth: bool,
+    is_too_deep: bool,
 }
 
 impl Fault {
-    /// Returns a fault with one text for everybody: it must quote nothing of the value.
+    /// Returns a fault with one text for operators and models, which must not quote the value.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), told: None, is_of_depth: false }
+        Self { text: text.into(), model_message: None, is_too_deep: false }
     }
 
-    /// Adds a text for whoever gave the value, which may quote it. Default: the text for everybody.
+    /// Sets the text for the model that gave the value, which may quote the value. Default: the text for operators.
     #[must_use]
-    pub fn telling(mut self, told: impl Into<String>) -> Self {
-        self.told = Some(told.into());
+    pub fn with_model_message(mut self, message: impl Into<String>) -> Self {
+        self.model_message = Some(message.into());
         self
     }
 
-    /// Returns the text for whoever gave the value, such as a model.
+    /// Returns the text for the model that gave the value.
     #[must_use]
-    pub fn told(&self) -> &str {
-        self.told.as_deref().unwrap_or(&self.text)
+    pub fn model_message(&self) -> &str {
+        self.model_message.as_deref().unwrap_or(&self.text)
     }
 
-    /// Returns the fault of a value that is nested too deep.
-    pub(crate) fn of_depth(text: impl Into<String>) -> Self {
-        Self { is_of_depth: true, ..Self::new(text) }
+    /// Returns the fault of a value that is nested too deeply.
+    pub(crate) fn too_deep(text: impl Into<String>) -> Self {
+        Self { is_too_deep: true, ..Self::new(text) }
     }
 
-    /// Returns whether the value is nested too deep.
-    pub(crate) fn is_of_depth(&self) -> bool {
-        self.is_of_depth
+    /// Returns whether the value is nested too deeply.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.is_too_deep
     }
 
-    /// Returns what serde has against a value that it reads: its text may quote it.
+    /// Returns the fault of a value that serde cannot deserialize. Only the text for models may quote the value.
     pub(crate) fn reading(error: &impl Display) -> Self {
-        let told = error.to_string();
-        Self { told: Some(told.clone()), ..Self::new(masked(&told)) }
+        let text = error.to_string();
+        Self::new(without_value(&text)).with_model_message(text)
     }
 
-    /// Returns what serde has against a value that it writes: its text may quote it.
+    /// Returns the fault of a value that serde cannot serialize. Only the text for models may quote the value.
     pub(crate) fn writing(error: &impl Display) -> Self {
-        Self::new("cannot be written as JSON").telling(error.to_string())
+        Self::new("cannot be written as JSON").with_model_message(error.to_string())
     }
 
-    /// Says before both texts where it is, or what it keeps from being done.
+    /// Prefixes both texts with the location of the fault, or with what failed because of it.
     pub(crate) fn within(self, place: &str) -> Self {
-        let Self { text, told, is_of_depth } = self;
-        Self { text: format!("{place}: {text}"), told: told.map(|told| format!("{place}: {told}")), is_of_depth }
+        let prefixed = |text: String| format!("{place}: {text}");
+        Self { text: prefixed(self.text), model_message: self.model_message.map(prefixed), ..self }
     }
 }
 
@@ -94,7 +94,7 @@ impl From<&str> for Fault {
     }
 }
 
-/// The kinds of values that serde names, as it words them before it quotes one.
+/// The value kinds that serde's messages name before the quoted value.
 const KINDS: [&str; 18] = [
     "boolean",
     "integer",
@@ -116,27 +116,27 @@ const KINDS: [&str; 18] = [
     "null",
 ];
 
-/// Returns what serde says of a value without the value: of its own texts, all but what they quote, of others nothing.
-fn masked(told: &str) -> String {
+/// Removes the quoted value from a serde message; replaces a custom message, since any part of it may be the value.
+fn without_value(message: &str) -> String {
     let names = ["missing field `", "duplicate field `", "unknown field `", "invalid length "];
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "`_-., ".contains(c);
-    if names.iter().any(|known| told.starts_with(known)) && told.chars().all(is_plain) {
-        return told.to_owned();
+    if names.iter().any(|known| message.starts_with(known)) && message.chars().all(is_plain) {
+        return message.to_owned();
     }
-    // What is expected comes last, and a value that is quoted before it may say the same.
-    let expected = told.rsplit_once(", expected ").map(|(_, expected)| format!(", expected {expected}"));
+    // The expectation comes last; the quoted value before it may contain `, expected ` too.
+    let expected = message.rsplit_once(", expected ").map(|(_, expected)| format!(", expected {expected}"));
     let expected = expected.unwrap_or_default();
-    if told.starts_with("unknown variant `") {
+    if message.starts_with("unknown variant `") {
         return format!("unknown variant{expected}");
     }
     ["invalid type", "invalid value"]
         .into_iter()
         .find_map(|what| {
-            let value = told.strip_prefix(what)?.strip_prefix(": ")?;
+            let value = message.strip_prefix(what)?.strip_prefix(": ")?;
             let kind = KINDS.into_iter().find(|kind| value.starts_with(kind))?;
             Some(format!("{what}: {kind}{expected}"))
         })
-        .unwrap_or_else(|| "its type refuses it".to_owned())
+        .unwrap_or_else(|| "rejected by its type".to_owned())
 }
 
 #[cfg(test)]
@@ -151,13 +151,13 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[expect(dead_code, reason = "it is read, and never looked at")]
+    #[expect(dead_code, reason = "only deserialized, never read")]
     struct Point {
         x: u8,
     }
 
     #[derive(Debug, Deserialize)]
-    #[expect(dead_code, reason = "it is read, and never looked at")]
+    #[expect(dead_code, reason = "only deserialized, never read")]
     enum Choice {
         One,
         Two(u8),
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_named_by_its_kind_and_never_quoted() {
+    fn the_operator_text_names_the_kind_of_a_value_and_never_quotes_it() {
         for (text, expected) in [
             (shown::<u8>(json!("4711")), "invalid type: string, expected u8"),
             (shown::<u8>(json!("4711, expected 4711")), "invalid type: string, expected u8"),
@@ -185,7 +185,7 @@ mod tests {
             (shown::<Point>(json!({})), "missing field `x`"),
             (shown::<Point>(json!({ "x": "4711" })), "invalid type: string, expected u8"),
             (shown::<Choice>(json!("4711")), "unknown variant, expected `One` or `Two`"),
-            (shown::<IpAddr>(json!("4711")), "its type refuses it"),
+            (shown::<IpAddr>(json!("4711")), "rejected by its type"),
             (shown::<BTreeMap<u8, u8>>(json!({ "4711": 1 })), "invalid value: integer, expected u8 at line 1 column 4"),
         ] {
             assert_eq!(text, expected);
@@ -193,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn whoever_gave_the_value_is_told_all_of_it() {
+    fn the_model_message_quotes_the_value() {
         let fault = Fault::reading(&serde_json::from_value::<u8>(json!("4711")).unwrap_err()).within("`age`");
-        assert_eq!(fault.told(), "`age`: invalid type: string \"4711\", expected u8");
+        assert_eq!(fault.model_message(), "`age`: invalid type: string \"4711\", expected u8");
         assert_eq!(fault.to_string(), "`age`: invalid type: string, expected u8");
-        assert_eq!(Fault::new("blank").told(), "blank");
+        assert_eq!(Fault::new("blank").model_message(), "blank");
         let written = serde_json::to_string(&fault).unwrap();
         assert_eq!(serde_json::from_str::<Fault>(&written).unwrap(), fault);
     }

@@ -1,13 +1,13 @@
-//! Which error is which, wherever it is moved to or wrapped.
+//! The identity of an error, which moving or wrapping it keeps.
 
 use std::error::Error;
 
 use super::{CallError, chain};
 
-/// Tells a call error from all others that exist at the same time.
+/// Identifies a call error among all errors that exist at the same time.
 ///
-/// An error that is moved, boxed or kept keeps the memory of its name. Its text is a part of the id, so that another error
-/// is not taken for one that was dropped before it.
+/// The address of its name stays the same when an error is moved, boxed or stored. The id includes the text, so that a
+/// later error at the same address has a different id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ErrorId {
     address: usize,
@@ -15,12 +15,12 @@ pub(crate) struct ErrorId {
 }
 
 impl CallError {
-    /// Returns what tells it from other errors.
+    /// Returns the id of this error.
     pub(crate) fn id(&self) -> ErrorId {
         ErrorId { address: self.name().as_ptr().addr(), text: chain(self) }
     }
 
-    /// Returns the ids of the call errors that it came from, its own first.
+    /// Returns the ids of this error and of the call errors that caused it, outermost first.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ErrorId> {
         let mut next: Option<&(dyn Error + 'static)> = Some(self);
         let errors = std::iter::from_fn(move || {
@@ -31,7 +31,7 @@ impl CallError {
         errors.filter_map(|error| error.downcast_ref().map(CallError::id))
     }
 
-    /// Returns the name of whose error it is.
+    /// Returns the name of the tool, worker or entry that failed.
     fn name(&self) -> &str {
         match self {
             Self::InvalidArguments { tool, .. }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_say_the_same_have_different_ids() {
+    fn errors_with_equal_texts_have_different_ids() {
         let (one, other) = (failed("down"), failed("down"));
         assert_eq!(one.to_string(), other.to_string());
         assert_ne!(one.id(), other.id());

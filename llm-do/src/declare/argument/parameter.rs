@@ -243,7 +243,7 @@ impl<T> Parameter<T> {
     }
 
     fn round_trip(&self, value: &T) -> Result<Value, String> {
-        let written = (self.write)(value).map_err(|fault| fault.told().to_owned())?;
+        let written = (self.write)(value).map_err(|fault| fault.model_message().to_owned())?;
         (self.read)(written.clone()).map_err(|error| error.to_string())?;
         Ok(written)
     }

@@ -52,7 +52,7 @@ impl ToolReturn {
     ///
     /// Returns an error if the value cannot be written as JSON of at most 128 levels of arrays and objects.
     pub fn json(value: &impl Serialize) -> Result<Self, serde_json::Error> {
-        Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.told()))?.into())
+        Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.model_message()))?.into())
     }
 
     /// Hands over to a worker: the answer to this task is the tool's result, and all that its caller sees.
@@ -136,7 +136,7 @@ pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
 
 /// Returns the failure of a function whose result is no JSON that can be passed on.
 fn unwritten(fault: &Fault) -> BoxError {
-    format!("the result: {}", fault.told()).into()
+    format!("the result: {}", fault.model_message()).into()
 }
 
 /// What the result of a typed call can be read as: whatever deserialises, or a [`ToolReturn`].

@@ -101,5 +101,5 @@ impl<T> std::fmt::Debug for Ask<T> {
 }
 
 fn to_json(arguments: impl Serialize) -> Result<Value, String> {
-    nesting::into_value(arguments).map_err(|fault| fault.told().to_owned())
+    nesting::into_value(arguments).map_err(|fault| fault.model_message().to_owned())
 }

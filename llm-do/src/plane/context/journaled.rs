@@ -304,7 +304,7 @@ impl Recorded {
             Ok(written) => return Ok(Self::Value(written)),
             Err(fault) => fault,
         };
-        if fault.is_of_depth() {
+        if fault.is_too_deep() {
             nesting::discard(value);
             return Ok(Self::Failure(Failure::Failed(format!("the result: {fault}"))));
         }

@@ -144,7 +144,7 @@ impl Run {
     pub(super) fn shadow(&self, of: &Shadowing<'_>, ctx: &CallContext, result: &Result<ToolReturn, CallError>) {
         let answer = match result {
             Ok(returned) => Outcome::Result(returned.value.clone()),
-            Err(error) if error.is_mendable() && !error.is_timeout() => Outcome::Error(chain(error)),
+            Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
             Err(_) => return,
         };
         for watch in of.watches.iter().filter(|watch| watch.is_due()) {

@@ -44,6 +44,6 @@ impl Refusal {
 
 impl From<CallError> for Refusal {
     fn from(error: CallError) -> Self {
-        Self { reason: chain(&error), stops: !error.is_mendable() }
+        Self { reason: chain(&error), stops: !error.is_recoverable() }
     }
 }

@@ -1,4 +1,4 @@
-//! What is wrong with the models of a session, found before a worker needs one.
+//! Checks the models of a session before a worker needs one.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use crate::base::error::CallError;
 use crate::observe::event::ItemKind;
 use crate::plane::registry::{Registered, Registry, WorkerPlan};
 
-/// What `check` reports of models, beside the [faults](ModelChoice::faults) that fail every build.
+/// What `check` reports about models, besides the [faults](ModelChoice::faults) that fail every build.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    /// Entries that cannot run.
+    /// Faults that keep an entry from running.
     pub(crate) faults: Vec<String>,
-    /// What a run may never meet, or what may be right after all.
+    /// Faults that a run may never reach, and names that may be valid although they are unknown.
     pub(crate) warnings: Vec<String>,
 }
 
 impl ModelChoice {
-    /// Lists the names of models that no linked provider takes: the session's, and that of each worker.
+    /// Lists the invalid model names of the session and of each worker, which no linked provider accepts.
     ///
-    /// A forced model runs every worker, so that no name is used.
+    /// Empty with a forced model, since then no name is used.
     pub(crate) fn faults(&self, registry: &Registry) -> Vec<String> {
         let named = self.named_models(registry).into_iter();
-        let judged = named.map(|(owner, name)| (owner, check_model_name(name)));
-        judged.filter_map(|(owner, result)| Some(format!("{owner}: {}", result.err()?.message()))).collect()
+        let checked = named.map(|(owner, name)| (owner, check_model_name(name)));
+        checked.filter_map(|(owner, result)| Some(format!("{owner}: {}", result.err()?.message()))).collect()
     }
 
-    /// Fails if a run of `root` may come to a worker without a model, by what the items on the way declare.
+    /// Fails if the declared toolsets of `root`, directly or through nested calls, lead to a worker without a model.
     pub(crate) fn check_run(&self, root: &Registered, registry: &Registry) -> Result<(), CallError> {
         let without = self.without_model(registry);
         if without.is_empty() {
@@ -46,18 +46,18 @@ impl ModelChoice {
         Err(CallError::NoModel { worker: (*worker).to_owned(), message })
     }
 
-    /// Returns what `check` reports of models.
+    /// Returns what `check` reports about models.
     pub(crate) fn findings(&self, registry: &Registry, prices: &PriceTable) -> Findings {
         let mut findings = self.missing(registry);
         let named = self.named_models(registry).into_iter();
         for (owner, name) in named.filter(|(_, name)| check_model_name(name).is_ok()) {
-            let doubts = unknown_model(name, prices).into_iter().chain(self.build(name).err());
-            findings.warnings.extend(doubts.map(|doubt| format!("{owner}: {doubt}")));
+            let warnings = unknown_model(name, prices).into_iter().chain(self.build(name).err());
+            findings.warnings.extend(warnings.map(|warning| format!("{owner}: {warning}")));
         }
         findings
     }
 
-    /// Reports workers without a model: a fault of each entry that may call one, and else a warning.
+    /// Reports workers without a model: as a fault of each entry that may call one, and otherwise as a warning.
     fn missing(&self, registry: &Registry) -> Findings {
         let (without, mut declared, mut findings) =
             (self.without_model(registry), BTreeSet::new(), Findings::default());
@@ -68,7 +68,7 @@ impl ModelChoice {
             let reached = registry.reachable(entry).into_iter();
             for (worker, why) in reached.filter_map(|item| Some((item, without.get(item.name())?))) {
                 declared.insert(worker.name());
-                let (entry, worker) = (told(entry), told(worker));
+                let (entry, worker) = (name_and_location(entry), name_and_location(worker));
                 findings
                     .faults
                     .push(format!("the entry {entry} may call the worker {worker}, which has no model: {why}"));
@@ -76,28 +76,31 @@ impl ModelChoice {
         }
         let undeclared = registry.iter().filter(|item| !declared.contains(item.name()));
         let missing = undeclared.filter_map(|item| Some((item, without.get(item.name())?)));
-        findings.warnings.extend(missing.map(|(item, why)| format!("the worker {} has no model: {why}", told(item))));
+        findings
+            .warnings
+            .extend(missing.map(|(item, why)| format!("the worker {} has no model: {why}", name_and_location(item))));
         findings
     }
 
     /// Returns the registered workers that have no model, each with the reason.
     fn without_model(&self, registry: &Registry) -> &HashMap<Arc<str>, String> {
-        self.without.get_or_init(|| match self.forced {
+        self.without_model.get_or_init(|| match self.forced {
             Some(_) => HashMap::new(),
             None => workers(registry)
-                .filter_map(|(item, plan)| Some((Arc::clone(&item.spec.name), self.named(plan).err()?)))
+                .filter_map(|(item, plan)| Some((Arc::clone(&item.spec.name), self.model_name(plan).err()?)))
                 .collect(),
         })
     }
 
-    /// Lists the names of models that runs may use, each with who uses it.
+    /// Lists the model names that runs may use, each with the setting or worker that names it.
     fn named_models<'a>(&'a self, registry: &'a Registry) -> Vec<(String, &'a str)> {
         if self.forced.is_some() {
             return Vec::new();
         }
         let session = self.session.iter().map(|SessionModel { name, set_by }| ((*set_by).to_owned(), name.as_str()));
-        let own = workers(registry)
-            .filter_map(|(item, plan)| Some((format!("the worker {}", told(item)), plan.model.as_deref()?)));
+        let own = workers(registry).filter_map(|(item, plan)| {
+            Some((format!("the worker {}", name_and_location(item)), plan.model.as_deref()?))
+        });
         session.chain(own).collect()
     }
 }
@@ -106,7 +109,7 @@ fn workers(registry: &Registry) -> impl Iterator<Item = (&Registered, &WorkerPla
     registry.iter().filter_map(|item| Some((&**item, &**item.plan()?)))
 }
 
-/// Returns an item's name and place.
-fn told(item: &Registered) -> String {
+/// Returns an item's name and location.
+fn name_and_location(item: &Registered) -> String {
     format!("`{}` ({})", item.name(), item.location())
 }

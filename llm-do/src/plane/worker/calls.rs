@@ -35,12 +35,12 @@ impl WorkerRun {
         let (is_denied, is_refused) = (error.is_denied(), error.is_refused());
         // If the call used up the worker's own time, none is left to correct the error.
         let is_returned =
-            if is_denied { self.return_denials } else { error.is_mendable() && self.ctx.check_deadline().is_ok() };
+            if is_denied { self.return_denials } else { error.is_recoverable() && self.ctx.check_deadline().is_ok() };
         if !is_returned {
             return Err(error);
         }
         let error = self.with_shown_name(error, &call.name);
-        let content = if is_denied { denial(&error, &call.name) } else { error.told() };
+        let content = if is_denied { denial(&error, &call.name) } else { error.model_message() };
         let result = ToolResult::new(call, content).with_error(true);
         Ok(CallResult { result, fault: Some(chain(&error)), is_denied: is_denied || is_refused })
     }

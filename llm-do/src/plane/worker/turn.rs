@@ -242,7 +242,7 @@ impl Turns {
     /// Returns the fault to the model, unless its retries are used up.
     fn reject(&mut self, calls: &[ToolCall], fault: &Fault) -> Option<String> {
         let spent = self.fail(OUTPUT_TOOL, &fault.to_string());
-        let reason = fault.told().to_owned();
+        let reason = fault.model_message().to_owned();
         if calls.is_empty() {
             self.push(Message::user(format!("{reason}. Try again.")));
         } else {

@@ -1,4 +1,4 @@
-//! What an application may do under a journal: one root call each.
+//! The cases of `journaled`: one root call each.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
@@ -18,7 +18,7 @@ fn append(line: String, effects: State<Effects>) -> io::Result<usize> {
     Ok(line.len())
 }
 
-/// Add lines at once, and say how many.
+/// Add lines concurrently, and return the sum of their lengths.
 #[tool(effect = destructive, toolsets = [append])]
 async fn append_all(ctx: &CallContext<append_all>, of: String, count: usize, effects: State<Effects>) -> Result<usize> {
     let lines = (0..count).map(|n| ctx.call(append { line: format!("{of} {n}") }));
@@ -48,11 +48,11 @@ async fn clerk(of: String) -> String;
 #[worker(toolsets = [append_set])]
 async fn sorter(of: HashSet<String>) -> String;
 
-/// Add lines, of which some may not be added.
+/// Add lines, some of which are denied.
 #[worker(toolsets = [append])]
 async fn daring(of: String) -> String;
 
-/// Make a worker, and ask it.
+/// Create a worker, and call it.
 #[worker(toolsets = [workers])]
 async fn lead(of: String) -> String;
 
@@ -70,7 +70,7 @@ async fn ledger(ctx: &CallContext<ledger>) -> Result<Vec<String>> {
     )?;
     results.extend([first.to_string(), second.to_string(), clerk]);
     ctx.sleep(std::time::Duration::from_millis(2)).await?;
-    // Another time would be another call, which no journal takes for this one.
+    // With a different time, the arguments would differ from the recorded call.
     let now = ctx.now().await?;
     ctx.call(append { line: format!("at {now}") }).await?;
     for n in 0..4 {
@@ -94,12 +94,12 @@ async fn refused(ctx: &CallContext<refused>) -> Result<Vec<String>> {
 /// Has a worker add lines that the approver changes or refuses.
 #[entry(toolsets = [append, daring])]
 async fn dared(ctx: &CallContext<dared>) -> Result<Vec<String>> {
-    let told = ctx.call(daring { of: "daring".into() }).await?;
+    let answer = ctx.call(daring { of: "daring".into() }).await?;
     ctx.call(append { line: "after daring".into() }).await?;
-    Ok(vec![told])
+    Ok(vec![answer])
 }
 
-/// Asks the user, and adds what they say.
+/// Asks the user, and adds the answers.
 #[entry(toolsets = [append])]
 async fn answered(ctx: &CallContext<answered>) -> Result<Vec<String>> {
     let mut answers = Vec::new();
@@ -111,13 +111,13 @@ async fn answered(ctx: &CallContext<answered>) -> Result<Vec<String>> {
     Ok(answers)
 }
 
-/// Makes workers by code and by a model, and asks them.
+/// Creates workers by code and by a model, and calls them.
 #[entry(toolsets = [append, workers, lead])]
 async fn makes(ctx: &CallContext<makes>) -> Result<Vec<String>> {
     let mut results = Vec::new();
     for (n, name) in ["helper", "other", "helper"].into_iter().enumerate() {
-        let made = ctx.call(made(name)).await.map_err(|error| chain(&error));
-        results.push(made.map_or_else(|error| error, |made| made.to_string()));
+        let created = ctx.call(create(name)).await.map_err(|error| chain(&error));
+        results.push(created.map_or_else(|error| error, |created| created.to_string()));
         ctx.call(append { line: format!("made {n}") }).await?;
         let ask = worker_call { worker: name.into(), input: format!("{n}").into(), attachments: Vec::new() };
         results.push(ctx.call(ask).await?.value().to_string());
@@ -127,7 +127,7 @@ async fn makes(ctx: &CallContext<makes>) -> Result<Vec<String>> {
     Ok(results)
 }
 
-fn made(name: &str) -> worker_create {
+fn create(name: &str) -> worker_create {
     worker_create {
         name: name.into(),
         instructions: format!("You are {name}."),
@@ -139,7 +139,7 @@ fn made(name: &str) -> worker_create {
     }
 }
 
-/// Adds lines of unordered words: alone, at once, and by a worker that is given some.
+/// Adds lines of unordered words: one by one, concurrently, and by a worker.
 #[entry(toolsets = [append_set, sorter])]
 async fn unordered(ctx: &CallContext<unordered>) -> Result<Vec<String>> {
     let words = |of: &str| (0..8).map(|n| format!("{of}{n}")).collect::<HashSet<_>>();
@@ -152,7 +152,7 @@ async fn unordered(ctx: &CallContext<unordered>) -> Result<Vec<String>> {
     Ok(results)
 }
 
-/// Adds lines alone and at once.
+/// Adds lines one by one and concurrently.
 #[entry(toolsets = [append, append_all])]
 async fn moded(ctx: &CallContext<moded>) -> Result<Vec<String>> {
     let mut results = Vec::new();
@@ -166,7 +166,7 @@ async fn moded(ctx: &CallContext<moded>) -> Result<Vec<String>> {
     Ok(results)
 }
 
-/// The case of a name: what is called, with what.
+/// Returns the root call of a case: its name and arguments.
 pub(crate) fn call(case: &str) -> (&'static str, Value) {
     let cases = BTreeMap::from([
         ("ledger", ("ledger", json!({}))),

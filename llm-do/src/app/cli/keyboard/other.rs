@@ -1,18 +1,18 @@
-//! The keyboard elsewhere: on Windows, a console hands over one line at a time, so that std keeps none of the next.
+//! The keyboard on systems other than Unix. A Windows console delivers single lines, so std never buffers a second one.
 
 use std::io::{self, stdin};
 #[cfg(windows)]
 use std::time::Duration;
 
-/// How long nothing may arrive before a question is asked: the rest of a pasted text comes in pieces.
+/// Time without input before a question is asked: a pasted text arrives in pieces.
 #[cfg(windows)]
 const QUIET: Duration = Duration::from_millis(100);
 
-/// What is typed at the terminal.
+/// Input from the terminal.
 #[derive(Debug)]
 pub(crate) struct Keyboard;
 
-/// A question that is withdrawn here still waits for its line, since a read cannot be stopped: nobody gets the line then.
+/// A withdrawn question. A read cannot be cancelled here, so it still consumes the next line, which is dropped.
 #[derive(Debug)]
 pub(crate) struct Withdrawal;
 
@@ -23,7 +23,7 @@ impl Keyboard {
         Ok((Self, Withdrawal))
     }
 
-    /// Drops what was typed or pasted so far, and what still arrives of it.
+    /// Drops pending input, and the rest of a text that is being pasted.
     #[cfg(windows)]
     #[expect(clippy::unused_self, reason = "as on Unix")]
     pub(crate) fn discard(&mut self) -> io::Result<()> {
@@ -33,30 +33,30 @@ impl Keyboard {
         Ok(())
     }
 
-    /// Drops nothing: there are no terminals here.
+    /// Does nothing: terminals are not supported on this system.
     #[cfg(not(windows))]
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on Unix")]
     pub(crate) fn discard(&mut self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Reads a line without its end; none at the end of the input.
+    /// Reads a line without its line break; `None` at the end of the input.
     #[expect(clippy::unused_self, reason = "as on Unix")]
     pub(crate) fn read_line(&mut self) -> io::Result<Option<String>> {
         let mut line = String::new();
-        let is_over = stdin().read_line(&mut line)? == 0;
-        Ok((!is_over).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
+        let is_end = stdin().read_line(&mut line)? == 0;
+        Ok((!is_end).then(|| line.trim_end_matches(['\n', '\r']).to_owned()))
     }
 }
 
-/// Returns how many columns the terminal has.
+/// Returns the width of the terminal in columns.
 #[cfg(windows)]
 pub(crate) fn width() -> Option<usize> {
     let (columns, _) = crossterm::terminal::size().ok()?;
     Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// There are no terminals here.
+/// Returns `None`: terminals are not supported on this system.
 #[cfg(not(windows))]
 pub(crate) fn width() -> Option<usize> {
     None

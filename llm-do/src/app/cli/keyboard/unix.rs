@@ -1,4 +1,4 @@
-//! The keyboard on Unix: standard input, read without a buffer that a later question would find filled.
+//! The keyboard on Unix: unbuffered standard input, so that no input of one question is left for the next.
 
 use std::io::{self, PipeReader, PipeWriter, pipe, stderr, stdin};
 
@@ -6,22 +6,22 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, read, retry_on_intr};
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
-/// How long nothing may arrive before a question is asked: the rest of a pasted text comes in pieces.
+/// Time without input before a question is asked: a pasted text arrives in pieces.
 const QUIET: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
-/// What is typed at the terminal, until the question is withdrawn.
+/// Input from the terminal until the question is withdrawn.
 #[derive(Debug)]
 pub(crate) struct Keyboard {
     withdrawn: PipeReader,
 }
 
-/// Withdraws the question when it is dropped: nothing is read for it any more.
+/// Withdraws the question when dropped, which cancels its read.
 #[derive(Debug)]
 pub(crate) struct Withdrawal {
     _open: PipeWriter,
 }
 
-/// What there is to read.
+/// The state of the input after a wait.
 enum Ready {
     Line,
     Nothing,
@@ -30,26 +30,26 @@ enum Ready {
 }
 
 impl Keyboard {
-    /// Returns the keyboard for one question, and what withdraws the question.
+    /// Returns the keyboard for one question, and the guard that withdraws the question.
     pub(crate) fn open() -> io::Result<(Self, Withdrawal)> {
         let (withdrawn, open) = pipe()?;
         Ok((Self { withdrawn }, Withdrawal { _open: open }))
     }
 
-    /// Drops what was typed or pasted so far, a line that is not ended too, and what still arrives of it.
+    /// Drops pending input, including an unfinished line, and the rest of a text that is being pasted.
     pub(crate) fn discard(&mut self) -> io::Result<()> {
         flush()?;
         while let Ready::Line = self.wait(Some(&QUIET))? {
             flush()?;
         }
-        // The beginning of a line is nothing that could be waited for.
+        // An unfinished line does not make the input ready, so it is flushed without a wait.
         flush()
     }
 
-    /// Reads a line without its end; none at the end of the input.
+    /// Reads a line without its line break; `None` at the end of the input.
     ///
-    /// What came with the line, such as the rest of a pasted text, is dropped: neither the next question nor the shell
-    /// takes it for its own.
+    /// Further input, such as the rest of a pasted text, is dropped, so that neither the next question nor the shell
+    /// reads it.
     pub(crate) fn read_line(&mut self) -> io::Result<Option<String>> {
         let (mut line, mut buffer) = (Vec::new(), [0; 4096]);
         loop {
@@ -71,7 +71,7 @@ impl Keyboard {
         }
     }
 
-    /// Waits until there is something to read; an error if the question was withdrawn.
+    /// Waits until input is ready, at most for `at_most`; an error if the question was withdrawn.
     fn wait(&self, at_most: Option<&Timespec>) -> io::Result<Ready> {
         let stdin = stdin();
         let mut polled = [PollFd::new(&stdin, PollFlags::IN), PollFd::new(&self.withdrawn, PollFlags::IN)];
@@ -86,16 +86,16 @@ impl Keyboard {
     }
 }
 
-/// Drops what the terminal has for a reader.
+/// Drops the terminal's pending input.
 fn flush() -> io::Result<()> {
     match retry_on_intr(|| tcflush(stdin(), QueueSelector::IFlush)) {
-        // Reading tells of a terminal that was closed.
+        // The terminal was closed, which the next read reports.
         Ok(()) | Err(Errno::IO) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns how many columns standard error has, if it is a terminal.
+/// Returns the width of standard error in columns, if it is a terminal.
 pub(crate) fn width() -> Option<usize> {
     let size = tcgetwinsize(stderr()).ok()?;
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
