@@ -115,7 +115,7 @@ impl JournaledRun {
     }
 }
 
-/// Returns the line of the effect that a record records.
+/// Returns the line of the effect in a record.
 fn effect_line(record: &Record) -> Option<String> {
     match (record.kind, &*record.name) {
         // The body of a root tool and the result of its run are one record.

@@ -92,7 +92,7 @@ fn measured<W: Variant>(base_url: &str, load: &Load, rounds: usize) -> io::Resul
 
 fn show<W: Variant>(variants: &[(W, Vec<Figures>)]) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    let headings = ("variant", "CPU µs", "baseline", "simplest", "peak MiB");
+    let headings = ("variant", "CPU µs", "/ baseline", "/ simplest", "peak MiB");
     writeln!(
         out,
         "{:30}{:>9}{:>14}{:>10}{:>10}   all rounds",
