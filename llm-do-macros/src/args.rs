@@ -6,12 +6,13 @@ pub(crate) mod heading;
 pub(crate) mod parameter;
 pub(crate) mod server_side;
 pub(crate) mod stateful;
-pub(crate) mod time;
 pub(crate) mod timeout;
 pub(crate) mod tool;
 pub(crate) mod toolset;
 pub(crate) mod worker;
 
+pub(crate) use llm_do_worker_file::did_you_mean;
+use llm_do_worker_file::nearest;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -243,18 +244,4 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
         Some((last, others)) if !others.is_empty() => format!("one of {} or {last}", others.join(", ")),
         _ => names.concat(),
     }
-}
-
-/// Returns ``; did you mean `candidate`?`` for the candidate most similar to `word`, or an empty string.
-pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
-    nearest(word, candidates).map(|candidate| format!("; did you mean `{candidate}`?")).unwrap_or_default()
-}
-
-/// The least Jaro-Winkler similarity of a suggestion.
-const MIN_SIMILARITY: f64 = 0.8;
-
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = candidates.map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
-    let nearest = scored.max_by(|one, other| one.0.total_cmp(&other.0));
-    nearest.filter(|(similarity, _)| *similarity > MIN_SIMILARITY).map(|(_, candidate)| candidate)
 }

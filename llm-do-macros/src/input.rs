@@ -16,6 +16,7 @@ mod worker_file;
 
 use std::fmt::{self, Display};
 
+use llm_do_worker_file::{MODEL_CHOICE, check_model_name};
 use proc_macro2::{Group, TokenStream};
 use quote::ToTokens;
 use syn::punctuated::Punctuated;
@@ -202,13 +203,11 @@ impl Worker {
         if let Some(turns) = args.max_turns.as_ref().filter(|turns| is_zero(turns)) {
             errors.push(turns, "`max_turns` is 0, but a worker needs at least 1");
         }
-        if let Some((model, fault)) =
-            args.model.as_ref().and_then(|model| Some((model, worker::model_fault(&model.value())?)))
-        {
-            errors.push(model, fault);
+        if let Some(model) = &args.model {
+            let _ = check_model_name(&model.value()).map_err(|fault| errors.push(model, fault));
         }
         if let (Some(_), Some(globs)) = (&args.model, &args.compatible_models) {
-            errors.push(&globs.0, worker::ONE_CHOICE);
+            errors.push(&globs.0, MODEL_CHOICE);
         }
         let heading = std::mem::take(&mut args.heading);
         let callable = Callable::read(Kind::Worker, heading, function, None, errors);

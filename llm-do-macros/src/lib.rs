@@ -68,10 +68,10 @@ use proc_macro::TokenStream;
 ///
 /// # Timeout
 ///
-/// A timeout is a string of numbers with units, such as `30s`, `1h 30m` or `500ms`, or a constant expression of type
-/// `Duration`, such as `Duration::from_secs(30)`. It must be greater than 0. It starts with the call, after approval. A call
-/// that takes longer is dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model sees. A call
-/// never outlasts the timeout of its caller. The thread of a sync tool cannot be stopped: the runtime stops waiting for its
+/// A timeout is a string of numbers with units, such as `30s`, `1h 30m`, `1.5h`, `500ms` or `PT1M30S`, or a constant expression
+/// of type `Duration`, such as `Duration::from_secs(30)`. It must be greater than 0. It starts with the call, after approval. A
+/// call that takes longer is dropped, its instances are closed, and it fails with `CallError::Timeout`, which a model sees. A
+/// call never outlasts the timeout of its caller. The thread of a sync tool cannot be stopped: the runtime stops waiting for its
 /// result, and `ctx.is_cancelled()` returns `true`. An `inline` tool cannot have a timeout.
 /// `Runtime::builder().timeout("name", ..)` overrides this key.
 ///

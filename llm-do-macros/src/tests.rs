@@ -1,8 +1,12 @@
 //! Compares expansions with `tests/snapshots/*.rs`; `UPDATE_EXPECT=1` updates those.
 
+use std::fs;
+use std::path::Path;
+
 use expect_test::{ExpectFile, expect_file};
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
+use syn::LitStr;
 
 use crate::expand;
 
@@ -173,6 +177,52 @@ fn a_worker_from_an_invalid_file() {
         ),
     );
     check(code, &expect_file!["../tests/snapshots/worker_file_faults.rs"]);
+}
+
+/// The files of the reader's corpus, by their names in an attribute.
+fn corpus(folder: &str) -> Vec<String> {
+    let relative = format!("../worker-file/corpus/{folder}");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(&relative);
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut files: Vec<_> = names.filter(|name| name.ends_with(".worker")).collect();
+    files.sort();
+    files.into_iter().map(|name| format!("{relative}/{name}")).collect()
+}
+
+/// Expands a worker of a file; returns the texts of all `compile_error!`.
+fn errors_of(file: &str) -> Vec<String> {
+    let item = quote!(
+        /// Review a text.
+        async fn review(input: String) -> u8;
+    );
+    let tokens: Vec<TokenTree> = expand::worker(quote!(file = #file), &item).into_iter().collect();
+    let error = |three: &[TokenTree]| match three {
+        [TokenTree::Ident(name), TokenTree::Punct(_), TokenTree::Group(text)] if name == "compile_error" => {
+            Some(syn::parse2::<LitStr>(text.stream()).unwrap().value())
+        }
+        _ => None,
+    };
+    tokens.windows(3).filter_map(error).collect()
+}
+
+#[test]
+fn the_macro_accepts_every_file_that_the_reader_accepts() {
+    let files = corpus("accepted");
+    assert!(files.len() >= 6, "{files:?}");
+    for file in files {
+        assert_eq!(errors_of(&file), [""; 0], "{file}");
+    }
+}
+
+#[test]
+fn the_macro_reports_exactly_the_faults_that_the_reader_reports() {
+    let files = corpus("rejected");
+    assert!(files.len() >= 28, "{files:?}");
+    for file in files {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(&file).with_extension("faults");
+        let reported = errors_of(&file).into_iter().map(|error| error + "\n").collect::<String>();
+        assert_eq!(reported.replace(&file, ""), fs::read_to_string(path).unwrap(), "{file}");
+    }
 }
 
 #[test]

@@ -3,52 +3,52 @@
 mod answer;
 mod binding;
 mod builder;
-mod family;
 mod parts;
 mod replay;
 mod request;
-mod schema;
 mod server_tools;
 mod stream;
 mod thinking;
 mod wire;
 
-use std::env;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use self::answer::Answer;
 pub use self::builder::AnthropicBuilder;
-use self::family::Family;
 use self::thinking::Plan;
+use crate::capability::AnthropicCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::{Access, Endpoint, Home};
+use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
 
 const PROVIDER: &str = "anthropic";
 const PROTOCOL: &str = "the Messages API";
-const HOME: Home = Home {
+const SERVER: ServerDefaults = ServerDefaults {
     provider: PROVIDER,
     base_url: "https://api.anthropic.com",
-    locked: Some("api.anthropic.com"),
+    key_required_at: Some("api.anthropic.com"),
     url_variable: "ANTHROPIC_BASE_URL",
     key_variables: &["ANTHROPIC_API_KEY"],
 };
 
 inventory::submit! {
-    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(AnthropicModel::from_env(model)?)))
+    ModelProvider::with_capabilities(PROVIDER, |model, capabilities| {
+        let builder = AnthropicBuilder::new(ClientConfig::from_env(&SERVER, model)?);
+        Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+    })
 }
 
 /// A model that is reached through the [Anthropic Messages API](https://platform.claude.com/docs/en/api/messages/create).
 ///
 /// That is Claude, and models of others whose servers speak it; `ANTHROPIC_BASE_URL` or
 /// [`base_url`](AnthropicBuilder::base_url) says which server to ask. In the catalog, it is `anthropic:MODEL`. What a model
-/// of Claude is told, and what is left out because it would be refused, depends on its family, which is read in its name;
-/// a name that is newer than this crate is taken for one of the newest family.
+/// of Claude is told, and what is left out because it would be refused, is looked up by its name in the
+/// [capabilities](crate::CapabilityTable); a name that is newer than this crate is taken for one of the newest models.
 ///
 /// Timeouts, what is tried again, and fields and headers of your own are those of [all on the
 /// network](crate#on-the-network). An error inside of a stream has the [status of its
@@ -72,13 +72,13 @@ inventory::submit! {
 ///
 /// `metadata`, `top_k` and others go through [`extra_body`](crate::Settings::extra_body).
 ///
-/// Without a limit of yours, an answer may have 32,000 tokens, thoughts included, or as many as the family can write if that
+/// Without a limit of yours, an answer may have 32,000 tokens, thoughts included, or as many as the model can write if that
 /// is less: 8,192 of Claude 3.5 and of models of others, 4,096 of what is older. That is what comes whole within the default
 /// timeout; stream, and set more, if you expect more.
 ///
 /// # Thinking
 ///
-/// [Levels](crate::ThinkingLevel) go as the [family understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
+/// [Levels](crate::ThinkingLevel) go as the [model understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
 /// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, which become less
 /// where `max_tokens` leaves no room; your own number stays as it is, if it is at least 1,024 and below `max_tokens`), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
 /// thoughts asked for. `off` is nothing up to 4.5, which do not think unless told to, then `disabled`, with Sonnet 5.5
@@ -178,7 +178,7 @@ pub struct AnthropicModel {
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
     betas: String,
-    family: Family,
+    capabilities: Arc<AnthropicCapabilities>,
     profile: Profile,
     retries: u32,
 }
@@ -186,7 +186,7 @@ pub struct AnthropicModel {
 impl AnthropicModel {
     /// Sets up the model that the server calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::new(model.into(), Access::at(&HOME))
+        AnthropicBuilder::new(ClientConfig::new(&SERVER, model.into()))
     }
 
     /// Returns the model that the server calls `model`, at `ANTHROPIC_BASE_URL` with the key in `ANTHROPIC_API_KEY`.
@@ -198,11 +198,7 @@ impl AnthropicModel {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the base URL is
     /// not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
-        Self::from_variables(model, |name| env::var(name).ok())
-    }
-
-    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        AnthropicBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
+        AnthropicBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
     }
 
     pub(crate) fn exchange(
@@ -210,8 +206,8 @@ impl AnthropicModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let mut plan = Plan::new(&self.family, request.settings, request.messages);
-        if self.family.binds_thoughts && binding::is_told(&self.betas, request.settings) {
+        let mut plan = Plan::new(&self.capabilities, request.settings, request.messages);
+        if self.capabilities.bound_thoughts && binding::is_told(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
         }
         let asked = request::messages(&self.model, &plan, self.profile, request, stream)?;
@@ -244,13 +240,13 @@ impl Model for AnthropicModel {
 
 #[cfg(test)]
 mod tests {
-    use super::AnthropicModel;
+    use super::{AnthropicBuilder, AnthropicModel, ClientConfig, SERVER};
     use crate::error::{ErrorKind, ProviderError};
     use crate::model::Model;
 
     fn with(variables: &[(&str, &str)]) -> Result<AnthropicModel, ProviderError> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        AnthropicModel::from_variables("claude-opus-5-5", find)
+        AnthropicBuilder::new(ClientConfig::from_variables(&SERVER, "claude-opus-5-5", find)?).build()
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::sync::Arc;
 
+use crate::capability::CapabilityTable;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Model;
 use crate::price::PriceTable;
@@ -34,8 +35,17 @@ pub struct ModelProvider {
     prefix: &'static str,
     /// The location of its registration.
     location: &'static Location<'static>,
-    build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>,
+    build: Build,
 }
+
+/// How a provider builds a model.
+#[derive(Clone, Copy, Debug)]
+enum Build {
+    ByName(fn(&str) -> BuiltModel),
+    WithCapabilities(fn(&str, &CapabilityTable) -> BuiltModel),
+}
+
+type BuiltModel = Result<Arc<dyn Model>, ProviderError>;
 
 impl ModelProvider {
     /// Creates a provider for names that start with `prefix:`; `build` receives the part after the colon.
@@ -44,7 +54,15 @@ impl ModelProvider {
     #[must_use]
     #[track_caller]
     pub const fn new(prefix: &'static str, build: fn(&str) -> Result<Arc<dyn Model>, ProviderError>) -> Self {
-        Self { prefix, location: Location::caller(), build }
+        Self { prefix, location: Location::caller(), build: Build::ByName(build) }
+    }
+
+    /// Returns a provider whose models depend on a table of capabilities, such as one that builds an `OpenAiModel` of a server of
+    /// its own; `build` gets the table that is [used](model_with).
+    #[must_use]
+    #[track_caller]
+    pub const fn with_capabilities(prefix: &'static str, build: fn(&str, &CapabilityTable) -> BuiltModel) -> Self {
+        Self { prefix, location: Location::caller(), build: Build::WithCapabilities(build) }
     }
 }
 
@@ -68,6 +86,12 @@ inventory::collect!(ModelProvider);
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
 /// });
 ///
+/// // A second parameter is the table of capabilities that is used.
+/// model_provider!("lab2", |model, capabilities| {
+///     let builder = OpenAiModel::builder(model).base_url("http://lab2.example:8080/v1");
+///     Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+/// });
+///
 /// # fn main() -> Result<(), llm_do_providers::ProviderError> {
 /// # assert_eq!(llm_do_providers::model("lab:qwen3-4b")?.name(), "openai:qwen3-4b");
 /// # Ok(())
@@ -75,6 +99,11 @@ inventory::collect!(ModelProvider);
 /// ```
 #[macro_export]
 macro_rules! model_provider {
+    ($prefix:expr, |$model:ident, $capabilities:ident| $build:expr $(,)?) => {
+        $crate::inventory::submit! {
+            $crate::ModelProvider::with_capabilities($prefix, |$model, $capabilities| $build)
+        }
+    };
     ($prefix:expr, $build:expr $(,)?) => {
         $crate::inventory::submit! { $crate::ModelProvider::new($prefix, $build) }
     };
@@ -88,8 +117,20 @@ macro_rules! model_provider {
 /// lacks
 /// something, such as a key.
 pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
+    model_with(name, &CapabilityTable::builtin())
+}
+
+/// Builds the model that `name` stands for as [`model`] does, with what `capabilities` says that models take.
+///
+/// # Errors
+///
+/// The same as of [`model`].
+pub fn model_with(name: &str, capabilities: &CapabilityTable) -> Result<Arc<dyn Model>, ProviderError> {
     let (provider, rest) = find(name)?;
-    (provider.build)(rest)
+    match provider.build {
+        Build::ByName(build) => build(rest),
+        Build::WithCapabilities(build) => build(rest, capabilities),
+    }
 }
 
 /// Checks that `name` is `provider:model` and that exactly one linked provider has that prefix, without building the

@@ -21,15 +21,15 @@ pub(crate) use self::fault::malformed;
 pub(crate) use self::fault::{odd, reported, unread};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Call, Endpoint, Whole};
+use crate::http::{Call, Endpoint, WholeResponse};
 use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::{Response, SettingWarning};
-use crate::retry::{Pause, Tries};
+use crate::retry::{RetryDelay, RetryState};
 use crate::settings::{Settings, Warnings};
 
 /// An answer as it grows, by the protocol of one provider.
-pub(crate) trait Growing: Send + 'static {
+pub(crate) trait ResponseAccumulator: Send + 'static {
     /// Takes in a whole answer.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ pub(crate) struct Exchange<F> {
     endpoint: Arc<Endpoint>,
     call: Call,
     retries: u32,
-    tries: Tries,
+    tries: RetryState,
     begin: F,
     /// What was answered before the last pause, and what tries used that failed since.
     before: Option<Response>,
@@ -98,7 +98,7 @@ pub(crate) struct Exchange<F> {
 impl<F, G> Exchange<F>
 where
     F: Fn() -> G + Send + 'static,
-    G: Growing,
+    G: ResponseAccumulator,
 {
     /// Writes a request, with the fields and headers that its settings add; failures are tried again `retries` times.
     ///
@@ -117,7 +117,7 @@ where
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
         let call = Call::new(endpoint.provider, body.into(), settings)?;
-        let (endpoint, tries) = (Arc::clone(endpoint), Tries::new(retries));
+        let (endpoint, tries) = (Arc::clone(endpoint), RetryState::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
     }
 
@@ -154,7 +154,7 @@ where
 
     /// Asks once; the error of an answer that is none has what could be read of it.
     async fn attempt(&self) -> Result<G, ProviderError> {
-        let Whole { head, body } = self.endpoint.fetch(&self.call).await?;
+        let WholeResponse { head, body } = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
         let read = answer.absorb_whole(&self.endpoint, &body);
         let faultless = read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(odd(&self.endpoint, fault))));
@@ -181,7 +181,7 @@ where
             return Some(self.warned(cut_off));
         }
         self.call.set_body(body.into());
-        self.tries = Tries::new(self.retries);
+        self.tries = RetryState::new(self.retries);
         self.before = Some(response);
         None
     }
@@ -191,7 +191,7 @@ where
     }
 
     /// Goes on to the next try after a failure, and keeps what this one used; an error for good has all that arrived.
-    fn after(&mut self, mut error: ProviderError) -> Result<Pause, ProviderError> {
+    fn after(&mut self, mut error: ProviderError) -> Result<RetryDelay, ProviderError> {
         let arrived = error.take_arrived();
         match self.tries.after(error, fastrand::f64()) {
             Ok(pause) => {

@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 use crate::anthropic::AnthropicModel;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::pieces::{read_at_once, read_by_bytes};
-use crate::exchange::{Exchange, Growing};
+use crate::exchange::{Exchange, ResponseAccumulator};
 use crate::gemini::GeminiModel;
 use crate::http::{Endpoint, Events, refused};
 use crate::message::{Message, ToolResult};
@@ -98,7 +98,7 @@ fn all_events(pieces: Vec<Bytes>) -> (Vec<String>, Option<String>) {
 fn hold<F, G>(asking: impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, bytes: &[u8])
 where
     F: Fn() -> G + Send + 'static,
-    G: Growing,
+    G: ResponseAccumulator,
 {
     let (messages, settings) = ([Message::user("hello")], Settings::default());
     let exchange = asking(&Request::new(&messages, &settings)).expect("a request");
@@ -120,7 +120,7 @@ where
 }
 
 /// The answer that `bytes` are at once, if they are one.
-fn whole<G: Growing>(mut answer: G, bytes: &[u8]) -> Option<Response> {
+fn whole<G: ResponseAccumulator>(mut answer: G, bytes: &[u8]) -> Option<Response> {
     let endpoint = Endpoint::new("test", "its protocol", SERVER, "").expect("a URL");
     answer.absorb_whole(&endpoint, bytes).ok()?;
     answer.fault().is_none().then(|| answer.complete())
@@ -135,7 +135,7 @@ fn saved(response: &Response) -> Response {
 fn answer_it<F, G>(asking: &impl Fn(&Request<'_>) -> Result<Exchange<F>, ProviderError>, response: Response)
 where
     F: Fn() -> G + Send + 'static,
-    G: Growing,
+    G: ResponseAccumulator,
 {
     let results: Vec<_> = response.tool_calls().map(|call| ToolResult::new(call, "done")).collect();
     let next = if results.is_empty() { Message::user("and then?") } else { Message::Tool { results } };

@@ -4,43 +4,43 @@ mod answer;
 mod builder;
 mod contents;
 mod convert;
-mod family;
 mod parts;
-mod schema;
 mod server_side;
 mod stream;
 mod thinking;
 mod uses;
 mod wire;
 
-use std::env;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use self::answer::Answer;
 pub use self::builder::GeminiBuilder;
-use self::family::Family;
+use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::{ErrorKind, ProviderError};
 use crate::exchange::Exchange;
-use crate::http::{Access, Endpoint, Home};
+use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
 
 const PROVIDER: &str = "gemini";
 const PROTOCOL: &str = "the Gemini API";
-const HOME: Home = Home {
+const SERVER: ServerDefaults = ServerDefaults {
     provider: PROVIDER,
     base_url: "https://generativelanguage.googleapis.com/v1beta",
-    locked: Some("generativelanguage.googleapis.com"),
+    key_required_at: Some("generativelanguage.googleapis.com"),
     url_variable: "GEMINI_BASE_URL",
     // Google's own clients look at both.
     key_variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
 };
 
 inventory::submit! {
-    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(GeminiModel::from_env(model)?)))
+    ModelProvider::with_capabilities(PROVIDER, |model, capabilities| {
+        let builder = GeminiBuilder::new(ClientConfig::from_env(&SERVER, model)?);
+        Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+    })
 }
 
 /// A model that is reached through Google's [Gemini API](https://ai.google.dev/api/generate-content).
@@ -48,8 +48,8 @@ inventory::submit! {
 /// In the catalog, it is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`; `GEMINI_BASE_URL` or
 /// [`base_url`](GeminiBuilder::base_url) says which server to ask. Vertex AI is another API, and not asked.
 ///
-/// What a model can do is read from its name, which says its version: a name without one, such as `gemini-flash-latest`, is
-/// taken for that of the newest version.
+/// What a model can do is looked up by its name and version in the [capabilities](crate::CapabilityTable): a name without a
+/// version, such as `gemini-flash-latest`, is taken for that of the newest one.
 ///
 /// | | 2.0 | 2.5 | 3 and newer |
 /// | --- | --- | --- | --- |
@@ -165,7 +165,7 @@ pub struct GeminiModel {
     /// Where whole answers come from, and streamed ones.
     whole: Arc<Endpoint>,
     pub(crate) streamed: Arc<Endpoint>,
-    family: Family,
+    capabilities: Arc<GeminiCapabilities>,
     profile: Profile,
     retries: u32,
 }
@@ -173,7 +173,7 @@ pub struct GeminiModel {
 impl GeminiModel {
     /// Sets up the model that Google calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> GeminiBuilder {
-        GeminiBuilder::new(model.into(), Access::at(&HOME))
+        GeminiBuilder::new(ClientConfig::new(&SERVER, model.into()))
     }
 
     /// Returns the model that Google calls `model`, with the key in `GEMINI_API_KEY`, or else in `GOOGLE_API_KEY`.
@@ -185,11 +185,7 @@ impl GeminiModel {
     /// Returns an error of kind [`ErrorKind::Configuration`] if the key is missing or no key, if the base URL is not an
     /// `http` or `https` URL, or if the model's name cannot stand in one.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
-        Self::from_variables(model, |name| env::var(name).ok())
-    }
-
-    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        GeminiBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
+        GeminiBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
     }
 
     pub(crate) fn exchange(
@@ -197,8 +193,8 @@ impl GeminiModel {
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        server_side::check(&self.model, self.family, request)?;
-        let (wire, warnings) = convert::request(request, self.family)?;
+        server_side::check(&self.model, &self.capabilities, request)?;
+        let (wire, warnings) = convert::request(request, &self.capabilities)?;
         let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(Arc::clone(&asked), turn);
         let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;
@@ -231,13 +227,13 @@ fn configuration(text: &str) -> ProviderError {
 
 #[cfg(test)]
 mod tests {
-    use super::GeminiModel;
+    use super::{ClientConfig, GeminiBuilder, GeminiModel, SERVER};
     use crate::error::{ErrorKind, ProviderError};
     use crate::model::Model;
 
     fn with(variables: &[(&str, &str)]) -> Result<GeminiModel, ProviderError> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        GeminiModel::from_variables("gemini-2.5-flash", find)
+        GeminiBuilder::new(ClientConfig::from_variables(&SERVER, "gemini-2.5-flash", find)?).build()
     }
 
     #[test]

@@ -1,17 +1,16 @@
 //! HTTP for the providers: connections, timeouts, size limits; the only module that names `reqwest`.
 
-mod access;
-mod arriving;
 mod call;
+mod client_config;
 mod clients;
 #[cfg(feature = "local-download")]
 mod download;
 mod events;
 mod fault;
-mod patience;
 mod refusal;
-mod said;
-mod stray;
+mod response_body;
+mod response_meta;
+mod tail;
 
 use std::fmt;
 #[cfg(feature = "testing")]
@@ -24,17 +23,16 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
-pub(crate) use self::access::{Access, Home, access_setters};
-use self::arriving::{Arriving, StreamLimits};
 pub(crate) use self::call::Call;
+pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 #[cfg(feature = "local-download")]
 pub(crate) use self::download::{Answer, FileServer};
 pub(crate) use self::events::Events;
-pub(crate) use self::patience::Patience;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
 pub(crate) use self::refusal::reported;
-use self::said::{Head, Said};
+use self::response_body::{ResponseBody, StreamLimits};
+use self::response_meta::{RefusalHeaders, ResponseMeta};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
@@ -85,12 +83,7 @@ pub(crate) struct Endpoint {
     pub(crate) provider: &'static str,
     /// What it speaks, for errors.
     pub(crate) protocol: &'static str,
-    /// How long the next piece of a streamed answer may take, and its head.
-    pub(crate) idle: Duration,
-    /// How long a streamed answer may take from connecting to its last piece.
-    pub(crate) stream: Duration,
-    /// How long an unstreamed answer may take from connecting to its last byte.
-    pub(crate) whole: Duration,
+    pub(crate) timeouts: Timeouts,
     /// Where the key comes from, for errors.
     pub(crate) key_hint: String,
     url: Url,
@@ -100,18 +93,18 @@ pub(crate) struct Endpoint {
 
 /// An answer that was read to its end.
 #[derive(Debug)]
-pub(crate) struct Whole {
-    pub(crate) head: Head,
+pub(crate) struct WholeResponse {
+    pub(crate) head: ResponseMeta,
     pub(crate) body: Vec<u8>,
 }
 
 impl fmt::Debug for Endpoint {
     /// Shows nothing that may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { provider, protocol, idle, stream, whole, .. } = self;
+        let Self { provider, protocol, timeouts, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
         shown.field("provider", provider).field("protocol", protocol).field("origin", &self.origin());
-        shown.field("idle", idle).field("stream", stream).field("whole", whole).finish_non_exhaustive()
+        shown.field("timeouts", timeouts).finish_non_exhaustive()
     }
 }
 
@@ -128,9 +121,9 @@ impl Endpoint {
             let text = "the base URL is not one; write it like `http://127.0.0.1:8080/v1`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        let Patience { idle, stream, whole, .. } = Patience::default();
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
-        Ok(Self { provider, protocol, idle, stream, whole, key_hint: "the key".to_owned(), url, headers })
+        let timeouts = Timeouts::default();
+        Ok(Self { provider, protocol, timeouts, key_hint: "the key".to_owned(), url, headers })
     }
 
     /// Sends `key` along, as a bearer token.
@@ -178,29 +171,29 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn fetch(&self, call: &Call) -> Result<Whole, ProviderError> {
-        let mut head = Head::default();
+    pub(crate) async fn fetch(&self, call: &Call) -> Result<WholeResponse, ProviderError> {
+        let mut head = ResponseMeta::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
-            head = Head::of(&answer);
+            head = ResponseMeta::of(&answer);
             self.read(&mut answer, WHOLE_SIZE).await
         };
-        let limit = call.timeout.unwrap_or(self.whole);
+        let limit = call.timeout.unwrap_or(self.timeouts.whole);
         let body = timeout(limit, exchange).await.unwrap_or_else(|_| Err(self.late(limit, "timeout")));
         match body {
-            Ok(body) => Ok(Whole { head, body }),
+            Ok(body) => Ok(WholeResponse { head, body }),
             Err(error) => Err(head.add_to(error)),
         }
     }
 
     /// Sends a request and returns the server-sent events of the answer.
     pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
-        let idle = call.timeout.unwrap_or(self.idle);
-        let limits = StreamLimits::begin(idle, self.stream.max(idle));
+        let idle = call.timeout.unwrap_or(self.timeouts.idle);
+        let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
         let answer = answer.unwrap_or_else(|_| Err(self.late(idle, "idle timeout")))?;
-        let head = Head::of(&answer);
-        let arriving = Arriving::new(self.provider, self.origin(), limits, answer);
+        let head = ResponseMeta::of(&answer);
+        let arriving = ResponseBody::new(self.provider, self.origin(), limits, answer);
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
@@ -229,10 +222,10 @@ impl Endpoint {
 
     async fn refused(&self, mut answer: Response) -> ProviderError {
         let status = answer.status().as_u16();
-        let said = Said::of(answer.headers());
+        let headers = RefusalHeaders::read(answer.headers());
         let body = timeout(REFUSAL, self.read(&mut answer, REFUSAL_SIZE)).await;
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
-        said.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
+        headers.add_to(refusal::refused(self.provider, &self.key_hint, status, &body))
     }
 
     fn origin(&self) -> String {

@@ -36,51 +36,51 @@ pub(crate) use self::word::Word;
 
 /// A non-negative integer; `None` if the value is anything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Figure(pub(crate) Option<u64>);
+pub(crate) struct LenientCount(pub(crate) Option<u64>);
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
-impl Figure {
+impl LenientCount {
     /// Returns the count; 0 if it was not reported.
     pub(crate) fn count(self) -> u64 {
         self.0.unwrap_or_default()
     }
 }
 
-impl<'de> Deserialize<'de> for Figure {
+impl<'de> Deserialize<'de> for LenientCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(FigureVisitor)
+        deserializer.deserialize_any(LenientCountVisitor)
     }
 }
 
-struct FigureVisitor;
+struct LenientCountVisitor;
 
-impl<'de> Visitor<'de> for FigureVisitor {
-    type Value = Figure;
+impl<'de> Visitor<'de> for LenientCountVisitor {
+    type Value = LenientCount;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a count")
     }
 
-    fn visit_u64<E>(self, count: u64) -> Result<Figure, E> {
-        Ok(Figure(Some(count)))
+    fn visit_u64<E>(self, count: u64) -> Result<LenientCount, E> {
+        Ok(LenientCount(Some(count)))
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Figure, E> {
-        Ok(Figure(u64::try_from(number).ok()))
+    fn visit_i64<E>(self, number: i64) -> Result<LenientCount, E> {
+        Ok(LenientCount(u64::try_from(number).ok()))
     }
 
-    others_are!(Figure(None); visit_f64(f64) visit_bool(bool) visit_str(&str));
+    others_are!(LenientCount(None); visit_f64(f64) visit_bool(bool) visit_str(&str));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Figure;
+    use super::LenientCount;
 
     #[test]
     fn a_value_that_is_not_a_count_is_none() {
         for json in ["null", "-1", "1.5", "true", "\"7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e3"] {
-            assert_eq!(serde_json::from_str::<Figure>(json).unwrap(), Figure(None), "{json}");
+            assert_eq!(serde_json::from_str::<LenientCount>(json).unwrap(), LenientCount(None), "{json}");
         }
-        assert_eq!(serde_json::from_str::<Figure>("7").unwrap(), Figure(Some(7)));
+        assert_eq!(serde_json::from_str::<LenientCount>("7").unwrap(), LenientCount(Some(7)));
     }
 }

@@ -51,6 +51,7 @@
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod attachment;
+mod capability;
 mod catalog;
 mod error;
 #[cfg(feature = "http")]
@@ -71,8 +72,6 @@ mod gemini;
     allow(dead_code, unused_imports, unused_macros, reason = "downloads need but a part of it")
 )]
 mod http;
-#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-mod known;
 #[cfg(feature = "http")]
 #[cfg_attr(
     not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
@@ -84,6 +83,7 @@ mod limited;
 mod local;
 mod message;
 mod model;
+mod model_pattern;
 #[cfg(feature = "openai")]
 mod openai;
 mod price;
@@ -106,7 +106,10 @@ pub use self::anthropic::{AnthropicBuilder, AnthropicModel};
 pub use self::attachment::Attachment;
 #[doc(hidden)]
 pub use self::attachment::{FoundFile, find_files, found_path};
-pub use self::catalog::{ModelProvider, check_model_name, is_model_name, model, provider_collisions, unknown_model};
+pub use self::capability::{CapabilityEntry, CapabilityTable, CapabilityTableError};
+pub use self::catalog::{
+    ModelProvider, check_model_name, is_model_name, model, model_with, provider_collisions, unknown_model,
+};
 pub use self::error::{ErrorKind, ProviderError};
 pub use self::fallback::FallbackModel;
 #[cfg(feature = "gemini")]

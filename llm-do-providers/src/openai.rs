@@ -4,38 +4,31 @@ mod answer;
 mod builder;
 mod convert;
 mod dialect;
-mod family;
 mod fault;
-mod grammar;
 mod history;
 mod parts;
-mod profile;
 mod reasoning;
-mod search;
 mod server;
 mod stream;
-mod strict;
 mod thinking;
 mod wire;
 
-use std::env;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use self::answer::Answer;
 pub use self::builder::OpenAiBuilder;
-use self::dialect::Dialect;
-pub(crate) use self::family::Family;
+use self::dialect::{Dialect, Target};
 pub(crate) use self::history::arguments;
-pub(crate) use self::server::HOME;
+pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
-pub(crate) use self::strict::strict;
 pub(crate) use self::wire::{Base64, Choose, DataUrl};
+use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::{Access, Endpoint};
+use crate::http::{ClientConfig, Endpoint};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::response::Response;
 
@@ -46,7 +39,10 @@ const PROTOCOL: &str = "chat completions";
 macro_rules! register {
     ($($prefix:literal => $server:ident),+ $(,)?) => {
         $(inventory::submit! {
-            ModelProvider::new($prefix, |model| Ok(Arc::new(OpenAiModel::from_env_at(Server::$server, model)?)))
+            ModelProvider::with_capabilities($prefix, |model, capabilities| {
+                let builder = OpenAiBuilder::from_env(Server::$server, model)?;
+                Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+            })
         })+
     };
 }
@@ -145,6 +141,7 @@ pub struct OpenAiModel {
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
     dialect: &'static Dialect,
+    capabilities: Arc<OpenAiCapabilities>,
     profile: Profile,
     retries: u32,
 }
@@ -169,7 +166,7 @@ impl OpenAiModel {
     /// # Ok::<_, llm_do_providers::ProviderError>(())
     /// ```
     pub fn at(server: Server, model: impl Into<String>) -> OpenAiBuilder {
-        OpenAiBuilder::new(server, model.into(), Access::at(&server.dialect().home))
+        OpenAiBuilder::new(server, ClientConfig::new(&server.dialect().server, model.into()))
     }
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
@@ -190,16 +187,11 @@ impl OpenAiModel {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key, or if the
     /// base URL is not an `http` or `https` URL.
     pub fn from_env_at(server: Server, model: &str) -> Result<Self, ProviderError> {
-        Self::from_variables(server, model, |name| env::var(name).ok())
+        OpenAiBuilder::from_env(server, model)?.build()
     }
 
-    fn from_variables(
-        server: Server,
-        model: &str,
-        variable: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ProviderError> {
-        let access = Access::from_variables(&server.dialect().home, variable)?;
-        OpenAiBuilder::new(server, model.to_owned(), access).build()
+    fn target(&self) -> Target<'_> {
+        Target { model: &self.model, dialect: self.dialect, capabilities: &self.capabilities }
     }
 
     pub(crate) fn exchange(
@@ -207,8 +199,7 @@ impl OpenAiModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        search::check(self.dialect.home.provider, &self.model, request.server_side_tools)?;
-        let (chat, warnings) = convert::chat(&self.model, request, self.dialect, stream)?;
+        let (chat, warnings) = convert::chat(self.target(), request, stream)?;
         let (dialect, asked, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
         let begin = move || Answer::new(dialect, Arc::clone(&asked), turn);
         let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;
@@ -240,13 +231,13 @@ mod tests {
     use std::iter::successors;
 
     use super::dialect::Field;
-    use super::{OpenAiModel, Server};
+    use super::{ClientConfig, OpenAiBuilder, OpenAiModel, Server};
     use crate::error::{ErrorKind, ProviderError};
     use crate::model::Model;
 
     fn at(server: Server, variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        OpenAiModel::from_variables(server, "gpt-5", find)
+        OpenAiBuilder::new(server, ClientConfig::from_variables(&server.dialect().server, "gpt-5", find)?).build()
     }
 
     fn with(variables: &[(&str, &str)]) -> Result<OpenAiModel, ProviderError> {

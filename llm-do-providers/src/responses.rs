@@ -8,17 +8,17 @@ mod output;
 mod tools;
 mod wire;
 
-use std::env;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use self::answer::Answer;
 pub use self::builder::OpenAiResponsesBuilder;
+use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
 use crate::exchange::Exchange;
-use crate::http::{Access, Endpoint, Home};
+use crate::http::{ClientConfig, Endpoint, ServerDefaults};
 use crate::model::{Model, Profile, Request, ResponseStream};
 use crate::openai;
 use crate::response::Response;
@@ -26,10 +26,13 @@ use crate::response::Response;
 const PROVIDER: &str = "openai-responses";
 const PROTOCOL: &str = "the Responses API";
 /// OpenAI's, under the name of this protocol.
-const HOME: Home = Home { provider: PROVIDER, ..openai::HOME };
+const SERVER: ServerDefaults = ServerDefaults { provider: PROVIDER, ..openai::SERVER };
 
 inventory::submit! {
-    ModelProvider::new(PROVIDER, |model| Ok(Arc::new(OpenAiResponsesModel::from_env(model)?)))
+    ModelProvider::with_capabilities(PROVIDER, |model, capabilities| {
+        let builder = OpenAiResponsesBuilder::new(ClientConfig::from_env(&SERVER, model)?);
+        Ok(Arc::new(builder.capabilities(capabilities.clone()).build()?))
+    })
 }
 
 /// A model that is reached through the OpenAI [Responses API](https://platform.openai.com/docs/api-reference/responses).
@@ -113,6 +116,7 @@ pub struct OpenAiResponsesModel {
     name: String,
     model: Arc<str>,
     endpoint: Arc<Endpoint>,
+    capabilities: Arc<OpenAiCapabilities>,
     profile: Profile,
     summaries: bool,
     retries: u32,
@@ -121,7 +125,7 @@ pub struct OpenAiResponsesModel {
 impl OpenAiResponsesModel {
     /// Sets up the model that the server calls `model`; no variable of the environment is read.
     pub fn builder(model: impl Into<String>) -> OpenAiResponsesBuilder {
-        OpenAiResponsesBuilder::new(model.into(), Access::at(&HOME))
+        OpenAiResponsesBuilder::new(ClientConfig::new(&SERVER, model.into()))
     }
 
     /// Returns the model that the server calls `model`, at `OPENAI_BASE_URL` with the key in `OPENAI_API_KEY`.
@@ -131,11 +135,7 @@ impl OpenAiResponsesModel {
     /// Returns an error of kind [`ErrorKind::Configuration`](crate::ErrorKind::Configuration) if the key is missing or no key,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn from_env(model: &str) -> Result<Self, ProviderError> {
-        Self::from_variables(model, |name| env::var(name).ok())
-    }
-
-    fn from_variables(model: &str, variable: impl Fn(&str) -> Option<String>) -> Result<Self, ProviderError> {
-        OpenAiResponsesBuilder::new(model.to_owned(), Access::from_variables(&HOME, variable)?).build()
+        OpenAiResponsesBuilder::new(ClientConfig::from_env(&SERVER, model)?).build()
     }
 
     pub(crate) fn exchange(
@@ -143,7 +143,7 @@ impl OpenAiResponsesModel {
         request: &Request<'_>,
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
-        let (asking, warnings) = convert::asking(&self.model, self.summaries, request, stream)?;
+        let (asking, warnings) = convert::request(&self.model, &self.capabilities, self.summaries, request, stream)?;
         let asked = Arc::clone(&self.model);
         let begin = move || Answer::new(Arc::clone(&asked));
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;
@@ -172,13 +172,13 @@ impl Model for OpenAiResponsesModel {
 
 #[cfg(test)]
 mod tests {
-    use super::OpenAiResponsesModel;
+    use super::{ClientConfig, OpenAiResponsesBuilder, OpenAiResponsesModel, SERVER};
     use crate::error::{ErrorKind, ProviderError};
     use crate::model::Model;
 
     fn with(variables: &[(&str, &str)]) -> Result<OpenAiResponsesModel, ProviderError> {
         let find = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
-        OpenAiResponsesModel::from_variables("gpt-5", find)
+        OpenAiResponsesBuilder::new(ClientConfig::from_variables(&SERVER, "gpt-5", find)?).build()
     }
 
     #[test]

@@ -14,21 +14,21 @@ const MAX_BACKOFF: Duration = Duration::from_secs(8);
 
 /// The attempts of one request.
 #[derive(Clone, Debug)]
-pub(crate) struct Tries {
+pub(crate) struct RetryState {
     allowed: u32,
     failed: u32,
 }
 
 /// A delay before the next attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Pause {
+pub(crate) struct RetryDelay {
     /// The delay.
     pub(crate) wait: Duration,
     /// The reason, in a few words.
     pub(crate) on: String,
 }
 
-impl Tries {
+impl RetryState {
     /// Allows one attempt and up to `retries` retries.
     pub(crate) fn new(retries: u32) -> Self {
         Self { allowed: retries.saturating_add(1), failed: 0 }
@@ -40,7 +40,7 @@ impl Tries {
     /// # Errors
     ///
     /// Returns `error`, with the number of attempts, if there is no further attempt.
-    pub(crate) fn after(&mut self, error: ProviderError, chance: f64) -> Result<Pause, ProviderError> {
+    pub(crate) fn after(&mut self, error: ProviderError, chance: f64) -> Result<RetryDelay, ProviderError> {
         self.failed = self.failed.saturating_add(1);
         if !is_transient(&error) {
             return Err(error);
@@ -55,7 +55,7 @@ impl Tries {
         }
     }
 
-    fn pause(&self, wait: Duration, error: &ProviderError) -> Pause {
+    fn pause(&self, wait: Duration, error: &ProviderError) -> RetryDelay {
         let cause = match error.status() {
             _ if error.is_timeout() => "a timeout".to_owned(),
             _ if error.kind() == ErrorKind::Transport => "a lost connection".to_owned(),
@@ -68,7 +68,7 @@ impl Tries {
             self.allowed - 1,
             wait.as_millis().div_ceil(1000)
         );
-        Pause { wait, on }
+        RetryDelay { wait, on }
     }
 
     fn exhausted(&self, error: ProviderError) -> ProviderError {
@@ -125,7 +125,7 @@ pub(crate) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::{Pause, Tries, retry_after};
+    use super::{RetryDelay, RetryState, retry_after};
     use crate::error::{ErrorKind, ProviderError};
 
     fn status(status: u16) -> ProviderError {
@@ -136,7 +136,7 @@ mod tests {
         ProviderError::new("p", kind, "it fails").with_status(200)
     }
 
-    fn wait(pause: &Pause) -> u128 {
+    fn wait(pause: &RetryDelay) -> u128 {
         pause.wait.as_millis()
     }
 
@@ -144,7 +144,7 @@ mod tests {
     fn transient_failures_are_retried() {
         let passing = [ErrorKind::RateLimited, ErrorKind::Overloaded, ErrorKind::Unavailable, ErrorKind::Transport];
         for kind in passing {
-            assert!(Tries::new(1).after(of(kind), 0.0).is_ok(), "{kind:?}");
+            assert!(RetryState::new(1).after(of(kind), 0.0).is_ok(), "{kind:?}");
         }
     }
 
@@ -161,13 +161,13 @@ mod tests {
             ErrorKind::Cancelled,
         ];
         for kind in lasting {
-            assert!(Tries::new(9).after(of(kind), 0.0).is_err(), "{kind:?}");
+            assert!(RetryState::new(9).after(of(kind), 0.0).is_err(), "{kind:?}");
         }
     }
 
     #[test]
     fn a_delay_names_the_failure() {
-        let on = |error| Tries::new(1).after(error, 0.0).unwrap().on;
+        let on = |error| RetryState::new(1).after(error, 0.0).unwrap().on;
         assert!(on(status(503)).ends_with("after status 503"));
         assert!(on(of(ErrorKind::Overloaded)).ends_with("after an error in the response"));
         assert!(on(of(ErrorKind::Transport)).ends_with("after a lost connection"));
@@ -176,41 +176,44 @@ mod tests {
 
     #[test]
     fn the_provider_decides_about_retries() {
-        assert!(Tries::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
-        assert!(Tries::new(9).after(of(ErrorKind::Protocol).with_should_retry(true), 0.0).is_ok());
+        assert!(RetryState::new(9).after(status(500).with_should_retry(false), 0.0).is_err());
+        assert!(RetryState::new(9).after(of(ErrorKind::Protocol).with_should_retry(true), 0.0).is_ok());
     }
 
     #[test]
     fn delays_double_up_to_a_maximum() {
-        let mut tries = Tries::new(7);
+        let mut tries = RetryState::new(7);
         let waits: Vec<_> = (0..7).map(|_| wait(&tries.after(status(500), 1.0).unwrap())).collect();
         assert_eq!(waits, [500, 1000, 2000, 4000, 8000, 8000, 8000]);
     }
 
     #[test]
     fn jitter_shortens_a_delay_by_at_most_half() {
-        assert_eq!(wait(&Tries::new(1).after(status(500), 0.0).unwrap()), 250);
-        assert_eq!(wait(&Tries::new(1).after(status(500), 0.5).unwrap()), 375);
+        assert_eq!(wait(&RetryState::new(1).after(status(500), 0.0).unwrap()), 250);
+        assert_eq!(wait(&RetryState::new(1).after(status(500), 0.5).unwrap()), 375);
     }
 
     #[test]
     fn a_delay_requested_by_the_provider_is_never_shortened() {
         let requested = status(429).with_retry_after(Duration::from_secs(3));
-        let pause = Tries::new(2).after(requested, 0.0).unwrap();
-        assert_eq!(pause, Pause { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() });
+        let pause = RetryState::new(2).after(requested, 0.0).unwrap();
+        assert_eq!(
+            pause,
+            RetryDelay { wait: Duration::from_secs(3), on: "retry 1 of 2 in 3 s after status 429".into() }
+        );
     }
 
     #[test]
     fn a_long_requested_delay_is_an_error() {
         let requested = status(429).with_retry_after(Duration::from_secs(3600));
-        let error = Tries::new(2).after(requested, 0.0).unwrap_err();
+        let error = RetryState::new(2).after(requested, 0.0).unwrap_err();
         assert!(error.to_string().contains("asks to wait 3600 s"), "{error}");
         assert_eq!(error.retry_after(), Some(Duration::from_secs(3600)));
     }
 
     #[test]
     fn the_last_error_has_the_number_of_attempts() {
-        let mut tries = Tries::new(1);
+        let mut tries = RetryState::new(1);
         tries.after(status(500), 0.0).unwrap();
         let error = tries.after(status(500), 0.0).unwrap_err();
         assert_eq!(error.to_string(), "p: status 500: it fails; tried 2 times");

@@ -4,7 +4,7 @@ pub use std::borrow::Cow;
 pub use std::string::String;
 
 pub use inventory;
-pub use llm_do_providers::{Money, ServerSideTool, Settings, WebSearch};
+pub use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 pub use schemars;
 pub use serde;
 pub use serde_json::Value;
@@ -31,5 +31,5 @@ pub use crate::declare::worker_spec::OutputMode;
 pub use crate::plane::context::{CallContext, FromContext, State, StateKey, ToolContext};
 pub use crate::plane::definition::{
     Closing, Declaration, DeclaredRule, Function, Instance, LimitsValue, Location, OpenByDefault, Opening, Rendering,
-    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns,
+    Renders, SettingsValue, Stateful, ToolDef, ToolsetDef, WorkerDef, assert_timeout, assert_turns, json_value,
 };

@@ -3,7 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
-use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, DecidedBy, Decision, Policy, Rule, RuleSource};
+use llm_do::approval::{
+    ApprovalMode, ApprovalRequest, ApprovalScope, Approver, DecidedBy, Decision, Policy, Rule, RuleSource,
+};
 use llm_do::async_trait;
 use llm_do::event::EventKind;
 use llm_do::journal::{Journal, JournalError, MemoryJournal, Record, StepFuture, StepKind, StepSpec};
@@ -362,5 +364,68 @@ async fn a_denial_that_a_model_was_told_of_lasts_whoever_denied() {
         let approving = process(&rest, &world).approval_mode(ApprovalMode::ApproveAll);
         assert_eq!(run(approving.policy(Policy::new().tool("write", Rule::PreApproved)), false).await.unwrap(), first);
         assert!(world.take().is_empty());
+    }
+}
+
+/// Write a text in a call of its own.
+#[tool(effect = read_only, toolsets = [write])]
+async fn write_below(ctx: &CallContext<write_below>, text: String) -> Result<usize> {
+    Ok(ctx.call(write { text }).await?)
+}
+
+/// Writes a text, in a call of its own and then itself.
+#[entry(toolsets = [write, write_below])]
+async fn write_again(ctx: &CallContext<write_again>) -> Result<usize> {
+    let below = ctx.call(write_below { text: "a".into() }).await?;
+    Ok(below + ctx.call(write { text: "a".into() }).await?)
+}
+
+#[tokio::test]
+async fn what_was_approved_in_a_call_that_is_replayed_is_remembered() {
+    for scope in [ApprovalScope::Session, ApprovalScope::Run] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let run = async |journal: &MemoryJournal| {
+            let approving = answering(journal, &world, Decision::approve_for(scope));
+            approving.build().unwrap().run(write_again {}).await.unwrap()
+        };
+        assert_eq!(run(&journal).await, 2);
+        assert_eq!(world.take(), ["asked about a", "wrote a", "wrote a"]);
+        let records = journal.records();
+        let below = records.iter().position(|record| record.kind == StepKind::Call).unwrap();
+        let cut = MemoryJournal::from_records(records.into_iter().take(below + 1));
+        assert_eq!(run(&cut).await, 2);
+        assert_eq!(world.take(), ["wrote a"], "the answer inside of the replayed call covers it: {scope:?}");
+    }
+}
+
+/// Note a text.
+#[tool(effect = read_only)]
+async fn note(text: String, world: State<World>) -> usize {
+    world.add(format!("noted {text}"));
+    text.len()
+}
+
+/// Writes a text, itself or in a call of its own, and notes whether it could.
+#[entry(toolsets = [write, write_below, note])]
+async fn write_and_note(ctx: &CallContext<write_and_note>, below: bool) -> Result<bool> {
+    let text = || "a".to_owned();
+    let written =
+        if below { ctx.call(write_below { text: text() }).await } else { ctx.call(write { text: text() }).await };
+    ctx.call(note { text: format!("written: {}", written.is_ok()) }).await?;
+    Ok(written.is_ok())
+}
+
+#[tokio::test]
+async fn a_denial_by_a_mode_or_a_rule_that_code_went_on_from_lasts() {
+    let blocked = || Policy::new().tool("write", Rule::blocked("never"));
+    for (below, is_blocked) in [(false, false), (true, false), (false, true), (true, true)] {
+        let (journal, world) = (MemoryJournal::new(), World::default());
+        let first = process(&journal, &world);
+        let first = if is_blocked { first.policy(blocked()) } else { first.approval_mode(ApprovalMode::RejectAll) };
+        assert!(!first.build().unwrap().run(write_and_note { below }).await.unwrap());
+        assert_eq!(world.take(), ["noted written: false"]);
+        let resumed = process(&unfinished(&journal), &world).approval_mode(ApprovalMode::ApproveAll);
+        let went_on = resumed.build().unwrap().run(write_and_note { below }).await.unwrap();
+        assert!(!went_on && world.take().is_empty(), "below {below}, blocked {is_blocked}");
     }
 }

@@ -164,6 +164,7 @@ struct Query {
     tags: Vec<String>,
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a default is of the field's type")]
 fn ten() -> Option<u32> {
     Some(10)
 }

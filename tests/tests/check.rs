@@ -1,6 +1,7 @@
 //! `check!()`, over items that each have a fault of their own.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
+use std::collections::HashSet;
 use std::panic;
 
 use llm_do::prelude::*;
@@ -48,6 +49,20 @@ impl JsonSchema for Dangling {
     }
 }
 
+/// A set whose schema does not say that it has no order.
+#[derive(Serialize, Deserialize)]
+struct Tags(HashSet<String>);
+
+impl JsonSchema for Tags {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Tags".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "array", "items": { "type": "string" } })
+    }
+}
+
 struct Database;
 
 /// Take a default that is too high.
@@ -74,6 +89,16 @@ fn stateful(database: State<Database>) {
     let _ = database;
 }
 
+fn some() -> HashSet<String> {
+    ["a", "b", "c"].map(str::to_owned).into()
+}
+
+/// Take tags.
+#[tool]
+fn tagged(#[arg(example = Tags(some()))] tags: Tags, #[arg(default = some())] others: HashSet<String>) {
+    let _ = (tags.0, others);
+}
+
 fn faults(check: impl FnOnce() + panic::UnwindSafe) -> String {
     let payload = panic::catch_unwind(check).unwrap_err();
     payload.downcast_ref::<String>().unwrap().clone()
@@ -82,11 +107,12 @@ fn faults(check: impl FnOnce() + panic::UnwindSafe) -> String {
 #[test]
 fn every_fault_of_what_is_linked_is_told_at_once_with_its_item() {
     let faults = faults(|| llm_do::check!());
-    assert!(faults.contains("4 fault(s)"), "{faults}");
+    assert!(faults.contains("(5)"), "{faults}");
     for part in [
-        "`too_high` (tests/tests/check.rs:54): the default of `rank` does not follow its schema: 9 is greater",
-        "`one_way` (tests/tests/check.rs:60): the example of `text` cannot be read back: this way only",
-        "`dangling` (tests/tests/check.rs:66): the schema of its arguments is not valid",
+        "`too_high` (tests/tests/check.rs:69): the default of `rank` does not follow its schema: 9 is greater",
+        "`one_way` (tests/tests/check.rs:75): the example of `text` cannot be decoded: this way only",
+        "`dangling` (tests/tests/check.rs:81): the schema of its arguments is invalid",
+        "the example of `tags` has another order each time",
         "Database` for `stateful`",
     ] {
         assert!(faults.contains(part), "no {part:?} in {faults}");

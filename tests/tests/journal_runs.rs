@@ -1086,3 +1086,173 @@ async fn a_replayed_run_is_the_same_tree_of_calls_up_to_what_is_inside_of_them()
     let first: (_, _, RunUsage) = run(process(&journal, &log).force_model(model)).await;
     assert_eq!(run(process(&journal.replayed(), &log).force_model(silent())).await, first);
 }
+
+/// Wait until everything is up.
+#[tool(effect = read_only)]
+async fn stall(up: State<Up>) {
+    if !up.0.load(Ordering::Relaxed) {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Write a text in a call of its own, which ends once everything is up.
+#[tool(effect = read_only, toolsets = [write, stall])]
+async fn write_tagged(ctx: &CallContext<write_tagged>, tag: String, text: String) -> Result<String> {
+    ctx.call(write { text }).await?;
+    ctx.call(stall {}).await?;
+    Ok(tag)
+}
+
+/// Write a text two calls below.
+#[tool(effect = read_only, toolsets = [write_tagged])]
+async fn write_below(ctx: &CallContext<write_below>, text: String, changing: State<Changing>) -> Result<String> {
+    Ok(ctx.call(write_tagged { tag: changing.0[0].clone(), text }).await?)
+}
+
+/// Writes a text for each tag that its code says.
+#[entry(toolsets = [write_tagged, write_below])]
+async fn write_for_tags(
+    ctx: &CallContext<write_for_tags>,
+    together: bool,
+    below: bool,
+    changing: State<Changing>,
+) -> Result<usize> {
+    if below {
+        return Ok(ctx.call(write_below { text: "0".into() }).await?.len());
+    }
+    let tags = changing.0.iter().enumerate();
+    let calls = tags.map(|(n, tag)| ctx.call(write_tagged { tag: tag.clone(), text: n.to_string() }));
+    if together {
+        return Ok(futures_util::future::try_join_all(calls).await?.len());
+    }
+    for call in calls {
+        call.await?;
+    }
+    Ok(changing.0.len())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_died_in_flight_diverges_if_its_arguments_change_before_an_effect_inside_it_runs_again() {
+    for (together, below) in [(false, false), (true, false), (false, true)] {
+        let (journal, log) = (MemoryJournal::new(), Log::default());
+        let run = async |journal: &MemoryJournal, tags: &[&str], up: bool| {
+            let (changing, up) = (Changing(texts(tags)), Up(Arc::new(AtomicBool::new(up))));
+            let runtime = approved(process(journal, &log), &log).state(changing).state(up).build().unwrap();
+            let run = runtime.run(write_for_tags { together, below });
+            let result = tokio::time::timeout(Duration::from_secs(60), run).await;
+            (result.map(|result| result.map_err(|error| llm_do::error::chain(&error))), log.take())
+        };
+        let wrote = |lines: &[String]| lines.iter().filter(|line| line.starts_with("wrote")).count();
+        let (died, lines) = run(&journal, &["a", "b"], false).await;
+        assert!(died.is_err() && wrote(&lines) > 0, "{died:?} {lines:?}");
+        let records = journal.records().len();
+
+        let changed = journal.replayed();
+        let (diverged, lines) = run(&changed, &["c", "d"], true).await;
+        let error = diverged.unwrap().unwrap_err();
+        assert!(error.contains("departs from its journal") && error.contains("`write_tagged`"), "{error}");
+        assert_eq!((lines, changed.records().len()), (Vec::new(), records), "together {together}, below {below}");
+
+        let (same, lines) = run(&journal.replayed(), &["a", "b"], true).await;
+        assert!(same.unwrap().is_ok());
+        // In turn, the second was not begun before.
+        assert_eq!(wrote(&lines), usize::from(!together && !below), "{lines:?}");
+    }
+}
+
+/// Keeps one failure while it goes on, and returns it at the end; does without another.
+#[entry(toolsets = [fetch, write])]
+async fn keep_a_failure(ctx: &CallContext<keep_a_failure>) -> Result<String> {
+    let kept = ctx.call(fetch { what: "kept".into() }).await;
+    let lost = ctx.call(fetch { what: "lost".into() }).await;
+    ctx.call(write { text: format!("lost: {}", lost.is_err()) }).await?;
+    Ok(format!("{} without {}", kept?, lost.is_err()))
+}
+
+#[tokio::test]
+async fn a_failure_that_code_kept_and_returned_later_is_tried_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, up: bool| {
+        let runtime = approved(process(journal, &log), &log).state(Up(Arc::new(AtomicBool::new(up)))).build().unwrap();
+        let result = runtime.run(keep_a_failure {}).await.map_err(|error| llm_do::error::chain(&error));
+        (result, log.take())
+    };
+    let (first, lines) = run(&journal, false).await;
+    assert!(first.as_ref().is_err_and(|error| error.contains("the server is down")), "{first:?}");
+    assert_eq!(lines, ["fetched kept", "fetched lost", "asked about write", "wrote lost: true"]);
+    let again = journal.replayed();
+    assert_eq!(run(&again, false).await, (first, vec!["fetched kept".to_owned()]));
+    let up = again.replayed();
+    let whole = (Ok("kept without true".to_owned()), vec!["fetched kept".to_owned()]);
+    assert_eq!(run(&up, true).await, whole, "what it went on from stays as it was");
+    assert_eq!(run(&up.replayed(), false).await, (whole.0, Vec::new()));
+}
+
+/// Reports whether something could be fetched, and then returns what came of that.
+#[entry(toolsets = [fetch, write, write_tagged])]
+async fn report_and_return(ctx: &CallContext<report_and_return>) -> Result<String> {
+    let fetched = ctx.call(fetch { what: "news".into() }).await;
+    if fetched.is_err() {
+        ctx.call(write { text: "sorry".into() }).await?;
+        ctx.call(write_tagged { tag: "down".into(), text: "down".into() }).await.ok();
+    } else {
+        ctx.call(write { text: "good".into() }).await?;
+    }
+    Ok(fetched?)
+}
+
+#[tokio::test]
+async fn a_run_takes_another_way_after_a_failure_that_is_tried_again() {
+    let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
+    let run = async |path: &std::path::Path, up: bool| {
+        let journal = FileJournal::open(path).unwrap();
+        let builder = Runtime::builder().journal(journal).state(log.clone()).state(Up(Arc::new(AtomicBool::new(up))));
+        let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
+        let run = approved(builder, &log).build().unwrap();
+        let result = tokio::time::timeout(Duration::from_millis(100), run.run(report_and_return {})).await;
+        let result = result.map(|result| result.map_err(|error| llm_do::error::chain(&error)));
+        (result.unwrap_or_else(|_| Err("stalled".to_owned())), log.take())
+    };
+    let path = folder.path().join("run.jsonl");
+    // Nothing gives an end to `stall` while the server is down, so that this process dies in it.
+    assert_eq!(run(&path, false).await.0, Err("stalled".to_owned()));
+    // What is recorded says that the server is down still; then `stall` ends, and the run with the kept failure.
+    let (failed, lines) = run(&path, true).await;
+    assert!(failed.is_err_and(|error| error.contains("the server is down")));
+    assert_eq!(lines, [""; 0]);
+    let ended = std::fs::read_to_string(&path).unwrap().lines().count();
+    let (came, lines) = run(&path, true).await;
+    assert_eq!(came, Ok("news".to_owned()));
+    assert_eq!(lines, ["fetched news", "asked about write", "wrote good"]);
+
+    // Killed anywhere in that last run, it comes to the same.
+    let text = std::fs::read_to_string(&path).unwrap();
+    for kept in ended..text.lines().count() {
+        let path = folder.path().join("killed.jsonl");
+        std::fs::write(&path, text.split_inclusive('\n').take(kept).collect::<String>()).unwrap();
+        let (came, lines) = run(&path, true).await;
+        assert_eq!(came, Ok("news".to_owned()), "{kept} lines");
+        assert!(!lines.contains(&"wrote sorry".to_owned()), "{lines:?}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_a_model_that_the_journal_had_is_marked_as_replayed() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, model: FunctionModel| {
+        let recorder = Recorder::new();
+        let runtime = process(journal, &log).force_model(model).sink(recorder.clone()).build().unwrap();
+        runtime.run(assistant { input: "Go.".into() }).await.unwrap();
+        let replayed = recorder.kinds().into_iter().filter_map(|kind| match kind {
+            EventKind::ModelResponse { replayed, .. } => Some(replayed),
+            _ => None,
+        });
+        replayed.collect::<Vec<_>>()
+    };
+    let model = || calling([("look", json!({ "text": "a" }))]);
+    assert_eq!(run(&journal, model()).await, [false, false]);
+    assert_eq!(run(&journal.replayed(), silent()).await, [true, true]);
+    let answered = journal.records().iter().position(|record| record.kind == StepKind::Model).unwrap();
+    assert_eq!(run(&cut(&journal, answered + 1), model()).await, [true, false]);
+}

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use llm_do::context::{InputHandler, InputRequest, SubtaskRequest};
 use llm_do::error::BoxError;
 use llm_do::event::EventKind;
-use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall};
+use llm_do::model::CapabilityTable;
+use llm_do::model::{Message, Request, Response, ResponsePart, SettingWarning, ToolCall, model_provider};
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 use llm_do::testing::{FunctionModel, Recorder, ScriptedModel, TestModel};
@@ -14,6 +15,12 @@ use llm_do::usage::Usage;
 use llm_do::worker::WorkerSpec;
 use llm_do::{CallError, ToolReturn, async_trait};
 use serde_json::{Value, json};
+
+// Answers with what the table of capabilities says of a model.
+model_provider!("probe", |model, capabilities| {
+    let entry = capabilities.find(&format!("openai:{model}"));
+    Ok(Arc::new(scripted(vec![text(&entry.unwrap().takes.to_string())])))
+});
 
 /// Asks a model.
 #[entry]
@@ -170,13 +177,13 @@ async fn a_worker_of_the_moment_may_not_use_more_than_its_caller() {
     let error = llm_do::error::chain(&run("delete").await.unwrap_err());
     assert!(error.contains("`with_agent` may not call `delete`"), "{error}");
     let error = llm_do::error::chain(&run("look_upp").await.unwrap_err());
-    assert!(error.contains("`look_upp`, which is not registered; did you mean `look_up`?"), "{error}");
+    assert!(error.contains("unknown toolset `look_upp`; did you mean `look_up`?"), "{error}");
 }
 
 #[tokio::test]
 async fn a_worker_of_the_moment_takes_no_name_that_is_registered_or_none() {
     let runtime = builder(Vec::new()).build().unwrap();
-    for (name, fault) in [("look_up", "is registered already"), ("no name", "cannot be a name")] {
+    for (name, fault) in [("look_up", "is already registered"), ("no name", "invalid name `no name`")] {
         let error = runtime.run(with_agent { name: name.into(), tools: Vec::new() }).await.unwrap_err();
         assert!(llm_do::error::chain(&error).contains(fault), "{error}");
     }
@@ -205,7 +212,7 @@ async fn workers_that_fit_equally_well_are_named_in_the_error() {
     let inputs = [("text", "Hello"), ("language", "French")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let task = |hints| SubtaskTask { description: "Translate".into(), hints, inputs: inputs.clone().into() };
     let error = llm_do::error::chain(&runtime.run(give { task: task(vec!["french".into()]) }).await.unwrap_err());
-    assert!(error.contains("`poet`, `translator` fit equally well"), "{error}");
+    assert!(error.contains("`poet`, `translator` have the same score"), "{error}");
     assert!(runtime.run(give { task: task(vec!["poet".into()]) }).await.is_ok());
 }
 
@@ -214,7 +221,7 @@ async fn a_task_that_no_worker_has_a_word_of_is_an_error() {
     let runtime = builder(Vec::new()).build().unwrap();
     let task = SubtaskTask { description: "Cook".into(), ..SubtaskTask::default() };
     let error = llm_do::error::chain(&runtime.run(give { task }).await.unwrap_err());
-    assert!(error.contains("none of the workers has a word of it: `code_reviewer`"), "{error}");
+    assert!(error.contains("no worker matches its words: `code_reviewer`"), "{error}");
 }
 
 #[tokio::test]
@@ -330,4 +337,13 @@ async fn a_setting_that_was_not_sent_is_reported_once_for_each_run_and_model() {
             assert_eq!(written, expected);
         }
     }
+}
+
+#[tokio::test]
+async fn a_model_that_is_named_is_built_with_the_capabilities_of_the_runtime() {
+    let table = CapabilityTable::builtin().with("openai:ours", json!({"stop": false})).unwrap();
+    let runtime = Runtime::builder().model("probe:ours").capabilities(table).build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), r#"{"stop":false}"#);
+    let runtime = Runtime::builder().model("probe:ours").build().unwrap();
+    assert_eq!(runtime.run(ask { question: "What?".into() }).await.unwrap(), "{}");
 }

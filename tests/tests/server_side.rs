@@ -109,7 +109,7 @@ async fn a_recording_is_replayed_only_for_the_same_server_side_tools() {
     }
     let other = Runtime::builder().force_model(open()).build().unwrap().run(fetch { input: "q".into() }).await;
     let error = llm_do::error::chain(&other.unwrap_err());
-    assert!(error.contains("it differs from the next one that was recorded at `/server_side_tools/0"), "{error}");
+    assert!(error.contains("it differs from the next recorded request at `/server_side_tools/0"), "{error}");
 }
 
 /// A model that streams the given events.
@@ -198,8 +198,10 @@ async fn uses_missing_in_a_stream_are_reported_with_the_response() {
 #[tokio::test]
 async fn a_use_in_an_incomplete_answer_is_reported_as_failed() {
     let input = json!({ "query": "bees" });
-    let expected =
-        [started("web_search", input.clone()), finished("web_search", input.clone(), Some("the answer broke off"))];
+    let expected = [
+        started("web_search", input.clone()),
+        finished("web_search", input.clone(), Some("the answer was interrupted")),
+    ];
     assert_eq!(server_side_events(streaming(vec![stream_started("web_search", input)])).await, expected);
 }
 
@@ -276,9 +278,9 @@ async fn a_terminal_and_a_log_show_each_use_with_its_result() {
     log.finish().unwrap();
     let shown = shown.text();
     for line in [
-        "  search has its provider run web_search {\"query\":\"bees\"}\n",
-        "  search had web_search run\n",
-        "  search had code_execution fail: return code 1\n",
+        "  search: provider runs web_search {\"query\":\"bees\"}\n",
+        "  search: provider finished web_search\n",
+        "  search: provider failed to run code_execution: return code 1\n",
     ] {
         assert!(shown.contains(line), "{shown}");
     }

@@ -57,7 +57,7 @@ fn read(text: &str) -> WorkerSpec {
     text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// The first fault of a text, which is none.
+/// The first fault of a file with this front matter.
 fn fault(front_matter: &str) -> String {
     let text = format!("---\nname: a\n{front_matter}\n---\nDo it.\n");
     text.parse::<WorkerSpec>().unwrap_err().faults()[0].clone()
@@ -151,11 +151,11 @@ fn all_faults_of_a_folder_are_told_with_their_files_and_lines() {
     let BuildError::WorkerFiles(error) = error else { panic!("{error}") };
     let expected = [
         "a.worker:3: unknown key `modle`; did you mean `model`?",
-        "a.worker:4: `max_turns` takes a whole number from 0, not a text",
-        "b.worker:1: no front matter",
-        "c.agent:3: not YAML",
-        "d.worker:2: `d d` cannot be a name",
-        "e.worker: not read",
+        "a.worker:4: `max_turns`: expected a whole number from 0 to 4294967295, found a string",
+        "b.worker:1: missing front matter",
+        "c.agent:3: invalid YAML",
+        "d.worker:2: invalid name `d d`",
+        "e.worker: cannot be read",
     ];
     for (told, expected) in error.faults().iter().zip(expected) {
         let expected = folder.path().join(expected).display().to_string();
@@ -211,7 +211,7 @@ fn check_knows_the_workers_of_its_builder() {
     llm_do::check!(Runtime::builder().worker_dir(folder.path()).model("test:any"));
     let without = std::panic::catch_unwind(|| llm_do::check!());
     let text = *without.unwrap_err().downcast::<String>().unwrap();
-    let fault = "declares the toolset `helper`, which is not registered; link what registers it, or give the folder";
+    let fault = "unknown toolset `helper`; link its library, or load the folder";
     assert!(text.contains(fault), "{text}");
     assert!(Registry::collect().is_err());
 }
@@ -257,17 +257,17 @@ fn a_mark_and_blank_lines_before_the_front_matter_do_no_harm() {
 #[test]
 fn a_name_is_required_and_a_text() {
     let error = "---\nmodel: test:a\n---\nDo it.".parse::<WorkerSpec>().unwrap_err();
-    assert_eq!(error.faults(), ["line 1: no `name`; a worker needs one, such as `name: reviewer`"]);
+    assert_eq!(error.faults(), ["line 1: missing `name`: add one, such as `name: reviewer`"]);
     let error = "---\nname: 123\n---\nDo it.".parse::<WorkerSpec>().unwrap_err();
-    assert_eq!(error.faults(), ["line 2: `name` takes a text, not a number"]);
+    assert_eq!(error.faults(), ["line 2: `name`: expected a string, found a number"]);
 }
 
 // Conformance 56, and 47.
 #[test]
 fn keys_of_elsewhere_are_refused_with_the_way_out() {
-    assert!(fault("entry: true").starts_with("line 3: a worker file does not say `entry`"));
-    assert!(fault("schema_in_ref: a.py:B").contains("give an `input_schema`"));
-    assert!(fault("input_model_ref: a.py:B").contains("give an `input_schema`"));
+    assert_eq!(fault("entry: true"), "line 3: unsupported key `entry`: the caller chooses which worker to run");
+    assert!(fault("schema_in_ref: a.py:B").contains("as `input_schema`"));
+    assert!(fault("input_model_ref: a.py:B").contains("as `input_schema`"));
 }
 
 // Conformance 57.
@@ -281,14 +281,14 @@ fn tools_and_toolsets_are_lists_of_names_each_of_which_comes_once() {
         "line 3: `output_schema` is not a JSON Schema: invalid value `\"strin\"` at `/properties/age/type`; the types are \
          `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
     );
-    assert_eq!(fault("tools: look"), "line 3: `tools` takes a list of texts, not a text");
-    assert_eq!(fault("toolsets: {a: b}"), "line 3: `toolsets` takes a list of texts, not a map");
-    assert_eq!(fault("tools: [' ']"), "line 3: `tools` lists a blank text");
-    assert_eq!(fault("tools: [1]"), "line 3: `tools` lists texts, not a number");
+    assert_eq!(fault("tools: look"), "line 3: `tools`: expected a list of strings, found a string");
+    assert_eq!(fault("toolsets: {a: b}"), "line 3: `toolsets`: expected a list of strings, found a map");
+    assert_eq!(fault("tools: [' ']"), "line 3: `tools`: an item is blank");
+    assert_eq!(fault("tools: [1]"), "line 3: `tools`: expected strings as items, found a number");
     assert_eq!(fault("tools: [look, look]"), "line 3: `tools` lists `look` twice");
     assert_eq!(
         fault("tools: [look]\ntoolsets: [look]"),
-        "line 4: `look` is declared twice; name it once in `tools` and `toolsets`"
+        "line 4: `look` is listed twice; list it once in `tools` or `toolsets`"
     );
 }
 
@@ -298,17 +298,17 @@ fn server_side_tools_have_a_type() {
     assert!(
         read("---\nname: a\nserver_side_tools:\n---\nDo it.").to_worker_file().starts_with("---\nname: \"a\"\n---")
     );
-    assert!(fault("server_side_tools: [{max_uses: 1}]").contains("needs a `tool_type`"));
+    assert!(fault("server_side_tools: [{max_uses: 1}]").contains("missing `tool_type`"));
     assert!(fault("server_side_tools: [{tool_type: web_serch}]").contains("expected `web_search`, `web_fetch`"));
-    assert!(fault("compatible_models: 'test:*'").contains("`compatible_models` takes a list of texts"));
+    assert!(fault("compatible_models: 'test:*'").contains("`compatible_models`: expected a list of strings"));
 }
 
 // Conformance 59.
 #[tokio::test]
 async fn the_model_is_the_files_or_the_runs_if_it_fits() {
     let both = fault("model: test:a\ncompatible_models: ['*']");
-    assert_eq!(both, "line 3: `model` and `compatible_models` exclude each other");
-    assert!(fault("compatible_models: []").contains("is an empty list; leave it out"));
+    assert_eq!(both, "line 4: `model` and `compatible_models` exclude each other: remove one of them");
+    assert!(fault("compatible_models: []").contains("is an empty list: add an item, or remove the key"));
     let folder = folder(&[
         HELPER,
         ("own.worker", "---\nname: own\nmodel: test:own\n---\nDo it."),
@@ -344,7 +344,10 @@ async fn without_instructions_the_description_is_what_the_model_is_told() {
     let runtime = Runtime::builder().worker_dir(folder.path()).force_model(curious()).build().unwrap();
     assert_eq!(runtime.run_named("a", json!({ "input": "x" })).await.unwrap(), "Do it well. | x");
     let error = "---\nname: a\n---\n \n".parse::<WorkerSpec>().unwrap_err();
-    assert!(error.faults()[0].contains("neither a `description` nor"), "{error}");
+    assert!(
+        error.faults()[0].contains("missing instructions: write them below the front matter, or add a `description`"),
+        "{error}"
+    );
 }
 
 /// The files that the macro's own tests read, and whether the macro takes them.
@@ -407,10 +410,10 @@ fn a_file_beyond_the_limits_is_refused() {
         large.parse::<WorkerSpec>().unwrap_err(),
     ];
     for error in errors {
-        assert!(error.to_string().contains("a worker file has at most 1048576 bytes; make it smaller"), "{error}");
+        assert!(error.to_string().contains("the worker file is too large: the limit is 1048576 bytes"), "{error}");
     }
     // Beyond some more levels it is the parser that refuses.
-    for (levels, fault) in [(200, "lists and maps are nested deeper than 100 levels"), (10_000, "not YAML: ")] {
+    for (levels, fault) in [(200, "lists and maps are nested deeper than 100 levels"), (10_000, "invalid YAML: ")] {
         let deep = format!("---\nname: a\nhints: {}\n---\nGo.\n", "[".repeat(levels));
         let error = deep.parse::<WorkerSpec>().unwrap_err();
         assert!(error.faults()[0].starts_with(&format!("line 3: {fault}")), "{error}");

@@ -56,7 +56,7 @@ impl Progress {
     }
 }
 
-/// Starts a run for a user; returns its id and its state.
+/// Starts a run for a user; returns its id and state.
 pub(crate) fn start(runtime: &Runtime, user: &User, question: String) -> Option<(String, UserRun)> {
     let (sink, events) = event_channel(1024);
     let (approver, mut inbox) = ApprovalInbox::new();
@@ -66,7 +66,7 @@ pub(crate) fn start(runtime: &Runtime, user: &User, question: String) -> Option<
         .approver(approver)
         .project_root(&user.folder)
         .limits(Limits::new().requests(20).cost(Money::from_cents(50)).allow_unpriced(true));
-    // The id is known before the run starts, since the runtime has no journal.
+    // There is an id, since the runtime has no journal.
     let id = start.id()?.to_owned();
     let handle = start.handle();
     let progress: Arc<Progress> = Arc::default();

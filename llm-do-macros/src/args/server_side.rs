@@ -1,12 +1,13 @@
 //! `server_side_tools = [..]`: tools that the provider runs.
 
+use llm_do_worker_file::{SERVER_SIDE_TOOLS, ServerSideKind};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token, bracketed, parenthesized, token};
 
-use super::{Grammar, Key, did_you_mean, parse, separated, texts};
+use super::{Grammar, Key, parse, separated, texts};
 use crate::errors::Errors;
 
 /// The value of `server_side_tools`.
@@ -17,44 +18,6 @@ pub(crate) struct ServerSideTool {
     pub(crate) kind: ServerSideKind,
     pub(crate) search: WebSearch,
 }
-
-/// A server-side tool, without its settings.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum ServerSideKind {
-    WebSearch,
-    WebFetch,
-    CodeExecution,
-    ImageGeneration,
-}
-
-impl ServerSideKind {
-    const ALL: [Self; 4] = [Self::WebSearch, Self::WebFetch, Self::CodeExecution, Self::ImageGeneration];
-
-    /// Returns its name in the attribute.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::WebSearch => "web_search",
-            Self::WebFetch => "web_fetch",
-            Self::CodeExecution => "code_execution",
-            Self::ImageGeneration => "image_generation",
-        }
-    }
-
-    /// Returns the tool with the name.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message that lists the names.
-    pub(crate) fn named(word: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
-            format!("unknown server-side tool `{word}`{hint}\n{EXPECTED}")
-        })
-    }
-}
-
-/// Every server-side tool, for an error.
-pub(crate) const EXPECTED: &str = "expected `web_search`, `web_fetch`, `code_execution` or `image_generation`";
 
 /// The settings of `web_search`.
 #[derive(Default)]
@@ -112,7 +75,7 @@ impl ServerSideTools {
 }
 
 fn tool(input: ParseStream, errors: &mut Errors) -> syn::Result<(Span, ServerSideTool)> {
-    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), EXPECTED))?;
+    let ident = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), SERVER_SIDE_TOOLS))?;
     let kind = ServerSideKind::named(&ident.to_string()).map_err(|fault| syn::Error::new(ident.span(), fault))?;
     let mut search = WebSearch::default();
     if input.peek(token::Paren) {

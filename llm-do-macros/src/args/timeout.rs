@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
+use llm_do_worker_file::{ZERO_TIMEOUT, parse_duration};
 use proc_macro2::{Literal, Span};
 use syn::parse::ParseStream;
 use syn::{Expr, ExprLit, Lit, parse_quote_spanned};
 
-use super::time;
 use crate::errors::Errors;
-
-/// The error for a timeout of 0.
-pub(crate) const ZERO: &str = "`timeout` is 0, so every call would time out; remove it to set no timeout";
 
 const EXPECTED: &str = "expected a string such as `\"30s\"`, or a constant `Duration`";
 
@@ -20,9 +17,9 @@ pub(super) fn parse(input: ParseStream, errors: &mut Errors) -> syn::Result<Expr
     let Expr::Lit(ExprLit { lit, .. }) = &value else { return Ok(value) };
     match lit {
         Lit::Str(text) => {
-            let time = time::read(&text.value()).map_err(|fault| syn::Error::new_spanned(text, fault))?;
+            let time = parse_duration(&text.value()).map_err(|fault| syn::Error::new_spanned(text, fault))?;
             if time.is_zero() {
-                errors.push(text, ZERO);
+                errors.push(text, ZERO_TIMEOUT);
             }
             Ok(expression(time, text.span()))
         }

@@ -1,25 +1,14 @@
 //! `#[worker(..)]`
 
+use llm_do_worker_file::OutputMode;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Token};
 
 use super::heading::{self, Headed, Heading};
 use super::server_side::ServerSideTools;
-use super::{Grammar, Key, Text, did_you_mean, texts};
+use super::{Grammar, Key, Text, texts};
 use crate::errors::Errors;
-
-/// The error for a worker with both keys.
-pub(crate) const ONE_CHOICE: &str = "`model` and `compatible_models` cannot be combined; give `model` to require one model, or `compatible_models` to \
-     accept several";
-
-/// Returns an error message if a model name is not `provider:model`. Whether the provider exists is known at run time only.
-pub(crate) fn model_fault(name: &str) -> Option<String> {
-    let parts = name.split_once(':');
-    let is_whole = parts.is_some_and(|(provider, model)| !provider.trim().is_empty() && !model.trim().is_empty());
-    let text = format!("invalid model name `{name}`: expected `provider:model`, such as `openai:gpt-5`");
-    (!is_whole).then_some(text)
-}
 
 /// The arguments of `#[worker]`.
 #[derive(Default)]
@@ -40,7 +29,7 @@ pub(crate) struct Worker {
     /// What the worker is good at.
     pub(crate) hints: Option<Hints>,
     /// How the model returns the output.
-    pub(crate) output: Option<Output>,
+    pub(crate) output: Option<OutputMode>,
     /// The maximum number of requests per call.
     pub(crate) max_turns: Option<Expr>,
     /// The maximum number of consecutive attempts to correct the same error.
@@ -73,7 +62,7 @@ impl Grammar for Worker {
         Key::new("settings = expr", |worker, value| value.fill(&mut worker.settings)),
         Key::new("hints = [\"..\", ..]", |worker, value| value.fill_with(&mut worker.hints, Hints::parse)),
         Key::new("output = auto | native | tool | prompted", |worker, value| {
-            value.fill_with(&mut worker.output, Output::parse)
+            value.fill_with(&mut worker.output, output)
         }),
         Key::new("max_turns = N", |worker, value| value.fill(&mut worker.max_turns)),
         Key::new("retries = N", |worker, value| value.fill(&mut worker.retries)),
@@ -101,43 +90,7 @@ impl Hints {
     }
 }
 
-/// A value of the key `output`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Output {
-    Auto,
-    Native,
-    Tool,
-    Prompted,
-}
-
-impl Output {
-    const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
-    /// Every mode, for an error.
-    pub(crate) const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Native => "native",
-            Self::Tool => "tool",
-            Self::Prompted => "prompted",
-        }
-    }
-
-    /// Returns the mode with the name.
-    ///
-    /// # Errors
-    ///
-    /// Returns a message that lists the modes.
-    pub(crate) fn named(word: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
-            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
-            format!("unknown output mode `{word}`{hint}\n{}", Self::EXPECTED)
-        })
-    }
-
-    fn parse(input: ParseStream, _errors: &mut Errors) -> syn::Result<Self> {
-        let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), Self::EXPECTED))?;
-        Self::named(&ident.to_string()).map_err(|fault| syn::Error::new_spanned(ident, fault))
-    }
+fn output(input: ParseStream, _errors: &mut Errors) -> syn::Result<OutputMode> {
+    let ident: Ident = input.parse().map_err(|error| syn::Error::new(error.span(), OutputMode::EXPECTED))?;
+    OutputMode::named(&ident.to_string()).map_err(|fault| syn::Error::new_spanned(ident, fault))
 }

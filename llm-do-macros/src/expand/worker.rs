@@ -1,12 +1,13 @@
 //! `#[worker]`
 
+use llm_do_worker_file::{OutputMode, ServerSideKind};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Type;
 
 use super::{declaration, error_span, function, in_anonymous_const, timeout};
-use crate::args::server_side::{ServerSideKind, ServerSideTool, ServerSideTools, WebSearch};
-use crate::args::worker::{Globs, Hints, Output};
+use crate::args::server_side::{ServerSideTool, ServerSideTools, WebSearch};
+use crate::args::worker::{Globs, Hints};
 use crate::input::{Body, Callable, OutputSchema, Worker};
 
 /// Traits and registration of a worker.
@@ -149,12 +150,12 @@ fn web_search(search: &WebSearch) -> TokenStream {
     }
 }
 
-fn output_mode(mode: Output) -> TokenStream {
+fn output_mode(mode: OutputMode) -> TokenStream {
     let mode = match mode {
-        Output::Auto => quote!(Auto),
-        Output::Native => quote!(Native),
-        Output::Tool => quote!(Tool),
-        Output::Prompted => quote!(Prompted),
+        OutputMode::Auto => quote!(Auto),
+        OutputMode::Native => quote!(Native),
+        OutputMode::Tool => quote!(Tool),
+        OutputMode::Prompted => quote!(Prompted),
     };
     quote!(.output(__llm_do::OutputMode::#mode))
 }

@@ -1,18 +1,19 @@
-//! What a worker file adds to the attribute that names it; every fault is told at the file's name.
+//! What a worker file adds to the attribute that names it; every fault is reported at the file's name.
 
 mod input_schema;
 mod merge;
+mod values;
 
+use llm_do_worker_file::{Fault, Node, Place};
 use syn::{LitStr, parse_quote_spanned};
 
-use self::merge::Merge;
 use super::Callable;
 use crate::args::Text;
 use crate::args::worker::Worker;
 use crate::errors::Errors;
-use crate::worker_file::{self, Fault, Node};
+use crate::worker_file;
 
-/// What a worker file says besides the keys of the attribute.
+/// What a worker file gives besides the keys of the attribute.
 pub(crate) struct File {
     literal: LitStr,
     /// What makes the compiler read the macro's input again once the file has changed.
@@ -43,18 +44,18 @@ pub(super) fn read(args: &mut Worker, errors: &mut Errors) -> Option<File> {
             return None;
         }
     };
-    let mut faults = Vec::new();
-    let file = worker_file::read(&found.text, &mut faults);
-    let had_faults = !faults.is_empty();
-    let (input_schema, output_schema) = (file.keys.input_schema.clone(), file.keys.output_schema.clone());
-    let merge = Merge::new(&literal, faults);
-    for fault in merge.into_faults(args, file) {
-        errors.push(&literal, told(&literal, &fault));
+    let reading = llm_do_worker_file::read(&found.text);
+    let had_faults = !reading.faults.is_empty();
+    let (input_schema, output_schema) =
+        (reading.file.keys.input_schema.clone(), reading.file.keys.output_schema.clone());
+    for fault in merge::into_attribute(args, reading, &literal) {
+        errors.push(&literal, fault.in_file(literal.value()));
     }
     if had_faults {
         stand_in(args, &literal);
     }
-    let output_schema = output_schema.map(|node| OutputSchema { place: place(&literal, node.line), json: node.json() });
+    let output_schema =
+        output_schema.map(|node| OutputSchema { place: in_file(&literal, node.place), json: node.to_json() });
     let path = LitStr::new(&found.path.to_string_lossy(), literal.span());
     Some(File { literal, path, input_schema, output_schema })
 }
@@ -64,20 +65,17 @@ fn stand_in(args: &mut Worker, literal: &LitStr) {
     args.heading.description.get_or_insert_with(|| Text(parse_quote_spanned!(literal.span()=> #literal)));
 }
 
-fn place(literal: &LitStr, line: usize) -> String {
-    format!("{}:{line}", literal.value())
-}
-
-fn told(literal: &LitStr, fault: &Fault) -> String {
-    format!("{}: {}", place(literal, fault.line), fault.message)
+fn in_file(literal: &LitStr, place: Place) -> String {
+    format!("{}:{}", literal.value(), place.line)
 }
 
 impl File {
-    /// Holds the file's `input_schema` against the signature.
+    /// Compares the file's `input_schema` with the signature.
     pub(super) fn check(&self, callable: &Callable, errors: &mut Errors) {
         let schema = self.input_schema.iter();
-        for fault in schema.flat_map(|schema| input_schema::faults(schema, callable)) {
-            errors.push(&self.literal, told(&self.literal, &fault));
+        let faults: Vec<Fault> = schema.flat_map(|schema| input_schema::faults(schema, callable)).collect();
+        for fault in faults {
+            errors.push(&self.literal, fault.in_file(self.literal.value()));
         }
     }
 }

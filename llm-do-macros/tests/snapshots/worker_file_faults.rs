@@ -1,23 +1,23 @@
 ::core::compile_error! {
-    "../tests/files/faulty.worker:2: expected 1 to 64 ASCII letters, digits, `_` or `-`"
+    "../tests/files/faulty.worker:2: invalid name `code reviewer`: expected 1 to 64 ASCII letters, digits, `_` or `-`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:3: `model` is given here and in the attribute; give it once"
+    "../tests/files/faulty.worker:3: `model` is given both here and in the attribute; remove one of them"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:4: `read file` is no path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
+    "../tests/files/faulty.worker:4: `read file` is not the name or path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:4: `fs::` is no path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
+    "../tests/files/faulty.worker:4: `fs::` is not the name or path of a tool or toolset, such as `read_file` or `crate::fs::read_file`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nthe keys are `name`, `description`, `model`, `compatible_models`, `toolsets`, `server_side_tools`, `settings`, `hints`, `output`, `max_turns`, `retries`, `limits`, `timeout`, `input_schema`, `output_schema`"
+    "../tests/files/faulty.worker:5: unknown key `hint`; did you mean `hints`?\nkeys: `name`, `description`, `model`, `compatible_models`, `tools`, `toolsets`, `server_side_tools`, `hints`, `settings`, `output`, `max_turns`, `retries`, `limits`, `timeout`, `input_schema`, `output_schema`\nsee \"Keys of a worker file\" in the documentation of `llm_do::worker`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:6: `input_schema` and the parameters of `reviewer` differ: its properties are `file`, those of the signature `path`"
+    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: its properties are `file`, the parameters are `path`"
 }
 ::core::compile_error! {
-    "../tests/files/faulty.worker:6: `input_schema` and the parameters of `reviewer` differ: its required properties are none, those of the signature `path`"
+    "../tests/files/faulty.worker:6: `input_schema` does not match `reviewer`: its required properties are none, the required parameters are `path`"
 }
 ///Arguments of the worker `reviewer`.
 ///

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use self::block::Block;
 pub(super) use self::block::tell_failures;
-use self::usage::Figures;
+use self::usage::UsageCounts;
 use super::PROVIDER;
 use super::wire::{Answered, Delta, Event, RawBlock};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
@@ -24,17 +24,17 @@ pub(crate) struct Answer {
     asked: Arc<str>,
     model: Option<String>,
     begun: bool,
-    blocks: Vec<Growing>,
+    blocks: Vec<OpenBlock>,
     calls: usize,
     stop: Option<Stop>,
     /// What is to be known of the answer beside its blocks.
     notes: Vec<Value>,
-    figures: Figures,
+    figures: UsageCounts,
 }
 
 /// A block and how far it is.
 #[derive(Debug)]
-struct Growing {
+struct OpenBlock {
     /// The server's number for it.
     index: Option<u64>,
     block: Block,
@@ -166,7 +166,7 @@ impl Answer {
         self.calls += usize::from(block.is_call());
         ready.extend(block.shown());
         ready.extend(self.blocks.iter().rev().find_map(|before| before.block.done(&block)));
-        self.blocks.push(Growing { index, block, is_whole: false });
+        self.blocks.push(OpenBlock { index, block, is_whole: false });
     }
 
     fn grow(&mut self, index: Option<u64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
@@ -181,7 +181,7 @@ impl Answer {
     }
 
     /// The block of that number, or the last, if the server does not number them.
-    fn find(&mut self, index: Option<u64>) -> Option<&mut Growing> {
+    fn find(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>, as of 2026-11.
 
-use super::family::Family;
+use crate::capability::AnthropicCapabilities;
 use crate::settings::Settings;
 
 /// The header of betas.
@@ -10,9 +10,9 @@ pub(super) const HEADER: &str = "anthropic-beta";
 /// The API refuses the field without it.
 const BETA: &str = "thinking-binding-controls-2026-08-01";
 
-/// Adds the beta to those of a model of `family`, but only at home: other servers refuse betas that they do not know.
-pub(super) fn add_beta(betas: &mut Vec<String>, family: &Family, is_home: bool) {
-    if is_home && family.binds_thoughts && !betas.iter().any(|beta| beta.contains(BETA)) {
+/// Adds the beta to those of a model that needs it, but only at Anthropic's server: others refuse betas that they do not know.
+pub(super) fn add_beta(betas: &mut Vec<String>, capabilities: &AnthropicCapabilities, is_home: bool) {
+    if is_home && capabilities.bound_thoughts && !betas.iter().any(|beta| beta.contains(BETA)) {
         betas.push(BETA.to_owned());
     }
 }
@@ -25,11 +25,12 @@ pub(super) fn is_told(betas: &str, settings: &Settings) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BETA, Family, add_beta};
+    use super::{BETA, add_beta};
+    use crate::capability::CapabilityTable;
 
     fn betas(model: &str, own: &[&str], is_home: bool) -> String {
         let mut betas = own.iter().map(|beta| (*beta).to_owned()).collect();
-        add_beta(&mut betas, &Family::of(model), is_home);
+        add_beta(&mut betas, &CapabilityTable::builtin().anthropic(model), is_home);
         betas.join(",")
     }
 

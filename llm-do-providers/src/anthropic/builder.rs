@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use super::family::Family;
-use super::{AnthropicModel, HOME, PROTOCOL, PROVIDER, binding};
+use super::{AnthropicModel, PROTOCOL, PROVIDER, SERVER, binding};
 use crate::error::ProviderError;
-use crate::http::{Access, access_setters};
-use crate::model::Profile;
+use crate::http::{ClientConfig, config_setters};
 
 /// The version of the API: there has been no other since.
 const VERSION: &str = "2023-06-01";
@@ -15,22 +13,22 @@ const VERSION: &str = "2023-06-01";
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct AnthropicBuilder {
-    model: String,
-    access: Access,
+    config: ClientConfig,
     betas: Vec<String>,
-    profile: Option<Profile>,
 }
 
 impl AnthropicBuilder {
-    pub(super) fn new(model: String, access: Access) -> Self {
-        Self { model, access, betas: Vec::new(), profile: None }
+    pub(super) fn new(config: ClientConfig) -> Self {
+        Self { config, betas: Vec::new() }
     }
 
-    /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
-    /// `https://api.anthropic.com`.
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.access.base_url = base_url.into();
-        self
+    config_setters! {
+        /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
+        /// `https://api.anthropic.com`.
+        base_url;
+        /// Says what the model, with this server, can do. Default: what the [capabilities](Self::capabilities) of its name say; of
+        /// models of other makers, that they write text and call tools.
+        profile;
     }
 
     /// Turns on what the API calls a beta, such as `interleaved-thinking-2025-05-14`. Default: at home the one that
@@ -42,15 +40,6 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Says what the model, with this server, can do. Default: what is known of the model's family, by its name; of models
-    /// of other makers, that they write text and call tools.
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
-    }
-
-    access_setters!();
-
     /// Returns the model; nothing is sent yet.
     ///
     /// # Errors
@@ -58,28 +47,28 @@ impl AnthropicBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without
     /// a key, if the base URL is not an `http` or `https` URL, or if a beta's name cannot be sent.
     pub fn build(self) -> Result<AnthropicModel, ProviderError> {
-        let base = self.access.base_url.trim_end_matches('/');
+        let base = self.config.base_url.trim_end_matches('/');
         let base = base.strip_suffix("/v1").unwrap_or(base);
-        let mut endpoint = self.access.endpoint(&HOME, PROTOCOL, base, "/v1/messages")?;
-        if let Some(key) = &self.access.api_key {
+        let mut endpoint = self.config.endpoint(&SERVER, PROTOCOL, base, "/v1/messages")?;
+        if let Some(key) = &self.config.api_key {
             endpoint.key_header("x-api-key", key);
         }
         endpoint.header("anthropic-version", VERSION)?;
-        let family = Family::of(&self.model);
+        let capabilities = self.config.capabilities.anthropic(&self.config.model);
         let mut betas = self.betas;
-        binding::add_beta(&mut betas, &family, HOME.locked.is_some_and(|host| endpoint.is_at(host)));
+        binding::add_beta(&mut betas, &capabilities, SERVER.key_required_at.is_some_and(|host| endpoint.is_at(host)));
         let betas = betas.join(",");
         if !betas.is_empty() {
             endpoint.header(binding::HEADER, &betas)?;
         }
         Ok(AnthropicModel {
-            name: format!("{PROVIDER}:{}", self.model),
-            model: self.model.into(),
+            name: format!("{PROVIDER}:{}", self.config.model),
+            model: self.config.model.into(),
             endpoint: Arc::new(endpoint),
             betas,
-            family,
-            profile: self.profile.unwrap_or(family.profile),
-            retries: self.access.patience.retries,
+            profile: self.config.profile.unwrap_or_else(|| capabilities.profile()),
+            capabilities,
+            retries: self.config.retries,
         })
     }
 }

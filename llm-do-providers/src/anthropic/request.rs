@@ -2,13 +2,14 @@
 
 use super::thinking::Plan;
 use super::wire::{
-    Block, CacheControl, Choose, JsonSchema, MessagesRequest, OutputConfig, Role, Said, SystemText, Tool, ToolKind,
+    Block, CacheControl, Choose, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
+    ToolKind,
 };
-use super::{parts, replay, schema, server_tools};
+use super::{parts, replay, server_tools};
 use crate::error::ProviderError;
-use crate::known::Known;
 use crate::message::Message;
 use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
+use crate::schema::{SchemaCache, anthropic};
 
 /// How many of the user's last messages are marked for the cache: the last one, and the last of the request before, since the
 /// API looks back from a mark over 20 blocks only.
@@ -52,8 +53,8 @@ pub(super) fn messages<'a>(
 
 /// Returns the schema as the API enforces it, or else the words that ask for it.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
-    static KNOWN: Known = Known::new();
-    if let Ok(schema) = KNOWN.form(&output.schema, schema::enforced) {
+    static CACHE: SchemaCache = SchemaCache::new();
+    if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
         return (Some(JsonSchema { schema }), None);
     }
     let words = "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:";
@@ -92,7 +93,7 @@ fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
 
 /// Returns what was said, by each side in turn: results first, as they must follow their calls; and what was thought, from the
 /// message `thoughts_from` on.
-fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<Said<'_>>, ProviderError> {
+fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
     let mut said = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
         match message {
@@ -112,11 +113,11 @@ fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<Said<'_>>, Pro
     Ok(said)
 }
 
-fn say<'a>(said: &mut Vec<Said<'a>>, role: Role, content: Vec<Block<'a>>) {
+fn say<'a>(said: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
     match said.last_mut() {
         _ if content.is_empty() => {}
         Some(last) if last.role == role => last.content.extend(content),
-        _ => said.push(Said { role, content }),
+        _ => said.push(MessageParam { role, content }),
     }
 }
 

@@ -11,12 +11,12 @@ use super::answer::{self, Answer};
 use super::replay;
 use super::wire::{Answered, Event};
 use crate::error::ProviderError;
-use crate::exchange::{Growing, unread};
+use crate::exchange::{ResponseAccumulator, unread};
 use crate::http::{Endpoint, reported};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl Growing for Answer {
+impl ResponseAccumulator for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let answered: Answered = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
         if let Some(error) = &answered.error {

@@ -5,8 +5,8 @@
 //! <https://platform.claude.com/docs/en/build-with-claude/effort>.
 
 use super::PROVIDER;
-use super::family::{Family, Off, Sampling, Thinking};
 use super::wire::{BlockBinding, ThinkingConfig};
+use crate::capability::{AnthropicCapabilities, AnthropicThinking, Sampling, ThinkingOff};
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
@@ -35,26 +35,25 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Returns what a model of `family` is sent for `settings`, after `messages`.
-    pub(super) fn new(family: &Family, settings: &Settings, messages: &[Message]) -> Self {
+    /// Returns what a model with those capabilities is sent for `settings`, after `messages`.
+    pub(super) fn new(capabilities: &AnthropicCapabilities, settings: &Settings, messages: &[Message]) -> Self {
         let mut plan = Self {
-            max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(family.most_tokens)),
-            forces_tools: family.forces_tools,
+            max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(capabilities.max_output_tokens)),
+            forces_tools: capabilities.forced_tools,
             ..Self::default()
         };
-        match (family.thinking, settings.thinking) {
+        match (capabilities.thinking, settings.thinking) {
             (_, None) => {}
-            (Thinking::Never, Some(level)) if level.is_off() => {}
-            (Thinking::Never, Some(_)) => plan.warnings.not_sent("thinking", "the model does not think"),
-            (Thinking::Budget, Some(level)) => plan.set_budget(family, settings, level, messages),
-            (Thinking::Effort, Some(level)) => plan.set_effort(level, None, Off::Disabled),
-            (Thinking::Hidden(off), Some(level)) => plan.set_effort(level, Some("summarized"), off),
+            (AnthropicThinking::Never, Some(level)) if level.is_off() => {}
+            (AnthropicThinking::Never, Some(_)) => plan.warnings.not_sent("thinking", "the model does not think"),
+            (AnthropicThinking::Budget, Some(level)) => plan.set_budget(capabilities, settings, level, messages),
+            (AnthropicThinking::Effort, Some(level)) => plan.set_effort(capabilities, level),
         }
-        plan.set_sampling(family, settings);
+        plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
         // Beside that, no word on what becomes of thoughts is taken: those that may no longer fit are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
-        if family.binds_thoughts && is_quiet {
+        if capabilities.bound_thoughts && is_quiet {
             plan.thoughts_from = turn(messages);
         }
         plan
@@ -76,7 +75,13 @@ impl Plan {
     }
 
     /// A limit that the user set stays. So does a budget in tokens, if the API takes it; that of a level is what has room.
-    fn set_budget(&mut self, family: &Family, settings: &Settings, level: ThinkingLevel, messages: &[Message]) {
+    fn set_budget(
+        &mut self,
+        capabilities: &AnthropicCapabilities,
+        settings: &Settings,
+        level: ThinkingLevel,
+        messages: &[Message],
+    ) {
         let budget = budget(level);
         if budget == 0 {
             return;
@@ -87,7 +92,7 @@ impl Plan {
             return;
         }
         if settings.max_tokens.is_none() {
-            self.max_tokens = self.max_tokens.max(budget.saturating_add(ROOM)).min(family.most_tokens);
+            self.max_tokens = self.max_tokens.max(budget.saturating_add(ROOM)).min(capabilities.max_output_tokens);
         }
         let most = (self.max_tokens / 2).max(self.max_tokens.saturating_sub(ROOM));
         let is_as_set = matches!(level, ThinkingLevel::Tokens(_)) && budget < self.max_tokens;
@@ -103,15 +108,16 @@ impl Plan {
         self.forces_tools = false;
     }
 
-    fn set_effort(&mut self, level: ThinkingLevel, display: Option<&'static str>, off: Off) {
+    fn set_effort(&mut self, capabilities: &AnthropicCapabilities, level: ThinkingLevel) {
         let is_off = level.is_off();
-        match off {
-            Off::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
-            Off::BetweenTools if is_off => {
+        match capabilities.thinking_off {
+            ThinkingOff::Disabled if is_off => self.thinking = Some(ThinkingConfig::Disabled),
+            ThinkingOff::BetweenTools if is_off => {
                 self.warnings.changed("thinking", "`off` sent as `between_tools`, the least that the model accepts");
                 self.thinking = Some(ThinkingConfig::BetweenTools);
             }
             _ => {
+                let display = capabilities.summary_on_request.then_some("summarized");
                 self.thinking = (!is_off).then_some(ThinkingConfig::Adaptive { display, block_binding: None });
                 let word = effort(level);
                 self.warnings.thinking_as(level, word);
@@ -121,9 +127,9 @@ impl Plan {
     }
 
     /// A model that thinks samples as it was made to.
-    fn set_sampling(&mut self, family: &Family, settings: &Settings) {
+    fn set_sampling(&mut self, capabilities: &AnthropicCapabilities, settings: &Settings) {
         let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
-        let sampling = if thinks { Sampling::Neither } else { family.sampling };
+        let sampling = if thinks { Sampling::Neither } else { capabilities.sampling };
         let is_sampled = sampling != Sampling::Neither;
         let reason =
             if thinks { "the model does not accept it while it thinks" } else { "the model does not accept it" };
@@ -195,12 +201,12 @@ mod tests {
     use serde_json::json;
 
     use super::{Plan, ThinkingConfig};
-    use crate::anthropic::family::Family;
+    use crate::capability::CapabilityTable;
     use crate::message::{Message, ProviderData, ResponsePart, Thinking, ToolCall, ToolResult};
     use crate::settings::{Settings, ThinkingLevel, Warnings};
 
     fn plan(model: &str, settings: &Settings) -> Plan {
-        Plan::new(&Family::of(model), settings, &[])
+        Plan::new(&CapabilityTable::builtin().anthropic(model), settings, &[])
     }
 
     fn thinking(model: &str, level: impl Into<ThinkingLevel>) -> (Option<ThinkingConfig>, Option<&'static str>) {
@@ -297,7 +303,7 @@ mod tests {
             [Message::user("hi"), Message::Assistant { parts: first }, result]
         };
         let settings = Settings::new().thinking(2_000);
-        let family = Family::of("claude-sonnet-4-5");
+        let family = CapabilityTable::builtin().anthropic("claude-sonnet-4-5");
         let foreign = turn(vec![ResponsePart::Thinking(Thinking::new("hm")), ResponsePart::ToolCall(call.clone())]);
         assert_eq!(Plan::new(&family, &settings, &foreign).thinking, None);
 

@@ -24,7 +24,7 @@ pub(super) struct MessagesRequest<'a> {
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) tool_choice: Option<Choose<'a>>,
-    pub(super) messages: Vec<Said<'a>>,
+    pub(super) messages: Vec<MessageParam<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) thinking: Option<ThinkingConfig>,
     #[serde(skip_serializing_if = "OutputConfig::is_empty")]
@@ -43,9 +43,9 @@ pub(super) struct MessagesRequest<'a> {
     pub(super) stream: Option<bool>,
 }
 
-/// What one side said, whole: two messages of one side are one here.
+/// A message of one role: two in a row of the same role are one here.
 #[derive(Debug, Serialize)]
-pub(super) struct Said<'a> {
+pub(super) struct MessageParam<'a> {
     pub(super) role: Role,
     pub(super) content: Vec<Block<'a>>,
 }

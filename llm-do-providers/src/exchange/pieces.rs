@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 
-use super::Growing;
+use super::ResponseAccumulator;
 use super::streaming::Reading;
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
@@ -16,7 +16,7 @@ use crate::model::StreamEvent;
 pub(crate) type Read = (Vec<StreamEvent>, Option<ProviderError>);
 
 /// Reads an answer that comes in `pieces`.
-pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
+pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Read {
     let endpoint = Endpoint::new("test", "its protocol", "http://localhost", "").expect("a URL");
     let events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
     let mut reading = Reading::new(Arc::new(endpoint), events, answer);
@@ -40,11 +40,11 @@ pub(crate) fn read<G: Growing>(answer: G, pieces: Vec<Bytes>) -> Read {
 }
 
 /// Reads an answer that comes in one piece.
-pub(crate) fn read_at_once<G: Growing>(answer: G, bytes: &[u8]) -> Read {
+pub(crate) fn read_at_once<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> Read {
     read(answer, vec![Bytes::copy_from_slice(bytes)])
 }
 
 /// Reads an answer of which each byte is a piece.
-pub(crate) fn read_by_bytes<G: Growing>(answer: G, bytes: &[u8]) -> Read {
+pub(crate) fn read_by_bytes<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> Read {
     read(answer, bytes.chunks(1).map(Bytes::copy_from_slice).collect())
 }

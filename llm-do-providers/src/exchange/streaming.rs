@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{Exchange, Growing, odd, reported};
+use super::{Exchange, ResponseAccumulator, odd, reported};
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
@@ -22,7 +22,7 @@ pub(super) struct Streaming<F, G> {
 
 enum State<G> {
     Ask,
-    Pause(Duration),
+    RetryDelay(Duration),
     Read(Box<Reading<G>>),
     End,
 }
@@ -30,7 +30,7 @@ enum State<G> {
 impl<F, G> Streaming<F, G>
 where
     F: Fn() -> G + Send + 'static,
-    G: Growing,
+    G: ResponseAccumulator,
 {
     pub(super) fn new(exchange: Exchange<F>) -> Self {
         Self { exchange, state: State::Ask, ready: VecDeque::new(), shown: false }
@@ -59,7 +59,7 @@ where
                 let (endpoint, answer) = (Arc::clone(&self.exchange.endpoint), (self.exchange.begin)());
                 self.state = State::Read(Box::new(Reading::new(endpoint, events, answer)));
             }
-            State::Pause(wait) => {
+            State::RetryDelay(wait) => {
                 sleep(*wait).await;
                 self.state = State::Ask;
             }
@@ -91,7 +91,7 @@ where
     fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
         let arrived = match state {
-            State::Read(reading) => reading.answer.map(Growing::arrived),
+            State::Read(reading) => reading.answer.map(ResponseAccumulator::arrived),
             _ => None,
         };
         if self.shown {
@@ -102,7 +102,7 @@ where
         }
         let pause = self.exchange.after(error)?;
         self.ready.push_back(StreamEvent::Waiting { on: pause.on });
-        self.state = State::Pause(pause.wait);
+        self.state = State::RetryDelay(pause.wait);
         Ok(())
     }
 }
@@ -117,7 +117,7 @@ pub(super) struct Reading<G> {
     has_begun: bool,
 }
 
-impl<G: Growing> Reading<G> {
+impl<G: ResponseAccumulator> Reading<G> {
     pub(super) fn new(endpoint: Arc<Endpoint>, events: Events, answer: G) -> Self {
         Self { endpoint, events, answer: Some(answer), has_begun: false }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::convert::{self, Ended};
+use super::convert::{self, CandidateFinish};
 use super::wire::{BlobPiece, Call, Candidate, Chunk, Kind, Own, Piece, Tokens};
 use super::{PROVIDER, uses};
 use crate::attachment::Attachment;
@@ -26,7 +26,7 @@ pub(crate) struct Answer {
     parts: Vec<ResponsePart>,
     calls: usize,
     begun: bool,
-    ended: Option<Ended>,
+    ended: Option<CandidateFinish>,
     tokens: Tokens,
     /// What the search of the web notes, and the reading of pages.
     grounding: Map<String, Value>,
@@ -69,7 +69,7 @@ impl Answer {
     }
 
     /// Why it ended, if it has.
-    pub(super) fn ended(&self) -> Option<Ended> {
+    pub(super) fn ended(&self) -> Option<CandidateFinish> {
         self.ended
     }
 
@@ -78,13 +78,13 @@ impl Answer {
         if !self.begun {
             return Some("the answer is empty");
         }
-        let stopped = self.ended == Some(Ended::As(FinishReason::Other)) && self.parts.is_empty();
+        let stopped = self.ended == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
         self.fault.or(stopped.then_some("the model stopped before it said anything"))
     }
 
     /// Returns the whole answer.
     pub(super) fn into_response(mut self) -> Response {
-        if self.ended == Some(Ended::As(FinishReason::Length)) {
+        if self.ended == Some(CandidateFinish::As(FinishReason::Length)) {
             // The limit may have cut it off.
             self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
         }
@@ -92,8 +92,10 @@ impl Answer {
         let response = self.response();
         match ended {
             // The parts say whether there are calls.
-            Some(Ended::As(FinishReason::Stop) | Ended::Malformed | Ended::UnexpectedCall) => response,
-            Some(Ended::As(reason)) => response.with_finish(reason),
+            Some(
+                CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
+            ) => response,
+            Some(CandidateFinish::As(reason)) => response.with_finish(reason),
             None => response.without_reason(),
         }
     }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::PROVIDER;
-use super::family::Family;
 use super::parts::{self, content, text_part};
 use super::uses;
 use super::wire::{Args, Content, Data, FunctionCall, Part};
+use crate::capability::GeminiCapabilities;
 use crate::error::ProviderError;
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall};
 
@@ -21,7 +21,10 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 /// # Errors
 ///
 /// Returns an error if it holds a file that the API has no place for.
-pub(super) fn contents(messages: &[Message], family: Family) -> Result<Vec<Content<'_>>, ProviderError> {
+pub(super) fn contents<'a>(
+    messages: &'a [Message],
+    capabilities: &GeminiCapabilities,
+) -> Result<Vec<Content<'a>>, ProviderError> {
     let mut contents = Vec::with_capacity(messages.len() + 1);
     let mut answer: &[ResponsePart] = &[];
     for message in messages {
@@ -29,10 +32,10 @@ pub(super) fn contents(messages: &[Message], family: Family) -> Result<Vec<Conte
             Message::User { parts } => contents.extend(content("user", parts::user(parts)?)),
             Message::Assistant { parts } => {
                 answer = parts;
-                contents.extend(content("model", model(parts, family)));
+                contents.extend(content("model", model(parts, capabilities)));
             }
             Message::Tool { results } => {
-                contents.extend(parts::results(answer, results, family)?.into_iter().flatten());
+                contents.extend(parts::results(answer, results, capabilities)?.into_iter().flatten());
             }
         }
     }
@@ -44,7 +47,7 @@ pub(super) fn contents(messages: &[Message], family: Family) -> Result<Vec<Conte
 }
 
 /// Returns what the model said.
-fn model(said: &[ResponsePart], family: Family) -> Vec<Part<'_>> {
+fn model<'a>(said: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
     let mut parts = Vec::with_capacity(said.len());
     for (place, part) in said.iter().enumerate() {
         match part {
@@ -65,7 +68,7 @@ fn model(said: &[ResponsePart], family: Family) -> Vec<Part<'_>> {
         }
     }
     if let Some(first) = parts.iter_mut().find(|part| part.is_call())
-        && family.is_third()
+        && capabilities.version_3_rules
     {
         first.signature = first.signature.or(Some(FOREIGN));
     }

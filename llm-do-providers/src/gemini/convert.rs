@@ -4,39 +4,38 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::family::Family;
-use super::schema::{Unsaid, translated};
 use super::wire::{
     Content, Data, FunctionCallingConfig, FunctionDeclaration, GenerateRequest, GenerationConfig, Tokens, Tool,
     ToolConfig,
 };
 use super::{PROVIDER, contents, server_side, thinking};
+use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
-use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
+use crate::schema::{SchemaCache, Unsupported, gemini};
 use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
 
-/// Returns what asks a model of `family` for an answer to `request`, and what it says otherwise than the settings.
+/// Returns what asks a model with those capabilities for an answer to `request`, and what it says otherwise than the settings.
 ///
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a schema that the API has no place for.
 pub(super) fn request<'a>(
     request: &Request<'a>,
-    family: Family,
+    capabilities: &GeminiCapabilities,
 ) -> Result<(GenerateRequest<'a>, Warnings), ProviderError> {
     let mut warnings = Warnings::default();
     let wire = GenerateRequest {
         system_instruction: request
             .instructions
             .map(|text| Content { role: None, parts: vec![Data::Text(text.into()).into()] }),
-        contents: contents::contents(request.messages, family)?,
+        contents: contents::contents(request.messages, capabilities)?,
         tools: tools(request)?,
-        tool_config: tool_config(request, family),
-        generation_config: generation_config(request, family, &mut warnings)?,
+        tool_config: tool_config(request, capabilities),
+        generation_config: generation_config(request, capabilities, &mut warnings)?,
         service_tier: request.settings.service_tier.as_deref(),
     };
     if request.settings.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
@@ -55,8 +54,8 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
 }
 
 fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
-    let schema = known(&spec.parameters).map_err(|unsaid| {
-        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsaid}", spec.name))
+    let schema = known(&spec.parameters).map_err(|unsupported| {
+        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsupported}", spec.name))
     })?;
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
@@ -68,7 +67,7 @@ fn has_properties(schema: &Value) -> bool {
     is_named || schema["additionalProperties"].is_object() || schema["anyOf"].is_array()
 }
 
-fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'a>> {
+fn tool_config<'a>(request: &Request<'a>, capabilities: &GeminiCapabilities) -> Option<ToolConfig<'a>> {
     let calling =
         |mode, name: Option<&'a str>| FunctionCallingConfig { mode, allowed_function_names: name.map(|name| [name]) };
     let function_calling_config = match request.tool_choice {
@@ -80,20 +79,21 @@ fn tool_config<'a>(request: &Request<'a>, family: Family) -> Option<ToolConfig<'
     };
     // Needed where functions stand beside Google's tools, and what shows when those are used.
     let runs = request.server_side_tools.iter().any(|tool| server_side::tool(tool).is_some());
-    let include_server_side_tool_invocations = (runs && family.is_third()).then_some(true);
+    let include_server_side_tool_invocations = (runs && capabilities.version_3_rules).then_some(true);
     let config = ToolConfig { function_calling_config, include_server_side_tool_invocations };
     (config != ToolConfig::default()).then_some(config)
 }
 
 fn generation_config<'a>(
     request: &Request<'a>,
-    family: Family,
+    capabilities: &GeminiCapabilities,
     warnings: &mut Warnings,
 ) -> Result<GenerationConfig<'a>, ProviderError> {
     let settings = request.settings;
     let schema = request.output.map(output_schema).transpose()?;
-    let thinking_config = settings.thinking.and_then(|level| thinking::config(level, family, warnings));
-    let mut penalty = |name, value| warnings.accept(name, value, family.penalizes(), "the model does not accept it");
+    let thinking_config = settings.thinking.and_then(|level| thinking::config(level, capabilities, warnings));
+    let mut penalty =
+        |name, value| warnings.accept(name, value, capabilities.penalties, "the model does not accept it");
     let presence_penalty = penalty("presence_penalty", settings.presence_penalty);
     let frequency_penalty = penalty("frequency_penalty", settings.frequency_penalty);
     let makes_images = request.server_side_tools.contains(&ServerSideTool::ImageGeneration);
@@ -122,15 +122,15 @@ fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
 }
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
-    known(&output.schema).map_err(|unsaid| {
-        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsaid}", output.name))
+    known(&output.schema).map_err(|unsupported| {
+        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsupported}", output.name))
     })
 }
 
 /// Returns a schema in Gemini's dialect.
-fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
-    static KNOWN: Known = Known::new();
-    KNOWN.form(schema, translated)
+fn known(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
+    static CACHE: SchemaCache = SchemaCache::new();
+    CACHE.get_or_translate(schema, gemini::translate)
 }
 
 fn invalid(text: String) -> ProviderError {
@@ -139,7 +139,7 @@ fn invalid(text: String) -> ProviderError {
 
 /// Why an answer ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(super) enum CandidateFinish {
     As(FinishReason),
     /// By a call, or an answer, that the server itself could not read.
     Malformed,
@@ -149,11 +149,11 @@ pub(super) enum Ended {
 
 /// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
 /// gives one.
-pub(super) fn ended(word: &str) -> Option<Ended> {
+pub(super) fn ended(word: &str) -> Option<CandidateFinish> {
     Some(match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return None,
-        "STOP" => Ended::As(FinishReason::Stop),
-        "MAX_TOKENS" => Ended::As(FinishReason::Length),
+        "STOP" => CandidateFinish::As(FinishReason::Stop),
+        "MAX_TOKENS" => CandidateFinish::As(FinishReason::Length),
         "SAFETY"
         | "RECITATION"
         | "BLOCKLIST"
@@ -162,10 +162,10 @@ pub(super) fn ended(word: &str) -> Option<Ended> {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION"
-        | "MODEL_ARMOR" => Ended::As(FinishReason::ContentFilter),
-        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => Ended::Malformed,
-        "UNEXPECTED_TOOL_CALL" => Ended::UnexpectedCall,
-        _ => Ended::As(FinishReason::Other),
+        | "MODEL_ARMOR" => CandidateFinish::As(FinishReason::ContentFilter),
+        "MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" => CandidateFinish::Malformed,
+        "UNEXPECTED_TOOL_CALL" => CandidateFinish::UnexpectedCall,
+        _ => CandidateFinish::As(FinishReason::Other),
     })
 }
 

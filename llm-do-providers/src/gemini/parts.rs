@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::PROVIDER;
-use super::family::Family;
-use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, Part, Said};
+use super::wire::{Base64, Blob, Content, Data, FunctionResponse, FunctionResponsePart, Outcome, OutputValue, Part};
 use crate::attachment::Attachment;
+use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolResult, UserPart};
 
@@ -70,13 +70,14 @@ pub(super) fn blob(file: &Attachment) -> Option<Blob<'_>> {
 pub(super) fn results<'a>(
     answer: &'a [ResponsePart],
     results: &'a [ToolResult],
-    family: Family,
+    capabilities: &GeminiCapabilities,
 ) -> Result<[Option<Content<'a>>; 2], ProviderError> {
     let (mut responses, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
         let mut parts = Vec::new();
         for attachment in &result.attachments {
-            let inside = blob(attachment).filter(|blob| family.is_third() && IN_RESPONSES.contains(&&*blob.mime_type));
+            let inside = blob(attachment)
+                .filter(|blob| capabilities.version_3_rules && IN_RESPONSES.contains(&&*blob.mime_type));
             if let Some(inline_data) = inside {
                 parts.push(FunctionResponsePart { inline_data });
             } else {
@@ -105,7 +106,7 @@ fn outcome(result: &ToolResult) -> Outcome<'_> {
         return Outcome::Error(content);
     }
     let json = structure(content).filter(|_| is_exact(content));
-    Outcome::Output(json.map_or(Said::Text(content), Said::Json))
+    Outcome::Output(json.map_or(OutputValue::Text(content), OutputValue::Json))
 }
 
 /// Returns an object or a list that is written as JSON.

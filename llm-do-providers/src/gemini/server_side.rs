@@ -1,8 +1,8 @@
 //! The tools that Google runs, as a request asks for them.
 
 use super::PROVIDER;
-use super::family::Family;
 use super::wire::Tool;
+use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
 use crate::model::Request;
 use crate::server_side::{ServerSideTool, WebSearch};
@@ -18,7 +18,11 @@ pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
 }
 
 /// Refuses what the model cannot do, before it is asked for in part.
-pub(super) fn check(model: &str, family: Family, request: &Request<'_>) -> Result<(), ProviderError> {
+pub(super) fn check(
+    model: &str,
+    capabilities: &GeminiCapabilities,
+    request: &Request<'_>,
+) -> Result<(), ProviderError> {
     for tool in request.server_side_tools {
         match tool {
             ServerSideTool::WebSearch(search) if *search != WebSearch::new() => {
@@ -27,7 +31,7 @@ pub(super) fn check(model: &str, family: Family, request: &Request<'_>) -> Resul
                      `web_search`; leave them out",
                 ));
             }
-            ServerSideTool::ImageGeneration if !family.makes_images() => {
+            ServerSideTool::ImageGeneration if !capabilities.makes_images() => {
                 return Err(refused(format!(
                     "`{model}` makes no images; choose one with `image` in its name, or leave `image_generation` out"
                 )));
@@ -36,7 +40,7 @@ pub(super) fn check(model: &str, family: Family, request: &Request<'_>) -> Resul
         }
     }
     let runs = request.server_side_tools.iter().any(|known| tool(known).is_some());
-    if runs && !family.combines() && (!request.tools.is_empty() || request.output.is_some()) {
+    if runs && !capabilities.combines_tools() && (!request.tools.is_empty() || request.output.is_some()) {
         let tools: Vec<_> = request.server_side_tools.iter().map(|tool| format!("`{tool}`")).collect();
         return Err(refused(format!(
             "`{model}` has {} only in requests without other tools and without an output schema; leave one of them out, \

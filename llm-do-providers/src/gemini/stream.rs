@@ -6,15 +6,15 @@ mod tests;
 use std::collections::VecDeque;
 
 use super::answer::Answer;
-use super::convert::Ended;
+use super::convert::CandidateFinish;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{Growing, malformed, odd, reported, unread};
+use crate::exchange::{ResponseAccumulator, malformed, odd, reported, unread};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl Growing for Answer {
+impl ResponseAccumulator for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let text = str::from_utf8(body).map_err(|_| odd(server, "the answer is not UTF-8"))?;
         absorb(self, server, text, &mut VecDeque::new())
@@ -79,8 +79,8 @@ fn take(
         return Err(refused(server, &reason));
     }
     match answer.ended() {
-        Some(Ended::Malformed) => Err(malformed(server)),
-        Some(Ended::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
+        Some(CandidateFinish::Malformed) => Err(malformed(server)),
+        Some(CandidateFinish::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
         _ => Ok(()),
     }
 }

@@ -1,32 +1,36 @@
-//! How much a model thinks, in the terms of its family.
+//! How much a model thinks, as its API wants it said.
 
-use super::family::{Family, Thinking};
 use super::wire::ThinkingConfig;
+use crate::capability::{GeminiCapabilities, GeminiThinking};
 use crate::settings::{ThinkingLevel, Warnings};
 
 /// Returns what asks for a level; nothing where the model does not think. What is not sent as it was set is recorded in
 /// `warnings`.
-pub(super) fn config(level: ThinkingLevel, family: Family, warnings: &mut Warnings) -> Option<ThinkingConfig> {
+pub(super) fn config(
+    level: ThinkingLevel,
+    capabilities: &GeminiCapabilities,
+    warnings: &mut Warnings,
+) -> Option<ThinkingConfig> {
     let is_on = !level.is_off();
     // Thoughts are hidden otherwise.
     let shown = ThinkingConfig { include_thoughts: is_on.then_some(true), ..ThinkingConfig::default() };
-    match family.thinking() {
-        Thinking::No => {
+    match capabilities.thinking {
+        GeminiThinking::Never => {
             if is_on {
                 warnings.not_sent("thinking", "the model does not think");
             }
             None
         }
-        Thinking::Shown => {
+        GeminiThinking::Shown => {
             warnings.not_sent("thinking", "the model has no levels of thinking; it only shows its thoughts, or not");
             is_on.then_some(shown)
         }
-        Thinking::Budget { least, most, off } => {
-            let tokens = if off && !is_on { 0 } else { tokens(level, most).clamp(least, most) };
-            warnings.thinking_as_tokens(level, tokens, &format!("the model takes {least} to {most}"));
+        GeminiThinking::Budget { min, max, can_turn_off } => {
+            let tokens = if can_turn_off && !is_on { 0 } else { tokens(level, max).clamp(min, max) };
+            warnings.thinking_as_tokens(level, tokens, &format!("the model takes {min} to {max}"));
             Some(ThinkingConfig { thinking_budget: Some(tokens), ..shown })
         }
-        Thinking::Level { minimal, medium } => {
+        GeminiThinking::Levels { minimal, medium } => {
             let word = match word(level) {
                 "minimal" if !minimal => "low",
                 "medium" if !medium => "high",
@@ -38,13 +42,13 @@ pub(super) fn config(level: ThinkingLevel, family: Family, warnings: &mut Warnin
     }
 }
 
-fn tokens(level: ThinkingLevel, most: u32) -> u32 {
+fn tokens(level: ThinkingLevel, max: u32) -> u32 {
     match level {
         ThinkingLevel::Off => 0,
         ThinkingLevel::Minimal => 128,
         ThinkingLevel::Low => 2048,
         ThinkingLevel::Medium => 8192,
-        ThinkingLevel::High => most,
+        ThinkingLevel::High => max,
         ThinkingLevel::Tokens(tokens) => tokens,
     }
 }
@@ -63,12 +67,13 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::config;
-    use crate::gemini::family::Family;
+    use crate::capability::CapabilityTable;
     use crate::settings::ThinkingLevel::{self, High, Low, Medium, Minimal, Off, Tokens};
     use crate::settings::Warnings;
 
     fn sent(model: &str, level: ThinkingLevel) -> Value {
-        serde_json::to_value(config(level, Family::of(model), &mut Warnings::default())).unwrap()
+        serde_json::to_value(config(level, &CapabilityTable::builtin().gemini(model), &mut Warnings::default()))
+            .unwrap()
     }
 
     #[test]

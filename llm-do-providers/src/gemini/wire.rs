@@ -141,13 +141,13 @@ pub(super) struct FunctionResponse<'a> {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome<'a> {
-    Output(Said<'a>),
+    Output(OutputValue<'a>),
     Error(&'a str),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Said<'a> {
+pub(super) enum OutputValue<'a> {
     Json(&'a RawValue),
     Text(&'a str),
 }

@@ -10,7 +10,7 @@ use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, LOCATION, RAN
 use reqwest::{Client, ClientBuilder, Method, Request, Response, Url};
 use tokio::time::timeout;
 
-use super::said::Said;
+use super::response_meta::RefusalHeaders;
 use super::{clients, fault, permitted};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
@@ -170,7 +170,7 @@ impl Answer {
     /// Returns the error of that kind with what this answer says: its status, when to try again, what it is called.
     pub(crate) fn refusal(&self, kind: ErrorKind, text: String) -> ProviderError {
         let error = ProviderError::new(self.provider, kind, text).with_status(self.status());
-        Said::of(self.response.headers()).add_to(error)
+        RefusalHeaders::read(self.response.headers()).add_to(error)
     }
 
     /// Returns where the answer leads, if it is a redirect.

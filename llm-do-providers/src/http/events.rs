@@ -9,8 +9,8 @@ use futures_util::StreamExt;
 use serde_json::Value;
 use sse_stream::{Error, SseByteStream};
 
-use super::said::Head;
-use super::stray::Tail;
+use super::response_meta::ResponseMeta;
+use super::tail::Tail;
 use crate::error::{ErrorKind, ProviderError};
 
 /// The pieces of a body, cut anywhere.
@@ -19,18 +19,18 @@ pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>>
 /// The server-sent events of an answer.
 pub(crate) struct Events {
     provider: &'static str,
-    head: Head,
-    blocks: SseByteStream<Kept>,
+    head: ResponseMeta,
+    blocks: SseByteStream<RecordedChunks>,
     tail: Tail,
 }
 
 /// The pieces, whose end is kept.
-struct Kept {
+struct RecordedChunks {
     chunks: Chunks,
     tail: Tail,
 }
 
-impl Stream for Kept {
+impl Stream for RecordedChunks {
     type Item = Result<Bytes, ProviderError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -46,17 +46,17 @@ impl Events {
     /// Returns the events in `chunks`.
     pub(crate) fn new(provider: &'static str, chunks: Chunks) -> Self {
         let tail = Tail::default();
-        let kept = Kept { chunks, tail: tail.clone() };
-        Self { provider, head: Head::default(), blocks: SseByteStream::new(kept), tail }
+        let kept = RecordedChunks { chunks, tail: tail.clone() };
+        Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail }
     }
 
     /// Says what they follow.
-    pub(super) fn after(self, head: Head) -> Self {
+    pub(super) fn after(self, head: ResponseMeta) -> Self {
         Self { head, ..self }
     }
 
     /// Returns what the answer began with.
-    pub(crate) fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &ResponseMeta {
         &self.head
     }
 

@@ -241,8 +241,8 @@ mod tests {
         #[test]
         fn any_file_is_a_model_or_an_error(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4), kept in any::<Option<prop::sample::Index>>()) {
             let (mut bytes, header) = tiny("qwen2").bytes();
-            for (place, byte) in changes {
-                bytes[place.index(header)] = byte;
+            for (position, byte) in changes {
+                bytes[position.index(header)] = byte;
             }
             if let Some(kept) = kept {
                 bytes.truncate(kept.index(bytes.len()));

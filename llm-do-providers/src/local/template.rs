@@ -129,10 +129,10 @@ impl Template {
 
 /// The template failed: it is untrusted code, or it rejects the conversation.
 fn failure(name: &str, source: Error) -> ProviderError {
-    let place = source.line().map(|line| format!(" in line {line}")).unwrap_or_default();
+    let location = source.line().map(|line| format!(" in line {line}")).unwrap_or_default();
     let reason = source.detail().map_or_else(|| source.kind().to_string(), str::to_owned);
     let text = format!(
-        "the model's chat template (`{name}`) failed{place}: {reason}; check the conversation or use another model file"
+        "the model's chat template (`{name}`) failed{location}: {reason}; check the conversation or use another model file"
     );
     fault::configuration(text).with_source(source)
 }

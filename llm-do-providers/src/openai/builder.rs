@@ -5,40 +5,35 @@ use std::sync::Arc;
 use super::server::Server;
 use super::{OpenAiModel, PROTOCOL};
 use crate::error::ProviderError;
-use crate::http::{Access, access_setters};
-use crate::model::Profile;
+use crate::http::{ClientConfig, config_setters};
 
 /// Sets up an [`OpenAiModel`]; start with [`OpenAiModel::builder`] or [`OpenAiModel::at`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct OpenAiBuilder {
     server: Server,
-    model: String,
-    access: Access,
-    profile: Option<Profile>,
+    config: ClientConfig,
 }
 
 impl OpenAiBuilder {
-    pub(super) fn new(server: Server, model: String, access: Access) -> Self {
-        Self { server, model, access, profile: None }
+    pub(super) fn new(server: Server, config: ClientConfig) -> Self {
+        Self { server, config }
     }
 
-    /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: where the [`Server`] is at home,
-    /// which for OpenAI is `https://api.openai.com/v1`. Another server that is known by its host is asked as [`Server`] says.
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.access.base_url = base_url.into();
-        self
+    /// Takes the base URL and the key from the variables that [`Server`] names.
+    pub(super) fn from_env(server: Server, model: &str) -> Result<Self, ProviderError> {
+        Ok(Self::new(server, ClientConfig::from_env(&server.dialect().server, model)?))
     }
 
-    /// Says what the model, with this server, can do. Default: what is known of the [`Server`] and of the model's name, by
-    /// which OpenAI's search models have `web_search`; a server and a model that are not known have
-    /// [`Profile::NATIVE_OUTPUT`].
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = Some(profile);
-        self
+    config_setters! {
+        /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: that of the [`Server`], which for
+        /// OpenAI is `https://api.openai.com/v1`. Another server that is known by its host is asked as [`Server`] says.
+        base_url;
+        /// Says what the model, with this server, can do. Default: what the [capabilities](Self::capabilities) of the [`Server`]
+        /// and of the model's name say, by which OpenAI's search models have `web_search`; an unknown model of an unknown server
+        /// has [`Profile::NATIVE_OUTPUT`](crate::Profile::NATIVE_OUTPUT).
+        profile;
     }
-
-    access_setters!();
 
     /// Returns the model; nothing is sent yet.
     ///
@@ -47,20 +42,23 @@ impl OpenAiBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if a server that needs a key is to be asked
     /// at home without one, or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiModel, ProviderError> {
-        let home = &self.server.dialect().home;
-        let mut endpoint = self.access.endpoint(home, PROTOCOL, &self.access.base_url, "/chat/completions")?;
-        if let Some(key) = &self.access.api_key {
+        let Self { server, config } = self;
+        let named = &server.dialect().server;
+        let mut endpoint = config.endpoint(named, PROTOCOL, &config.base_url, "/chat/completions")?;
+        if let Some(key) = &config.api_key {
             endpoint.authorize(key);
         }
-        let dialect = self.server.dialect_at(&endpoint);
-        endpoint.provider = dialect.home.provider;
+        let dialect = server.dialect_at(&endpoint);
+        endpoint.provider = dialect.server.provider;
+        let capabilities = config.capabilities.openai(dialect.server.provider, &config.model);
         Ok(OpenAiModel {
-            name: format!("{}:{}", home.provider, self.model),
-            profile: self.profile.unwrap_or_else(|| (dialect.profile)(&self.model)),
-            model: self.model.into(),
+            name: format!("{}:{}", named.provider, config.model),
+            profile: config.profile.unwrap_or_else(|| capabilities.profile()),
+            model: config.model.into(),
             endpoint: Arc::new(endpoint),
             dialect,
-            retries: self.access.patience.retries,
+            capabilities,
+            retries: config.retries,
         })
     }
 }
@@ -69,7 +67,7 @@ impl OpenAiBuilder {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::exchange::Growing;
+    use crate::exchange::ResponseAccumulator;
     use crate::message::{Message, ToolResult};
     use crate::model::{Model, Profile, Request};
     use crate::openai::answer::Answer;
@@ -92,7 +90,7 @@ mod tests {
         let results = response.tool_calls().map(|call| ToolResult::new(call, "3")).collect();
         let messages = [Message::Assistant { parts: response.parts }, Message::Tool { results }];
         let settings = Settings::default();
-        let (chat, _) = convert::chat("m", &Request::new(&messages, &settings), model.dialect, false).unwrap();
+        let (chat, _) = convert::chat(model.target(), &Request::new(&messages, &settings), false).unwrap();
         serde_json::to_value(chat).unwrap()["messages"][0].take()
     }
 
@@ -110,7 +108,7 @@ mod tests {
             ("https://api.deepseek.com.example.org", "openai"),
         ] {
             let model = at(url).build().unwrap();
-            assert_eq!((model.name(), model.dialect.home.provider), ("openai:m", provider), "{url}");
+            assert_eq!((model.name(), model.dialect.server.provider), ("openai:m", provider), "{url}");
             assert_eq!(model.endpoint.provider, provider, "errors name who is asked");
         }
     }
@@ -121,7 +119,7 @@ mod tests {
         assert_eq!(at(url).build().unwrap().profile(), Profile::NONE);
         assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);
         let named = OpenAiModel::at(Server::Vllm, "m").base_url(url).build().unwrap();
-        assert_eq!((named.name(), named.dialect.home.provider), ("vllm:m", "vllm"));
+        assert_eq!((named.name(), named.dialect.server.provider), ("vllm:m", "vllm"));
     }
 
     #[test]

@@ -7,49 +7,48 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::dialect::{Dialect, Field, Schemas};
-use super::family::Family;
-use super::grammar::grammatical;
-use super::strict::strict;
+use super::dialect::{Dialect, Field, Schemas, Target};
 use super::thinking::{NO_FIELD, Plan};
 use super::wire::{
     CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
     WebSearchOptions,
 };
 use super::{PROVIDER, history};
+use crate::capability::ToolsInChat;
 use crate::error::{ErrorKind, ProviderError};
-use crate::known::Known;
 use crate::message::FinishReason;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::schema::Unsaid;
+use crate::schema::{SchemaCache, Unsupported, llama_cpp, openai_strict};
+use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
 
-/// Returns what asks `model` for an answer to `request`, whole or streamed, and what it says otherwise than the settings.
+/// Returns what asks `target` for an answer to `request`, whole or streamed, and what it says otherwise than the settings.
 ///
 /// # Errors
 ///
 /// Returns an error if the request holds a file that the server does not take, a schema that it makes no grammar of, or tools
-/// that it lets the model not call.
+/// that it does not let the model call or does not run.
 pub(super) fn chat<'a>(
-    model: &'a str,
+    target: Target<'a>,
     request: &Request<'a>,
-    dialect: &'static Dialect,
     stream: bool,
 ) -> Result<(ChatRequest<'a>, Warnings), ProviderError> {
-    callable(model, request, dialect)?;
+    check_tools(target, request)?;
+    check_server_side_tools(target, request.server_side_tools)?;
+    let Target { model, dialect, .. } = target;
     let settings = request.settings;
     let mut warnings = Warnings::default();
-    let plan = Plan::new(dialect, model, request, &mut warnings);
+    let plan = Plan::new(target, request, &mut warnings);
     let (tools, tool_choice) = tools(request, dialect, plan.forces)?;
-    let (max_completion_tokens, max_tokens) = limit(settings, dialect, model);
+    let (max_completion_tokens, max_tokens) = limit(settings, target);
     let sampling = plan.sampling(settings, dialect, &mut warnings);
     let takes_seed = dialect.takes(Field::Seed) || dialect.takes(Field::RandomSeed);
     let seed = warnings.accept("seed", settings.seed, takes_seed, NO_FIELD);
     let may_limit_calls = settings.parallel_tool_calls.filter(|_| !tools.is_empty());
     let chat = ChatRequest {
         model,
-        messages: history::messages(request, dialect, model)?,
+        messages: history::messages(request, target)?,
         tool_choice,
         response_format: request.output.map(|output| format(output, dialect)).transpose()?,
         web_search_options: (!request.server_side_tools.is_empty()).then_some(WebSearchOptions {}),
@@ -63,7 +62,7 @@ pub(super) fn chat<'a>(
         presence_penalty: sampling.presence_penalty,
         frequency_penalty: sampling.frequency_penalty,
         // Servers refuse it without tools.
-        parallel_tool_calls: limited_calls(may_limit_calls, dialect, model, &mut warnings),
+        parallel_tool_calls: limited_calls(may_limit_calls, target, &mut warnings),
         service_tier: warnings.accept(
             "service_tier",
             settings.service_tier.as_deref(),
@@ -83,29 +82,49 @@ pub(super) fn chat<'a>(
     Ok((chat, warnings))
 }
 
-/// Refuses tools where OpenAI would, at home: a server in between may ask for them by the other protocol.
-fn callable(model: &str, request: &Request<'_>, dialect: &Dialect) -> Result<(), ProviderError> {
-    let is_home = dialect.home.provider == PROVIDER && dialect.takes(Field::MaxCompletionTokens);
-    if request.tools.is_empty() || !is_home || Family::of(model).calls_in_chat() {
+/// Refuses tools where OpenAI's own server would: one in between may use the other protocol for them.
+fn check_tools(target: Target<'_>, request: &Request<'_>) -> Result<(), ProviderError> {
+    let Target { model, dialect, capabilities } = target;
+    let is_openai = target.provider() == PROVIDER && dialect.takes(Field::MaxCompletionTokens);
+    if request.tools.is_empty() || !is_openai || capabilities.tools_in_chat != ToolsInChat::Never {
         return Ok(());
     }
     let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
     Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
 }
 
+/// Refuses tools of the server's that chat completions have no words for, before they are asked for in part: the one that they
+/// have is the web search of the models made for it.
+fn check_server_side_tools(target: Target<'_>, tools: &[ServerSideTool]) -> Result<(), ProviderError> {
+    let (model, searches) = (target.model, target.provider() == PROVIDER);
+    let refused = |text: String| Err(ProviderError::new(target.provider(), ErrorKind::InvalidRequest, text));
+    for tool in tools {
+        match tool {
+            ServerSideTool::WebSearch(search) if searches && *search == WebSearch::new() => {}
+            ServerSideTool::WebSearch(_) if searches => {
+                return refused(format!(
+                    "`{model}` searches the web over chat completions, which know neither `max_uses`, \
+                     `allowed_domains` nor `blocked_domains` of `web_search`; leave them out"
+                ));
+            }
+            other => return refused(format!("`{model}` has no `{other}` over chat completions; leave it out")),
+        }
+    }
+    Ok(())
+}
+
 /// Returns whether several calls at once are allowed, where a model can be told so.
-fn limited_calls(allowed: Option<bool>, dialect: &Dialect, model: &str, warnings: &mut Warnings) -> Option<bool> {
-    let is_of_openai = dialect.home.provider == PROVIDER;
-    let is_taken = !is_of_openai || Family::of(model).takes_parallel_tool_calls();
+fn limited_calls(allowed: Option<bool>, target: Target<'_>, warnings: &mut Warnings) -> Option<bool> {
+    let is_taken = target.capabilities.parallel_tool_calls;
     let reason = if is_taken { NO_FIELD } else { "the model does not accept it" };
-    warnings.accept("parallel_tool_calls", allowed, is_taken && dialect.takes(Field::ParallelToolCalls), reason)
+    warnings.accept("parallel_tool_calls", allowed, is_taken && target.dialect.takes(Field::ParallelToolCalls), reason)
 }
 
 /// Returns the limit on tokens under its newer name, or under its older one.
-fn limit(settings: &Settings, dialect: &Dialect, model: &str) -> (Option<u32>, Option<u32>) {
+fn limit(settings: &Settings, target: Target<'_>) -> (Option<u32>, Option<u32>) {
     // A proxy before OpenAI's own models has to be asked like OpenAI.
-    let is_of_openai = dialect.home.provider == PROVIDER && Family::of(model).is_thinking();
-    if dialect.takes(Field::MaxCompletionTokens) || is_of_openai {
+    let is_of_openai = target.provider() == PROVIDER && target.capabilities.is_thinking();
+    if target.dialect.takes(Field::MaxCompletionTokens) || is_of_openai {
         (settings.max_tokens, None)
     } else {
         (None, settings.max_tokens)
@@ -137,9 +156,9 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
 
 fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
     let parameters = match dialect.schemas {
-        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsaid| {
-            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsaid}", spec.name);
-            ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+        Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsupported| {
+            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsupported}", spec.name);
+            ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
         })?,
         _ => Arc::clone(&spec.parameters),
     };
@@ -148,23 +167,23 @@ fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderE
 }
 
 /// Returns a schema in the dialect of llama.cpp's grammars.
-fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsaid> {
-    static KNOWN: Known = Known::new();
-    KNOWN.form(schema, grammatical)
+fn grammar(schema: &Arc<Value>) -> Result<Arc<Value>, Unsupported> {
+    static CACHE: SchemaCache = SchemaCache::new();
+    CACHE.get_or_translate(schema, llama_cpp::translate)
 }
 
 fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>, ProviderError> {
     let (schema, strict) = match dialect.schemas {
         Schemas::Words => return Ok(Format::JsonObject),
         Schemas::LlamaCpp { .. } => {
-            let schema = grammar(&output.schema).map_err(|unsaid| {
-                let text = format!("the schema of the answer cannot be made a grammar of: {unsaid}");
-                ProviderError::new(dialect.home.provider, ErrorKind::InvalidRequest, text)
+            let schema = grammar(&output.schema).map_err(|unsupported| {
+                let text = format!("the schema of the answer cannot be made a grammar of: {unsupported}");
+                ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
             })?;
             (schema, None)
         }
         Schemas::Grammar => (Arc::clone(&output.schema), None),
-        Schemas::Strict => match strict(&output.schema) {
+        Schemas::Strict => match openai_strict::translate(&output.schema) {
             Some(schema) => (schema, Some(true)),
             None => (Arc::clone(&output.schema), Some(false)),
         },

@@ -1,8 +1,8 @@
 //! What servers of chat completions do in their own way, as terms for the table of servers.
 
-use crate::http::Home;
-use crate::model::{OutputSchema, Profile};
-use crate::settings::ThinkingLevel;
+use crate::capability::OpenAiCapabilities;
+use crate::http::ServerDefaults;
+use crate::model::OutputSchema;
 
 /// What Mistral's models have in their names, wherever they run.
 const MISTRALS: [&str; 8] =
@@ -11,19 +11,25 @@ const MISTRALS: [&str; 8] =
 /// What a server does in its own way.
 #[derive(Debug)]
 pub(super) struct Dialect {
-    pub(super) home: Home,
+    pub(super) server: ServerDefaults,
     /// The settings that it has a place for; it gets no others, since some servers refuse what they do not know.
     pub(super) takes: &'static [Field],
-    pub(super) thinking: Thinking,
+    pub(super) thinking: ThinkingFields,
     /// How it is told to choose a tool; none where it knows no choice.
     pub(super) choice: Option<Choice>,
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
-    /// Whether it is the server that wants histories by [`is_mistral`](Self::is_mistral), whatever its models are called.
+    /// Whether it is the server that wants histories by [`is_mistral`](Target::is_mistral), whatever its models are called.
     pub(super) mistral: bool,
-    /// What a model by a name can do.
-    pub(super) profile: fn(&str) -> Profile,
+}
+
+/// The model that a request is for, and its server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target<'a> {
+    pub(super) model: &'a str,
+    pub(super) dialect: &'static Dialect,
+    pub(super) capabilities: &'a OpenAiCapabilities,
 }
 
 /// A field of a request that not all servers have.
@@ -42,25 +48,15 @@ pub(super) enum Field {
 
 /// How a model is told how much to think.
 #[derive(Debug)]
-pub(super) enum Thinking {
-    /// By `reasoning_effort`, as the family of OpenAI's models takes it.
-    Family,
-    /// By `reasoning_effort`, in the words of the first entry whose text is in the model's name; not at all without one.
-    Effort(&'static [(&'static str, Words)]),
+pub(super) enum ThinkingFields {
+    /// By `reasoning_effort`, in the words of the model.
+    Effort,
     /// By `reasoning`, with an effort or a number of tokens.
     Object,
-    /// By `thinking`, which is on unless it is turned off, and `reasoning_effort` in these words.
-    Switch(Words),
-    /// By variables of the model's template, `reasoning_effort` in these words, and `thinking_token_budget`.
-    Template(Words),
-}
-
-/// The words for a level, from `off` to `high`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Words {
-    pub(super) levels: [&'static str; 5],
-    /// Whether thoughts have to be asked for apart from the text, since they stand within it otherwise.
-    pub(super) parsed: bool,
+    /// By `thinking`, which is on unless it is turned off, and `reasoning_effort`.
+    Switch,
+    /// By variables of the model's template, `reasoning_effort`, and `thinking_token_budget`.
+    Template,
 }
 
 /// How a server is told to choose a tool.
@@ -94,8 +90,8 @@ pub(super) enum Schemas {
 /// The files that a server takes, beside text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Files {
-    /// A text in the names of the models that read images; none if no model does.
-    pub(super) images: Option<&'static str>,
+    /// Whether it takes images, for models that read them.
+    pub(super) images: bool,
     pub(super) pdf: Option<Pdf>,
     pub(super) audio: Option<Audio>,
     /// Whether those of tools' results stand in the message of the result.
@@ -137,41 +133,24 @@ impl Dialect {
     pub(super) fn takes(&self, field: Field) -> bool {
         self.takes.contains(&field)
     }
+}
+
+impl Target<'_> {
+    pub(super) fn provider(&self) -> &'static str {
+        self.dialect.server.provider
+    }
+
+    pub(super) fn takes_images(&self) -> bool {
+        self.dialect.files.images && self.capabilities.images
+    }
 
     /// Whether a history has to keep to the rules of Mistral's API, which holds servers in between and vLLM to them for
     /// Mistral's models: ids of calls are nine letters or digits, and results are followed by an answer.
     ///
     /// By <https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py>.
-    pub(super) fn is_mistral(&self, model: &str) -> bool {
-        let name = model.to_ascii_lowercase();
-        self.mistral || MISTRALS.iter().any(|part| name.contains(part))
-    }
-}
-
-impl Words {
-    pub(super) const fn new(levels: [&'static str; 5]) -> Self {
-        Self { levels, parsed: false }
-    }
-
-    pub(super) fn of(&self, level: ThinkingLevel) -> &'static str {
-        self.levels[step(level)]
-    }
-}
-
-impl Files {
-    pub(super) fn takes_images(&self, model: &str) -> bool {
-        self.images.is_some_and(|part| model.contains(part))
-    }
-}
-
-/// The place of a level among five; there are no words for numbers of tokens, so that those go as what is near.
-pub(super) fn step(level: ThinkingLevel) -> usize {
-    match level {
-        ThinkingLevel::Off | ThinkingLevel::Tokens(0) => 0,
-        ThinkingLevel::Minimal => 1,
-        ThinkingLevel::Low | ThinkingLevel::Tokens(..=2048) => 2,
-        ThinkingLevel::Medium | ThinkingLevel::Tokens(..=8192) => 3,
-        ThinkingLevel::High | ThinkingLevel::Tokens(_) => 4,
+    pub(super) fn is_mistral(&self) -> bool {
+        let name = self.model.to_ascii_lowercase();
+        self.dialect.mistral || MISTRALS.iter().any(|part| name.contains(part))
     }
 }
 

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::dialect::Schemas;
-use super::dialect::{Dialect, in_words};
+use super::dialect::{Dialect, Schemas, Target, in_words};
 use super::parts::Parts;
 use super::reasoning::Replayed;
-use super::wire::{Call, CalledFunction, ChatMessage, Chunked, Content, Part, Said, Typed};
+use super::wire::{AssistantContent, Call, CalledFunction, ChatMessage, Content, ContentChunk, Part, Typed};
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
 use crate::model::Request;
@@ -28,25 +27,20 @@ const FILES: &str = "(a file)";
 /// # Errors
 ///
 /// Returns an error if it holds a file that the server does not take.
-pub(super) fn messages<'a>(
-    request: &Request<'a>,
-    dialect: &'static Dialect,
-    model: &'a str,
-) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
-    let is_mistral = dialect.is_mistral(model);
-    let told = Teller { dialect, model, is_mistral, parts: Parts { dialect, model } };
+pub(super) fn messages<'a>(request: &Request<'a>, target: Target<'a>) -> Result<Vec<ChatMessage<'a>>, ProviderError> {
+    let writer = HistoryWriter { target, is_mistral: target.is_mistral(), parts: Parts { target } };
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
-    messages.extend(system(request, dialect).map(|content| ChatMessage::System { content }));
+    messages.extend(system(request, target.dialect).map(|content| ChatMessage::System { content }));
     for message in request.messages {
         match message {
-            Message::User { parts } => told.hear(&mut messages, told.parts.user(parts)?),
-            Message::Assistant { parts } => messages.push(told.assistant(parts)),
+            Message::User { parts } => writer.push_user(&mut messages, writer.parts.user(parts)?),
+            Message::Assistant { parts } => messages.push(writer.assistant(parts)),
             Message::Tool { results } => {
                 for result in results {
-                    messages.push(told.result(result)?);
+                    messages.push(writer.result(result)?);
                 }
-                if let Some(files) = told.parts.attached(results)? {
-                    told.hear(&mut messages, files);
+                if let Some(files) = writer.parts.attached(results)? {
+                    writer.push_user(&mut messages, files);
                 }
             }
         }
@@ -64,17 +58,16 @@ fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> 
     }
 }
 
-/// Tells one server, for one of its models.
-struct Teller<'a> {
-    dialect: &'static Dialect,
-    model: &'a str,
+/// Writes a history for one server and one of its models.
+struct HistoryWriter<'a> {
+    target: Target<'a>,
     is_mistral: bool,
     parts: Parts<'a>,
 }
 
-impl Teller<'_> {
+impl HistoryWriter<'_> {
     /// Adds a user's message, behind an answer if it may not follow results.
-    fn hear<'m>(&self, messages: &mut Vec<ChatMessage<'m>>, user: ChatMessage<'m>) {
+    fn push_user<'m>(&self, messages: &mut Vec<ChatMessage<'m>>, user: ChatMessage<'m>) {
         if self.is_mistral && matches!(messages.last(), Some(ChatMessage::Tool { .. })) {
             messages.push(self.assistant(&[]));
         }
@@ -95,16 +88,17 @@ impl Teller<'_> {
                 ResponsePart::ToolCall(made) => tool_calls.push(self.call(made)),
             }
         }
-        let Replayed { reasoning_content, reasoning, details, chunks } = Replayed::of(parts, self.dialect, self.model);
+        let Replayed { reasoning_content, reasoning, details, chunks } =
+            Replayed::of(parts, self.target.dialect, self.target.model);
         let content = if chunks.is_empty() {
             if tool_calls.is_empty() && text.trim().is_empty() {
                 let is_file = |part: &ResponsePart| matches!(part, ResponsePart::Attachment(_));
                 text = if parts.iter().any(is_file) { FILES } else { SILENCE }.into();
             }
-            (!text.is_empty()).then_some(Said::Text(text))
+            (!text.is_empty()).then_some(AssistantContent::Text(text))
         } else {
-            let text = (!text.is_empty()).then_some(Chunked::Part(Part::Text { text }));
-            Some(Said::Chunks(chunks.into_iter().map(Chunked::Thought).chain(text).collect()))
+            let text = (!text.is_empty()).then_some(ContentChunk::Part(Part::Text { text }));
+            Some(AssistantContent::Chunks(chunks.into_iter().map(ContentChunk::Thought).chain(text).collect()))
         };
         ChatMessage::Assistant { content, reasoning_content, reasoning, reasoning_details: details, tool_calls }
     }

@@ -1,6 +1,6 @@
 //! What a user's message is made of, files included.
 
-use super::dialect::{Audio, Dialect, Pdf};
+use super::dialect::{Audio, Pdf, Target};
 use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
 use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
@@ -12,8 +12,7 @@ const UNNAMED_PDF: &str = "attachment.pdf";
 /// Makes parts of messages for a server and one of its models.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'a> {
-    pub(super) dialect: &'static Dialect,
-    pub(super) model: &'a str,
+    pub(super) target: Target<'a>,
 }
 
 impl Parts<'_> {
@@ -29,7 +28,7 @@ impl Parts<'_> {
     /// Returns the user's message with the files of `results`, if there are any and a tool's message takes only text.
     pub(super) fn attached<'m>(&self, results: &'m [ToolResult]) -> Result<Option<ChatMessage<'m>>, ProviderError> {
         let mut parts = Vec::new();
-        let apart = if self.dialect.files.in_results { &[] } else { results };
+        let apart = if self.target.dialect.files.in_results { &[] } else { results };
         for result in apart {
             for attachment in &result.attachments {
                 let text = format!("{}, from the tool `{}`:", attachment.heading(), result.name).into();
@@ -41,7 +40,7 @@ impl Parts<'_> {
 
     /// Returns a result and its files, if it has any and they may stand in a tool's message.
     pub(super) fn in_result<'m>(&self, result: &'m ToolResult) -> Result<Option<Vec<Part<'m>>>, ProviderError> {
-        if result.attachments.is_empty() || !self.dialect.files.in_results {
+        if result.attachments.is_empty() || !self.target.dialect.files.in_results {
             return Ok(None);
         }
         let text = Ok(Part::Text { text: result.content.as_str().into() });
@@ -58,9 +57,9 @@ impl Parts<'_> {
 
     /// Returns a file as the kind of part that its media type has.
     fn file<'m>(&self, attachment: &'m Attachment) -> Result<Part<'m>, ProviderError> {
-        let files = self.dialect.files;
+        let files = self.target.dialect.files;
         let part = match attachment.essence().as_str() {
-            essence if essence.starts_with("image/") && files.takes_images(self.model) => {
+            essence if essence.starts_with("image/") && self.target.takes_images() => {
                 Some(Part::ImageUrl { image_url: ImageUrl { url: DataUrl(attachment) } })
             }
             "application/pdf" => files.pdf.map(|pdf| document(attachment, pdf)),
@@ -81,15 +80,15 @@ impl Parts<'_> {
 
     /// The media types that there is a part for.
     fn taken(&self) -> String {
-        let files = self.dialect.files;
-        let images = files.takes_images(self.model).then_some("image/*, ");
+        let files = self.target.dialect.files;
+        let images = self.target.takes_images().then_some("image/*, ");
         let pdf = files.pdf.map(|_| "application/pdf, ");
         let audio = files.audio.map(|_| "audio/wav, audio/mpeg, ");
         [images, pdf, audio, Some("text/* or application/json")].into_iter().flatten().collect()
     }
 
     fn invalid(&self, message: String) -> ProviderError {
-        ProviderError::new(self.dialect.home.provider, ErrorKind::InvalidRequest, message)
+        ProviderError::new(self.target.provider(), ErrorKind::InvalidRequest, message)
     }
 }
 
@@ -112,15 +111,20 @@ fn audio<'m>(attachment: &'m Attachment, audio: Option<Audio>, format: &'static 
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use serde_json::{Value, json};
 
-    use super::Parts;
+    use super::{Parts, Target};
     use crate::attachment::Attachment;
+    use crate::capability::OpenAiCapabilities;
     use crate::error::ErrorKind;
     use crate::message::{ToolCall, ToolResult, UserPart};
     use crate::openai::server::Server;
 
-    const PARTS: fn() -> Parts<'static> = || Parts { dialect: Server::OpenAi.dialect(), model: "m" };
+    static CAPABILITIES: LazyLock<OpenAiCapabilities> = LazyLock::new(OpenAiCapabilities::default);
+    const PARTS: fn() -> Parts<'static> =
+        || Parts { target: Target { model: "m", dialect: Server::OpenAi.dialect(), capabilities: &CAPABILITIES } };
 
     fn sent(attachment: Attachment) -> Value {
         serde_json::to_value(PARTS().user(&[UserPart::Attachment(attachment)]).unwrap()).unwrap()["content"].take()

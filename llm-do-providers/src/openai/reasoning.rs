@@ -72,7 +72,7 @@ impl Reasoning {
         if self.text.is_empty() && data.is_none() {
             return None;
         }
-        let provider_data = data.map(|data| ProviderData::new(dialect.home.provider, data));
+        let provider_data = data.map(|data| ProviderData::new(dialect.server.provider, data));
         Some(ResponsePart::Thinking(Thinking { provider_data, ..Thinking::new(self.text) }))
     }
 }
@@ -172,7 +172,7 @@ impl<'a> Replayed<'a> {
         let mut replayed = Self::default();
         for part in parts {
             let ResponsePart::Thinking(thought) = part else { continue };
-            let data = thought.provider_data.as_ref().and_then(|data| data.of(dialect.home.provider));
+            let data = thought.provider_data.as_ref().and_then(|data| data.of(dialect.server.provider));
             if let Some(data) = data {
                 replayed.add(thought, data, dialect.replay, model);
             }

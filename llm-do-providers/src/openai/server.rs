@@ -4,7 +4,7 @@ mod table;
 
 #[cfg(test)]
 pub(super) use self::table::ELSEWHERE;
-pub(crate) use self::table::HOME;
+pub(crate) use self::table::OPENAI_SERVER;
 use super::dialect::Dialect;
 use crate::http::Endpoint;
 
@@ -54,6 +54,9 @@ use crate::http::Endpoint;
 /// `parallel_tool_calls`. [`stop`](https://platform.openai.com/docs/api-reference/chat/create#chat-create-stop) goes to all but
 /// `o3`, `o4-mini`, and GPT-5 and newer. These are left out then where a model is asked as `openai:..`, at any base URL. As
 /// `openrouter:openai/..` it is sent all that is set.
+///
+/// What a model takes, by its name, is in the [capabilities](crate::CapabilityTable), which you can extend for a model that is
+/// newer than this crate.
 ///
 /// # Thinking
 ///
@@ -180,7 +183,7 @@ impl Server {
     /// Returns what the names of its models begin with, such as `groq`.
     #[must_use]
     pub fn prefix(self) -> &'static str {
-        self.dialect().home.provider
+        self.dialect().server.provider
     }
 
     /// Returns how to speak to it at `endpoint`: where it was not named, to whoever is there.

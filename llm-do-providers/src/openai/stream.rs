@@ -9,12 +9,12 @@ use super::answer::Answer;
 use super::fault;
 use super::wire::Chunk;
 use crate::error::ProviderError;
-use crate::exchange::{Growing, unread};
+use crate::exchange::{ResponseAccumulator, unread};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl Growing for Answer {
+impl ResponseAccumulator for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let chunk = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
         self.read(server, chunk, &mut VecDeque::new())

@@ -2,19 +2,20 @@
 
 use serde::Serialize;
 
-use super::dialect::{Dialect, Field, Thinking};
-use super::family::Family;
+use super::dialect::{Dialect, Field, Target, ThinkingFields};
+use crate::capability::{OpenAiCapabilities, ToolsInChat};
 use crate::model::Request;
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
 /// Why a setting is not sent that the server has no place for.
 pub(super) const NO_FIELD: &str = "the server has no field for it";
 const NOT_ACCEPTED: &str = "the model does not accept it";
+const NOT_WHILE_THINKING: &str = "the model does not accept it while it thinks";
 
 /// What is sent of thinking, and what else is.
 #[derive(Debug)]
-pub(super) struct Plan {
-    pub(super) fields: Fields,
+pub(super) struct Plan<'a> {
+    pub(super) fields: Fields<'a>,
     /// Why `temperature`, `top_p` and penalties are not sent, if they are not.
     unsampled: Option<&'static str>,
     /// Whether texts to stop before are sent.
@@ -25,7 +26,7 @@ pub(super) struct Plan {
 
 /// The settings of how words are chosen, and where the answer stops, as far as they are sent.
 #[derive(Debug)]
-pub(super) struct Sampling<'a> {
+pub(super) struct SamplingParams<'a> {
     pub(super) temperature: Option<f64>,
     pub(super) top_p: Option<f64>,
     pub(super) presence_penalty: Option<f64>,
@@ -35,13 +36,13 @@ pub(super) struct Sampling<'a> {
 
 /// The fields of a request that say how to think; each server knows one or two of them.
 #[derive(Debug, Default, PartialEq, Serialize)]
-pub(super) struct Fields {
+pub(super) struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_effort: Option<&'static str>,
+    reasoning_effort: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning_format: Option<&'static str>,
+    reasoning_format: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reasoning: Option<Reasoning>,
+    reasoning: Option<ReasoningObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking: Option<Switch>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +53,7 @@ pub(super) struct Fields {
 
 #[derive(Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Reasoning {
+enum ReasoningObject {
     Effort(&'static str),
     MaxTokens(u32),
 }
@@ -71,55 +72,33 @@ struct Variables {
     thinking: bool,
 }
 
-impl Plan {
-    pub(super) fn new(dialect: &Dialect, model: &str, request: &Request<'_>, warnings: &mut Warnings) -> Self {
-        let level = request.settings.thinking;
-        let plan = Self { fields: Fields::default(), unsampled: None, stops: true, forces: true };
-        let plan = match &dialect.thinking {
-            Thinking::Family => plan.by_family(&Family::of(model), level, !request.tools.is_empty()),
-            Thinking::Effort(words) => {
-                let words = words.iter().find(|(part, _)| model.contains(part)).map(|(_, words)| words);
-                let reasoning_effort = level.and_then(|level| Some(words?.of(level)));
-                let reasoning_format = words.filter(|words| words.parsed).map(|_| "parsed");
-                plan.with(Fields { reasoning_effort, reasoning_format, ..Fields::default() })
-            }
-            Thinking::Object => plan.with(Fields { reasoning: level.map(Reasoning::at), ..Fields::default() }),
-            Thinking::Switch(words) => {
-                let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
-                let reasoning_effort = level.filter(|level| !is_off(*level)).map(|level| words.of(level));
-                plan.with(Fields { reasoning_effort, thinking, ..Fields::default() })
-            }
-            Thinking::Template(words) => {
-                plan.with(level.map(|level| in_template(words.of(level), level)).unwrap_or_default())
-            }
-        };
+impl<'a> Plan<'a> {
+    pub(super) fn new(target: Target<'a>, request: &Request<'_>, warnings: &mut Warnings) -> Self {
+        let Target { model, dialect, capabilities } = target;
+        let (level, has_tools) = (request.settings.thinking, !request.tools.is_empty());
+        let fields = Fields::new(&dialect.thinking, capabilities, level, has_tools);
         if let Some(level) = level {
-            plan.fields.warn(level, dialect, model, warnings);
+            fields.warn(level, target, has_tools, warnings);
         }
         let thinks = !level.is_some_and(is_off);
         let is_asked = level.is_some() && thinks;
         let forces = dialect.choice.is_some_and(|choice| choice.while_thinking || !thinks);
-        Self { forces: forces && !(is_asked && drops_thoughts(dialect, model)), ..plan }
-    }
-
-    fn with(self, fields: Fields) -> Self {
-        Self { fields, ..self }
-    }
-
-    fn by_family(self, family: &Family, level: Option<ThinkingLevel>, has_tools: bool) -> Self {
-        let reasoning_effort = family.effort_in_chat(level, has_tools);
-        let reason = if family.may_think() { "the model does not accept it while it thinks" } else { NOT_ACCEPTED };
-        let unsampled = (!family.samples(reasoning_effort)).then_some(reason);
-        Self { unsampled, stops: family.takes_stop(), ..self }.with(Fields { reasoning_effort, ..Fields::default() })
+        let reason = if capabilities.may_think() { NOT_WHILE_THINKING } else { NOT_ACCEPTED };
+        Self {
+            unsampled: (!capabilities.samples(fields.reasoning_effort)).then_some(reason),
+            stops: capabilities.stop,
+            forces: forces && !(is_asked && drops_thoughts(dialect, model)),
+            fields,
+        }
     }
 
     /// Returns what is sent of the settings that not every model takes; the rest is recorded in `warnings`.
-    pub(super) fn sampling<'a>(
+    pub(super) fn sampling<'s>(
         &self,
-        settings: &'a Settings,
+        settings: &'s Settings,
         dialect: &Dialect,
         warnings: &mut Warnings,
-    ) -> Sampling<'a> {
+    ) -> SamplingParams<'s> {
         let (samples, reason) = (self.unsampled.is_none(), self.unsampled.unwrap_or_default());
         let penalizes = dialect.takes(Field::Penalties);
         let unpenalized = if penalizes { reason } else { NO_FIELD };
@@ -127,7 +106,7 @@ impl Plan {
         let presence_penalty = penalty("presence_penalty", settings.presence_penalty);
         let frequency_penalty = penalty("frequency_penalty", settings.frequency_penalty);
         let stop = Some(&*settings.stop).filter(|texts| !texts.is_empty());
-        Sampling {
+        SamplingParams {
             temperature: warnings.accept("temperature", settings.temperature, samples, reason),
             top_p: warnings.accept("top_p", settings.top_p, samples, reason),
             presence_penalty,
@@ -137,12 +116,37 @@ impl Plan {
     }
 }
 
-impl Fields {
+impl<'a> Fields<'a> {
+    /// Returns what says how to think, in the way of the server.
+    fn new(
+        thinking: &ThinkingFields,
+        capabilities: &'a OpenAiCapabilities,
+        level: Option<ThinkingLevel>,
+        has_tools: bool,
+    ) -> Self {
+        let word = |level| capabilities.efforts.word(level);
+        match thinking {
+            ThinkingFields::Effort => Self {
+                reasoning_effort: capabilities.effort_in_chat(level, has_tools),
+                reasoning_format: capabilities.reasoning_format.as_deref(),
+                ..Self::default()
+            },
+            ThinkingFields::Object => Self { reasoning: level.map(ReasoningObject::at), ..Self::default() },
+            ThinkingFields::Switch => {
+                let thinking = level.map(|level| if is_off(level) { Switch::Disabled } else { Switch::Enabled });
+                let reasoning_effort = level.filter(|level| !is_off(*level)).and_then(word);
+                Self { reasoning_effort, thinking, ..Self::default() }
+            }
+            ThinkingFields::Template => level.map(|level| in_template(word(level), level)).unwrap_or_default(),
+        }
+    }
+
     /// Records how a level is sent, unless it is sent as it was set.
-    fn warn(&self, level: ThinkingLevel, dialect: &Dialect, model: &str, warnings: &mut Warnings) {
-        let is_family = matches!(dialect.thinking, Thinking::Family);
+    fn warn(&self, level: ThinkingLevel, target: Target<'_>, has_tools: bool, warnings: &mut Warnings) {
+        let Target { model, capabilities, .. } = target;
+        let is_replaced = has_tools && capabilities.tools_in_chat == ToolsInChat::WithoutThinking;
         match self.reasoning_effort {
-            Some("none") if is_family && !is_off(level) => {
+            Some("none") if is_replaced && !is_off(level) => {
                 let how = format!(
                     "{level} sent as `none`: over chat completions the model calls tools only while it does not think; \
                      use `openai-responses:{model}`"
@@ -152,13 +156,13 @@ impl Fields {
             Some(word) => warnings.thinking_as(level, word),
             // Another field says it exactly.
             None if *self != Self::default() && self.reasoning_format.is_none() => {}
-            None if is_off(level) && !(is_family && Family::of(model).may_think()) => {}
+            None if is_off(level) && !capabilities.is_thinking() => {}
             None => warnings.not_sent("thinking", "the model has no levels of thinking"),
         }
     }
 }
 
-impl Reasoning {
+impl ReasoningObject {
     fn at(level: ThinkingLevel) -> Self {
         match level {
             ThinkingLevel::Tokens(tokens @ 1..) => Self::MaxTokens(tokens),
@@ -171,7 +175,7 @@ impl Reasoning {
     }
 }
 
-fn in_template(word: &'static str, level: ThinkingLevel) -> Fields {
+fn in_template(word: Option<&str>, level: ThinkingLevel) -> Fields<'_> {
     let thinks = !is_off(level);
     let tokens = match level {
         ThinkingLevel::Tokens(tokens @ 1..) => Some(tokens),
@@ -179,7 +183,7 @@ fn in_template(word: &'static str, level: ThinkingLevel) -> Fields {
     };
     Fields {
         // Off is a matter of the template: not every version has a word for it.
-        reasoning_effort: (thinks && tokens.is_none()).then_some(word),
+        reasoning_effort: word.filter(|_| thinks && tokens.is_none()),
         chat_template_kwargs: Some(Variables { enable_thinking: thinks, thinking: thinks }),
         thinking_token_budget: tokens,
         ..Fields::default()
@@ -189,7 +193,7 @@ fn in_template(word: &'static str, level: ThinkingLevel) -> Fields {
 /// Whether thoughts that are asked for are not had where a call is forced: OpenRouter leaves them out without a word then, as
 /// Anthropic refuses both, by <https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use>.
 fn drops_thoughts(dialect: &Dialect, model: &str) -> bool {
-    matches!(dialect.thinking, Thinking::Object) && model.contains("anthropic/")
+    matches!(dialect.thinking, ThinkingFields::Object) && model.contains("anthropic/")
 }
 
 fn is_off(level: ThinkingLevel) -> bool {

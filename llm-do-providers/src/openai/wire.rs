@@ -45,7 +45,7 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) cache_control: Option<CacheControl>,
     #[serde(flatten)]
-    pub(super) thinking: Fields,
+    pub(super) thinking: Fields<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parallel_tool_calls: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +84,7 @@ pub(super) enum ChatMessage<'a> {
     Assistant {
         // Left out beside tool calls: some servers refuse `null` there, and others the empty text.
         #[serde(skip_serializing_if = "Option::is_none")]
-        content: Option<Said<'a>>,
+        content: Option<AssistantContent<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_content: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,14 +103,14 @@ pub(super) enum ChatMessage<'a> {
 /// What a model said: text, behind thoughts where the server has them in the content.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Said<'a> {
+pub(super) enum AssistantContent<'a> {
     Text(Cow<'a, str>),
-    Chunks(Vec<Chunked<'a>>),
+    Chunks(Vec<ContentChunk<'a>>),
 }
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum Chunked<'a> {
+pub(super) enum ContentChunk<'a> {
     Thought(&'a Value),
     Part(Part<'a>),
 }

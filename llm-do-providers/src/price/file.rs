@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 
-use super::table::{PriceEntry, PriceTable, PriceTableError, is_day};
+use super::table::{PriceEntry, PriceTable, PriceTableError};
 use super::{Money, Price};
+use crate::model_pattern::is_day;
 
 /// The built-in prices: list prices of single requests, each with its source and date.
 pub(super) const BUILTIN: &str = include_str!("../../prices.json");

@@ -3,10 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-use wildmatch::WildMatch;
-
 use super::file;
 use super::{Money, Price};
+use crate::model_pattern::ModelPattern;
 use crate::usage::Usage;
 
 /// The built-in prices.
@@ -77,7 +76,7 @@ pub struct PriceEntry {
 
 #[derive(Clone, Debug)]
 struct Row {
-    names: NamePattern,
+    pattern: ModelPattern,
     entry: PriceEntry,
 }
 
@@ -155,13 +154,13 @@ impl PriceTable {
     /// Returns the listed models of a provider, without the prefix and without patterns.
     pub(crate) fn models(&self, prefix: &str) -> Vec<&str> {
         let listed = ALIASES.into_iter().find(|(alias, _)| *alias == prefix).map_or(prefix, |(_, listed)| listed);
-        let exact = self.rows.iter().filter(|row| matches!(row.names, NamePattern::Exact(_)));
+        let exact = self.rows.iter().filter(|row| matches!(row.pattern, ModelPattern::Exact(_)));
         let split = exact.filter_map(|row| row.entry.model.split_once(':'));
         split.filter(|(provider, _)| *provider == listed).map(|(_, model)| model).collect()
     }
 
     fn best(&self, name: &str) -> Option<&PriceEntry> {
-        let ranked = self.rows.iter().filter_map(|row| Some((row.names.rank(name)?, &row.entry)));
+        let ranked = self.rows.iter().filter_map(|row| Some((row.pattern.rank(name)?, &row.entry)));
         // Of equal ranks, the last.
         ranked.max_by_key(|(rank, _)| *rank).map(|(_, entry)| entry)
     }
@@ -199,50 +198,8 @@ impl Row {
             let text = format!("`{model}` is not a model's name; write `provider:model`");
             return Err(PriceTableError::new(text));
         }
-        Ok(Self { names: NamePattern::new(&model.to_ascii_lowercase()), entry })
+        Ok(Self { pattern: ModelPattern::new(&model.to_ascii_lowercase()), entry })
     }
-}
-
-/// The name or pattern of an entry, in lower case like the names it is compared with.
-#[derive(Clone, Debug)]
-enum NamePattern {
-    Exact(String),
-    Wildcard(WildMatch),
-}
-
-/// The quality of a match: the number of matched characters, and whether it is exact.
-type Rank = (usize, bool);
-
-impl NamePattern {
-    fn new(name: &str) -> Self {
-        if name.contains(['*', '?']) { Self::Wildcard(WildMatch::new(name)) } else { Self::Exact(name.to_owned()) }
-    }
-
-    fn rank(&self, name: &str) -> Option<Rank> {
-        match self {
-            Self::Exact(listed) => {
-                let rest = name.strip_prefix(listed.as_str())?;
-                let snapshot = || rest.strip_prefix(['-', '@']).is_some_and(is_day);
-                (rest.is_empty() || snapshot()).then_some((listed.len(), true))
-            }
-            Self::Wildcard(pattern) => {
-                let literal_characters = || pattern.pattern_chars().iter().filter(|c| !matches!(c, '*' | '?')).count();
-                pattern.matches(name).then(|| (literal_characters(), false))
-            }
-        }
-    }
-}
-
-/// Returns whether a text is a day, `2025-04-14` or `20250414`.
-pub(super) fn is_day(text: &str) -> bool {
-    let digits = match text.as_bytes() {
-        [year @ .., b'-', m1, m2, b'-', d1, d2] if year.len() == 4 => [year, &[*m1, *m2, *d1, *d2]].concat(),
-        whole => whole.to_vec(),
-    };
-    let [b'2', b'0', _, _, m1, m2, d1, d2] = digits[..] else { return false };
-    let month_and_day = matches!((m1, m2), (b'0', b'1'..=b'9') | (b'1', b'0'..=b'2'))
-        && matches!((d1, d2), (b'0', b'1'..=b'9') | (b'1' | b'2', b'0'..=b'9') | (b'3', b'0' | b'1'));
-    month_and_day && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// Returns the name under which the table lists a model with an alias prefix.
@@ -278,7 +235,8 @@ impl std::error::Error for PriceTableError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Money, NamePattern, Price, PriceTable, Usage, is_day};
+    use super::{Money, Price, PriceTable, Usage};
+    use crate::model_pattern::{ModelPattern, is_day};
 
     fn input(cents: u64) -> Price {
         Price::per_million(Money::from_cents(cents), Money::ZERO)
@@ -338,7 +296,7 @@ mod tests {
         let mut names: Vec<_> = table.rows.iter().map(|row| &row.entry.model).collect();
         names.sort();
         assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
-        assert!(table.rows.iter().all(|row| matches!(row.names, NamePattern::Exact(_))));
+        assert!(table.rows.iter().all(|row| matches!(row.pattern, ModelPattern::Exact(_))));
     }
 
     #[test]
@@ -350,18 +308,6 @@ mod tests {
             for (_, long) in &price.tiers {
                 assert!(long.input >= price.input && long.output >= price.output, "{row:?}");
             }
-        }
-    }
-
-    #[test]
-    fn only_a_date_suffix_is_a_snapshot() {
-        let is_snapshot = |rest: &str| NamePattern::new("a:b").rank(&format!("a:b{rest}")).is_some();
-        for date in ["", "-2025-04-14", "-20250414", "@20250414", "-2026-12-31"] {
-            assert!(is_snapshot(date), "{date}");
-        }
-        let others = ["-mini", "-2025", "-0613", "-2025-13-01", "-2025-00-10", "-20250432", "20250414", "-2025-0414"];
-        for other in others.into_iter().chain(["-20250414-mini", "-19990101", "-2025a414", "--20250414"]) {
-            assert!(!is_snapshot(other), "{other}");
         }
     }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::output;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{Growing, unread};
+use crate::exchange::{ResponseAccumulator, unread};
 use crate::http::{Endpoint, reported};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -146,7 +146,7 @@ impl Answer {
     }
 }
 
-impl Growing for Answer {
+impl ResponseAccumulator for Answer {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
         let whole: Whole = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
         self.end(server, whole)

@@ -2,39 +2,29 @@
 
 use std::sync::Arc;
 
-use super::{HOME, OpenAiResponsesModel, PROTOCOL, tools};
+use super::{OpenAiResponsesModel, PROTOCOL, SERVER, tools};
 use crate::error::ProviderError;
-use crate::http::{Access, access_setters};
-use crate::model::Profile;
-use crate::openai::Family;
+use crate::http::{ClientConfig, config_setters};
 
 /// Sets up an [`OpenAiResponsesModel`]; start with [`OpenAiResponsesModel::builder`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct OpenAiResponsesBuilder {
-    model: String,
-    access: Access,
-    profile: Profile,
+    config: ClientConfig,
     summaries: bool,
 }
 
 impl OpenAiResponsesBuilder {
-    pub(super) fn new(model: String, access: Access) -> Self {
-        let profile = Family::of(&model).profile().with_server_side_tools(tools::SERVER_SIDE);
-        Self { model, access, profile, summaries: true }
+    pub(super) fn new(config: ClientConfig) -> Self {
+        Self { config, summaries: true }
     }
 
-    /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
-    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
-        self.access.base_url = base_url.into();
-        self
-    }
-
-    /// Says what the model, with this server, can do. Default: native output, but for models before
-    /// GPT-4o, and the tools that the provider runs.
-    pub fn profile(mut self, profile: Profile) -> Self {
-        self.profile = profile;
-        self
+    config_setters! {
+        /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
+        base_url;
+        /// Says what the model, with this server, can do. Default: native output as the [capabilities](Self::capabilities) of its
+        /// name say, which have none for models before GPT-4o, and the tools that the provider runs.
+        profile;
     }
 
     /// Says whether a level of thinking asks for summaries of the thoughts. Default: yes.
@@ -46,8 +36,6 @@ impl OpenAiResponsesBuilder {
         self
     }
 
-    access_setters!();
-
     /// Returns the model; nothing is sent yet.
     ///
     /// # Errors
@@ -55,17 +43,21 @@ impl OpenAiResponsesBuilder {
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiResponsesModel, ProviderError> {
-        let mut endpoint = self.access.endpoint(&HOME, PROTOCOL, &self.access.base_url, "/responses")?;
-        if let Some(key) = &self.access.api_key {
+        let Self { config, summaries } = self;
+        let mut endpoint = config.endpoint(&SERVER, PROTOCOL, &config.base_url, "/responses")?;
+        if let Some(key) = &config.api_key {
             endpoint.authorize(key);
         }
+        let capabilities = config.capabilities.openai(SERVER.provider, &config.model);
+        let known = || capabilities.profile().with_server_side_tools(tools::SERVER_SIDE);
         Ok(OpenAiResponsesModel {
-            name: format!("{}:{}", HOME.provider, self.model),
-            model: self.model.into(),
+            name: format!("{}:{}", SERVER.provider, config.model),
+            profile: config.profile.unwrap_or_else(known),
+            model: config.model.into(),
             endpoint: Arc::new(endpoint),
-            profile: self.profile,
-            summaries: self.summaries,
-            retries: self.access.patience.retries,
+            capabilities,
+            summaries,
+            retries: config.retries,
         })
     }
 }

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::wire::{Asking, Format, Named, Reasoning, Text, Tool};
+use super::wire::{Format, Named, Reasoning, ResponsesRequest, Text, Tool};
 use super::{items, tools};
+use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::openai::{Choose, Family, strict};
+use crate::openai::Choose;
+use crate::schema::openai_strict;
 use crate::settings::{Settings, Warnings};
 
 /// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
@@ -19,18 +21,18 @@ const INCLUDED: [&str; 3] =
 /// # Errors
 ///
 /// Returns an error if the request holds a file or a tool that the API has no place for.
-pub(super) fn asking<'a>(
+pub(super) fn request<'a>(
     model: &'a str,
+    capabilities: &'a OpenAiCapabilities,
     summaries: bool,
     request: &Request<'a>,
     stream: bool,
-) -> Result<(Asking<'a>, Warnings), ProviderError> {
+) -> Result<(ResponsesRequest<'a>, Warnings), ProviderError> {
     let settings = request.settings;
-    let family = Family::of(model);
-    let effort = effort(family, request);
-    let mut warnings = warnings(settings, family, effort);
-    let samples = family.samples(effort);
-    let unsampled = if family.may_think() {
+    let effort = effort(capabilities, request);
+    let mut warnings = warnings(settings, capabilities, effort);
+    let samples = capabilities.samples(effort);
+    let unsampled = if capabilities.may_think() {
         "the model does not accept it while it thinks"
     } else {
         "the model does not accept it"
@@ -39,11 +41,11 @@ pub(super) fn asking<'a>(
     for tool in request.server_side_tools {
         tools.push(tools::server_side(tool)?);
     }
-    let include = INCLUDED.into_iter().filter(|included| is_asked(included, family, &tools)).collect();
-    let asking = Asking {
+    let include = INCLUDED.into_iter().filter(|included| is_asked(included, capabilities, &tools)).collect();
+    let asking = ResponsesRequest {
         model,
         instructions: request.instructions,
-        input: items::input(request.messages, family.may_think())?,
+        input: items::input(request.messages, capabilities.may_think())?,
         tool_choice: tool_choice(request),
         text: request.output.map(|output| Text { format: format(output) }),
         reasoning: effort.map(|effort| reasoning(effort, summaries)),
@@ -61,7 +63,7 @@ pub(super) fn asking<'a>(
 }
 
 /// Returns the warnings about settings that the API has no field for, and about a level that goes as another word.
-fn warnings(settings: &Settings, family: Family, effort: Option<&str>) -> Warnings {
+fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Option<&str>) -> Warnings {
     let mut warnings = Warnings::default();
     let has = [
         ("seed", settings.seed.is_some()),
@@ -74,7 +76,7 @@ fn warnings(settings: &Settings, family: Family, effort: Option<&str>) -> Warnin
     }
     match (settings.thinking, effort) {
         (Some(level), Some(word)) => warnings.thinking_as(level, word),
-        (Some(level), None) if family.may_think() || !level.is_off() => {
+        (Some(level), None) if capabilities.may_think() || !level.is_off() => {
             warnings.not_sent("thinking", "the model has no levels of thinking");
         }
         _ => {}
@@ -84,15 +86,15 @@ fn warnings(settings: &Settings, family: Family, effort: Option<&str>) -> Warnin
 
 /// Returns the word for a level of thinking: `minimal` is refused beside tools that the provider runs, as in
 /// <https://github.com/openai/codex/issues/3559>.
-fn effort(family: Family, request: &Request<'_>) -> Option<&'static str> {
-    let word = family.effort(request.settings.thinking);
+fn effort<'a>(capabilities: &'a OpenAiCapabilities, request: &Request<'_>) -> Option<&'a str> {
+    let word = capabilities.effort(request.settings.thinking);
     if word == Some("minimal") && !request.server_side_tools.is_empty() { Some("low") } else { word }
 }
 
 /// Whether what is asked for beside the answer can be there.
-fn is_asked(included: &str, family: Family, tools: &[Tool<'_>]) -> bool {
+fn is_asked(included: &str, capabilities: &OpenAiCapabilities, tools: &[Tool<'_>]) -> bool {
     match included.split_once('.') {
-        Some(("reasoning", _)) => family.may_think(),
+        Some(("reasoning", _)) => capabilities.may_think(),
         Some(("web_search_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::WebSearch { .. })),
         Some(("code_interpreter_call", _)) => tools.iter().any(|tool| matches!(tool, Tool::CodeInterpreter { .. })),
         _ => true,
@@ -118,13 +120,13 @@ fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
 }
 
 fn format(output: &OutputSchema) -> Format<'_> {
-    let strict = strict(&output.schema);
+    let strict = openai_strict::translate(&output.schema);
     let is_strict = strict.is_some();
     let schema = strict.unwrap_or_else(|| Arc::clone(&output.schema));
     Format::JsonSchema { name: &output.name, schema, strict: is_strict }
 }
 
 /// A summary is all that is shown of a thought; it has to be asked for.
-fn reasoning(effort: &'static str, summaries: bool) -> Reasoning {
+fn reasoning(effort: &str, summaries: bool) -> Reasoning<'_> {
     Reasoning { effort, summary: (summaries && effort != "none").then_some("auto") }
 }

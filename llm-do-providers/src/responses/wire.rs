@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::openai::{Choose, DataUrl};
 
 #[derive(Debug, Serialize)]
-pub(super) struct Asking<'a> {
+pub(super) struct ResponsesRequest<'a> {
     pub(super) model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) instructions: Option<&'a str>,
@@ -23,7 +23,7 @@ pub(super) struct Asking<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) reasoning: Option<Reasoning>,
+    pub(super) reasoning: Option<Reasoning<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,8 +144,8 @@ pub(super) enum Format<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Reasoning {
-    pub(super) effort: &'static str,
+pub(super) struct Reasoning<'a> {
+    pub(super) effort: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) summary: Option<&'static str>,
 }

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::both::both;
+use super::merge::merge;
 use super::pointer::pointed;
 use super::reference::{Opened, mark, target, within};
 use super::shape::is_only;
-use super::unsaid::Unsaid;
+use super::unsupported::Unsupported;
 
 /// How many schemas one may consist of, once its references are written out.
 const LARGEST: usize = 10_000;
@@ -27,7 +27,7 @@ pub(crate) trait Dialect: Sized {
     /// # Errors
     ///
     /// Returns what cannot be said.
-    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsaid>;
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported>;
 
     /// Returns the schema of what one of `forms` allows, of all of which `remarks` are made.
     fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value;
@@ -37,7 +37,7 @@ pub(crate) trait Dialect: Sized {
     /// # Errors
     ///
     /// Returns what cannot be said of what it refers to.
-    fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsaid> {
+    fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         Ok(None)
     }
 }
@@ -47,7 +47,7 @@ pub(crate) trait Dialect: Sized {
 pub(crate) struct Properties {
     pub(crate) forms: Map<String, Value>,
     /// The names of those that it cannot have, since they have no values, and why.
-    pub(crate) without: Vec<(String, Unsaid)>,
+    pub(crate) without: Vec<(String, Unsupported)>,
 }
 
 /// The way through a schema.
@@ -67,7 +67,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     /// Returns the whole schema in the dialect.
-    pub(crate) fn whole_form(&mut self) -> Result<Value, Unsaid> {
+    pub(crate) fn whole_form(&mut self) -> Result<Value, Unsupported> {
         let mut root = self.root.clone();
         if let Value::Object(keywords) = &mut root {
             mark(keywords, None);
@@ -76,11 +76,11 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     /// Returns a schema in the dialect; its references are marked.
-    fn form(&mut self, schema: &Value) -> Result<Value, Unsaid> {
+    fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
-            Value::Bool(false) => Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
+            Value::Bool(false) => Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
             Value::Object(keywords) => {
                 if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
@@ -88,24 +88,26 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let whole = self.resolved(keywords.clone())?;
                 self.split(whole)
             }
-            _ => Err(self.unsaid("is no schema")),
+            _ => Err(self.unsupported("is no schema")),
         }
     }
 
     /// Takes one more schema, if there may be as many.
-    fn count(&mut self) -> Result<(), Unsaid> {
+    fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
-            self.unsaid(format!("is one of more than {LARGEST} schemas, with all references written out; divide it"))
+            self.unsupported(format!(
+                "is one of more than {LARGEST} schemas, with all references written out; divide it"
+            ))
         })?;
         Ok(())
     }
 
     /// Returns the schema at `step` below this one in the dialect, a part that values of this one can do without.
-    pub(crate) fn below(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsaid> {
-        self.part(step, schema).map_err(Unsaid::of_a_part)
+    pub(crate) fn below(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsupported> {
+        self.part(step, schema).map_err(Unsupported::of_a_part)
     }
 
-    fn part(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsaid> {
+    fn part(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsupported> {
         self.path.push(step.into());
         let form = self.form(schema);
         self.path.pop();
@@ -113,21 +115,21 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     /// Returns the properties of a schema in the dialect.
-    pub(crate) fn properties(&mut self, whole: &Map<String, Value>) -> Result<Properties, Unsaid> {
+    pub(crate) fn properties(&mut self, whole: &Map<String, Value>) -> Result<Properties, Unsupported> {
         let Some(schemas) = whole.get("properties").and_then(Value::as_object) else {
-            return Err(self.unsaid("has odd `properties`"));
+            return Err(self.unsupported("has odd `properties`"));
         };
         let required = whole.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let mut properties = Properties::default();
         for (name, schema) in schemas {
             match self.part(format!("properties/{name}"), schema) {
                 Ok(form) => _ = properties.forms.insert(name.clone(), form),
-                Err(unsaid) if !unsaid.leaves_nothing() => return Err(unsaid),
-                Err(unsaid) if !required.iter().any(|required| required == name) => {
-                    properties.without.push((name.clone(), unsaid.of_a_part()));
+                Err(unsupported) if !unsupported.leaves_nothing() => return Err(unsupported),
+                Err(unsupported) if !required.iter().any(|required| required == name) => {
+                    properties.without.push((name.clone(), unsupported.of_a_part()));
                 }
-                Err(unsaid) if is_only(whole, "object") => return Err(unsaid),
-                Err(unsaid) => return Err(unsaid.of_a_part()),
+                Err(unsupported) if is_only(whole, "object") => return Err(unsupported),
+                Err(unsupported) => return Err(unsupported.of_a_part()),
             }
         }
         Ok(properties)
@@ -135,7 +137,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
 
     /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root.
     #[cfg(feature = "openai")]
-    pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsaid> {
+    pub(crate) fn apart(&mut self, reference: &str) -> Result<Value, Unsupported> {
         let mut schema = self.pointed(reference)?;
         mark(&mut schema, None);
         self.apart_from_here(reference, schema)
@@ -155,7 +157,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     /// Returns the schema that `reference` leads to in the dialect, on a way of its own from the root: references to it are
     /// within it.
     #[cfg(feature = "gemini")]
-    pub(crate) fn apart_within_itself(&mut self, reference: &str) -> Result<Value, Unsaid> {
+    pub(crate) fn apart_within_itself(&mut self, reference: &str) -> Result<Value, Unsupported> {
         let mut schema = self.pointed(reference)?;
         mark(&mut schema, Some(self.opened.len()));
         self.opened.push(Opened { to: reference.to_owned(), within: None });
@@ -163,7 +165,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     #[cfg(any(feature = "gemini", feature = "openai"))]
-    fn apart_from_here(&mut self, reference: &str, schema: Map<String, Value>) -> Result<Value, Unsaid> {
+    fn apart_from_here(&mut self, reference: &str, schema: Map<String, Value>) -> Result<Value, Unsupported> {
         let steps = reference.trim_start_matches(['#', '/']).split('/').filter(|step| !step.is_empty());
         let path = std::mem::replace(&mut self.path, steps.map(str::to_owned).collect());
         let form = self.form(&Value::Object(schema));
@@ -173,13 +175,13 @@ impl<'a, D: Dialect> Walk<'a, D> {
 
     /// Returns a schema with its references written out and its `allOf` put together: those that its own keywords are held
     /// to, not those in its parts.
-    fn resolved(&mut self, mut whole: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
+    fn resolved(&mut self, mut whole: Map<String, Value>) -> Result<Map<String, Value>, Unsupported> {
         while let Some(reference) = whole.shift_remove("$ref") {
             let target = self.written_out(&reference)?;
             if target.contains_key("$ref") {
                 self.count()?;
             }
-            whole = self.both(whole, target)?;
+            whole = self.merge(whole, target)?;
         }
         if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
             for member in all {
@@ -188,19 +190,19 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
                     Value::Bool(true) => continue,
-                    _ => return Err(self.unsaid("allows no value at all; leave it out").with_nothing_left()),
+                    _ => return Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
                 };
-                whole = self.both(whole, member)?;
+                whole = self.merge(whole, member)?;
             }
         }
         Ok(whole)
     }
 
     /// Returns what `reference` refers to, and marks the references there as being within it.
-    fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsaid> {
+    fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsupported> {
         let (to, within) = (target(reference), within(reference));
         if self.is_open(to, within) {
-            return Err(self.unsaid(format!(
+            return Err(self.unsupported(format!(
                 "holds `{to}` within itself, which {} cannot say; give it a depth that ends, or take that part as a text \
                  of JSON",
                 D::NAME
@@ -216,21 +218,21 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.opened.get(number?)
     }
 
-    fn pointed(&self, reference: &str) -> Result<Map<String, Value>, Unsaid> {
+    fn pointed(&self, reference: &str) -> Result<Map<String, Value>, Unsupported> {
         match pointed(self.root, reference) {
             Some(Value::Object(schema)) => Ok(schema.clone()),
             Some(Value::Bool(true)) => Ok(Map::new()),
             Some(Value::Bool(false)) => {
                 let why = format!("refers to `{reference}`, which allows no value at all; leave it out");
-                Err(self.unsaid(why).with_nothing_left())
+                Err(self.unsupported(why).with_nothing_left())
             }
-            _ => Err(self.unsaid(format!("refers to `{reference}`, which is no schema within this one"))),
+            _ => Err(self.unsupported(format!("refers to `{reference}`, which is no schema within this one"))),
         }
     }
 
     /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
     /// was said beside them.
-    fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsaid> {
+    fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
         let (remarks, shared): (Map<_, _>, Map<_, _>) =
             whole.into_iter().partition(|(key, _)| REMARKS.contains(&key.as_str()));
@@ -244,7 +246,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         key: &str,
         alternatives: &[Value],
         shared: &Map<String, Value>,
-    ) -> Result<Vec<Value>, Unsaid> {
+    ) -> Result<Vec<Value>, Unsupported> {
         let mut forms = Vec::with_capacity(alternatives.len());
         let mut last = None;
         for (index, alternative) in alternatives.iter().enumerate() {
@@ -254,18 +256,18 @@ impl<'a, D: Dialect> Walk<'a, D> {
             match form {
                 Ok(more) => forms.extend(more),
                 // What is beside the alternatives may leave nothing of one.
-                Err(unsaid) if unsaid.leaves_nothing() && !shared.is_empty() => last = Some(unsaid),
-                Err(unsaid) => return Err(unsaid),
+                Err(unsupported) if unsupported.leaves_nothing() && !shared.is_empty() => last = Some(unsupported),
+                Err(unsupported) => return Err(unsupported),
             }
         }
         if forms.is_empty() {
-            return Err(last.unwrap_or_else(|| self.unsaid("has no alternative")));
+            return Err(last.unwrap_or_else(|| self.unsupported("has no alternative")));
         }
         Ok(forms)
     }
 
     /// Returns an alternative in the dialect: as several, where it has alternatives too, or they are beside it.
-    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsaid> {
+    fn alternative(&mut self, shared: &Map<String, Value>, alternative: &Value) -> Result<Vec<Value>, Unsupported> {
         let own = match alternative {
             Value::Object(keywords) if !shared.is_empty() => {
                 self.count()?;
@@ -277,7 +279,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
             }
             alone => return Ok(vec![self.form(alone)?]),
         };
-        let mut whole = self.both(shared.clone(), own)?;
+        let mut whole = self.merge(shared.clone(), own)?;
         match next_alternatives(&mut whole) {
             Some((key, alternatives)) => self.alternatives(key, &alternatives, &whole),
             None => Ok(vec![D::plain(self, whole)?]),
@@ -285,21 +287,21 @@ impl<'a, D: Dialect> Walk<'a, D> {
     }
 
     /// Returns the schema of what both allow.
-    fn both(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsaid> {
-        both(left, right, D::NAME).map_err(|conflict| {
-            let unsaid = self.unsaid(conflict.why);
-            if conflict.leaves_nothing { unsaid.with_nothing_left() } else { unsaid }
+    fn merge(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsupported> {
+        merge(left, right, D::NAME).map_err(|conflict| {
+            let unsupported = self.unsupported(conflict.why);
+            if conflict.leaves_nothing { unsupported.with_nothing_left() } else { unsupported }
         })
     }
 
     /// Says why this schema cannot be said.
-    pub(crate) fn unsaid(&self, why: impl Into<String>) -> Unsaid {
-        Unsaid::new(&self.path, why)
+    pub(crate) fn unsupported(&self, why: impl Into<String>) -> Unsupported {
+        Unsupported::new(&self.path, why)
     }
 
     /// Says that this schema has a keyword that the dialect does not know.
-    pub(crate) fn unknown(&self, key: &str) -> Unsaid {
-        Unsaid::keyword(&self.path, key, D::NAME)
+    pub(crate) fn unknown(&self, key: &str) -> Unsupported {
+        Unsupported::keyword(&self.path, key, D::NAME)
     }
 }
 

@@ -48,7 +48,7 @@ with_server! {
         assert_eq!(error.should_retry(), Some(false));
     }
 
-    // What begins like a call and is none, the server reports as a failure of its own.
+    // The server reports text that starts like a call but is not one as an internal failure.
     async fn an_answer_that_the_server_cannot_parse_is_a_server_failure() {
         let (messages, tools, settings) = (asked("Read notes.txt"), tools(), greedy(64));
         let request = Request::new(&messages, &settings).tools(&tools);

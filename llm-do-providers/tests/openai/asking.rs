@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use llm_do_providers::{
-    ApiKey, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings, ThinkingLevel,
-    WebSearch,
+    ApiKey, CapabilityTable, ErrorKind, Message, Model, OpenAiModel, OutputSchema, Request, ServerSideTool, Settings,
+    ThinkingLevel, WebSearch,
 };
 use serde_json::json;
 
@@ -175,4 +175,23 @@ async fn an_invalid_header_is_named_without_its_value() {
     let (messages, model) = ([Message::user("hi")], model(&server).build().unwrap());
     let error = model.request(Request::new(&messages, &settings)).await.unwrap_err();
     assert!(error.to_string().contains("`x-key`") && !error.to_string().contains("secret"), "{error}");
+}
+
+#[tokio::test]
+async fn a_row_of_the_user_says_what_a_model_takes() {
+    let table = CapabilityTable::builtin();
+    let table = table.with("openai:o3", json!({"thinking": "never", "efforts": {}, "native_output": "never"})).unwrap();
+    let server = Server::scripted([hello(), hello()]).await;
+    let builder = OpenAiModel::builder("o3").base_url(server.base_url());
+    let ours = builder.clone().capabilities(table).build().unwrap();
+    assert!(builder.clone().build().unwrap().profile().native_output && !ours.profile().native_output);
+    let mut settings = Settings::default();
+    settings.stop = vec!["END".into()];
+    settings.thinking = Some(ThinkingLevel::High);
+    for model in [builder.build().unwrap(), ours] {
+        model.request(Request::new(&[Message::user("hi")], &settings)).await.unwrap();
+    }
+    let [built_in, ours] = &server.requests()[..] else { panic!("two requests") };
+    assert_eq!((built_in.body.get("stop"), &built_in.body["reasoning_effort"]), (None, &json!("high")));
+    assert_eq!((&ours.body["stop"], ours.body.get("reasoning_effort")), (&json!(["END"]), None));
 }

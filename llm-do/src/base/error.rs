@@ -3,6 +3,7 @@
 mod cause;
 mod failure;
 mod fault;
+mod id;
 
 use std::error::Error;
 use std::fmt;
@@ -15,6 +16,7 @@ pub use self::cause::chain;
 pub(crate) use self::cause::panic_text;
 pub(crate) use self::failure::Failure;
 pub use self::fault::Fault;
+pub(crate) use self::id::ErrorId;
 use crate::base::usage::Exceeded;
 
 /// Any error that may cross threads.
@@ -344,6 +346,11 @@ impl CallError {
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.innermost(), Self::Refused { .. })
+    }
+
+    /// Returns whether the plane itself ended the call, or one below it, such as by a limit, a denial or a cancellation.
+    pub(crate) fn is_of_plane(&self) -> bool {
+        !self.is_mendable() && !matches!(self.innermost(), Self::Model { .. } | Self::Refused { .. })
     }
 
     /// Returns the same of `name`, if it is the error of a call to `tool` and not of one below it.

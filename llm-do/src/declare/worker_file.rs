@@ -1,17 +1,14 @@
-//! Worker files: a worker in YAML and Markdown, read and written while the program runs.
+//! Worker files: a worker in YAML and Markdown, read and written at run time. The macros read them with the same crate.
 
-mod bounds;
-mod front_matter;
-mod keys;
-mod server_side;
-mod value;
+mod spec;
 mod write;
-mod yaml;
 
 use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large};
 
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
@@ -27,7 +24,7 @@ pub struct WorkerFileError {
 }
 
 impl WorkerFileError {
-    /// Returns the faults, one sentence each, with the file and the line: `agents/editor.worker:3: ..`.
+    /// Returns the faults, each with its file and line: `agents/editor.worker:3: ..`. Some have further lines with details.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
@@ -37,7 +34,7 @@ impl WorkerFileError {
 impl fmt::Display for WorkerFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "worker files have {} fault(s)", self.faults.len())?;
-        self.faults.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
+        self.faults.iter().try_for_each(|fault| write!(f, "\n  {}", fault.replace('\n', "\n    ")))
     }
 }
 
@@ -48,24 +45,6 @@ impl fmt::Debug for WorkerFileError {
 }
 
 impl std::error::Error for WorkerFileError {}
-
-/// What is wrong at a line.
-#[derive(Debug, PartialEq, Eq)]
-struct Fault {
-    /// The line, from 1.
-    line: usize,
-    message: String,
-}
-
-impl Fault {
-    fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
-    }
-
-    fn at(&self, path: &Path) -> String {
-        format!("{}:{}: {}", path.display(), self.line, self.message)
-    }
-}
 
 impl WorkerSpec {
     /// Reads a worker file; [`worker`](macro@crate::worker#a-worker-file-at-run-time) says what is in one.
@@ -109,7 +88,7 @@ impl FromStr for WorkerSpec {
 
     fn from_str(text: &str) -> Result<Self, WorkerFileError> {
         read(text).map_err(|faults| {
-            let faults = faults.iter().map(|fault| format!("line {}: {}", fault.line, fault.message)).collect();
+            let faults = faults.iter().map(|fault| format!("line {}: {}", fault.place.line, fault.message)).collect();
             WorkerFileError { faults }
         })
     }
@@ -161,50 +140,38 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn open(path: &Path) -> Result<WorkerSpec, Vec<String>> {
-    let text = text_of(path).map_err(|error| vec![format!("{}: not read: {error}", path.display())])?;
-    read(&text).map_err(|faults| faults.iter().map(|fault| fault.at(path)).collect())
+    let text = text_of(path).map_err(|error| vec![format!("{}: cannot be read: {error}", path.display())])?;
+    read(&text).map_err(|faults| faults.iter().map(|fault| fault.in_file(path.display())).collect())
 }
 
 /// Returns the text of a file, unless it is larger than a worker file may be.
 fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    read_only(path)?.take(bounds::MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > bounds::MAX_SIZE {
+    read_only(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_SIZE {
         return Err(io::Error::other(too_large()));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-fn too_large() -> String {
-    format!("a worker file has at most {} bytes; make it smaller", bounds::MAX_SIZE)
+/// Reads a worker file; the faults are sorted by place.
+fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
+    let Reading { file, mut faults } = llm_do_worker_file::read(text);
+    faults.extend(file.missing());
+    faults.sort_by_key(|fault| fault.place);
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let keys = file.keys.given.clone();
+    let spec = spec::from_file(file);
+    let faults: Vec<_> = spec.faults().into_iter().map(|message| at_key(message, &keys)).collect();
+    if faults.is_empty() { Ok(spec) } else { Err(faults) }
 }
 
-/// Reads a worker file; the faults are sorted by line.
-fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
-    if text.len() > bounds::MAX_SIZE {
-        return Err(vec![Fault::new(1, too_large())]);
-    }
-    let parts = front_matter::split(text).map_err(|fault| vec![fault])?;
-    let entries = yaml::entries(parts.yaml, parts.yaml_line).map_err(|fault| vec![fault])?;
-    let mut faults = Vec::new();
-    let lines: Vec<_> = entries.iter().map(|entry| (entry.name.clone(), entry.line)).collect();
-    let spec = keys::read(entries, parts.instructions, &mut faults);
-    let line_of = |key: &str| lines.iter().find(|(name, _)| name == key).map(|(_, line)| *line);
-    if line_of("name").is_none() {
-        faults.push(Fault::new(parts.yaml_line - 1, "no `name`; a worker needs one, such as `name: reviewer`"));
-    }
-    if line_of("description").is_none() && spec.instructions.is_empty() {
-        let message = "neither a `description` nor, below the front matter, instructions; a worker needs one of them";
-        faults.push(Fault::new(parts.yaml_line - 1, message));
-    }
-    if faults.is_empty() {
-        faults.extend(spec.faults().into_iter().map(|fault| {
-            let line = lines.iter().find(|(name, _)| fault.starts_with(&format!("`{name}`"))).map(|(_, line)| *line);
-            Fault::new(line.or_else(|| line_of("name")).unwrap_or(parts.yaml_line), fault)
-        }));
-    }
-    faults.sort_by_key(|fault| fault.line);
-    if faults.is_empty() { Ok(spec) } else { Err(faults) }
+/// Returns a fault at the key that its message begins with: the reader leaves the schemas to check, each a key.
+fn at_key(message: String, keys: &[Key]) -> Fault {
+    let key = keys.iter().find(|key| message.starts_with(&format!("`{}`", key.name)));
+    Fault::new(key.map_or(Place::line(1), |key| key.place), message)
 }
 
 #[cfg(test)]

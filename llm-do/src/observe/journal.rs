@@ -44,6 +44,8 @@ pub type StepFuture = BoxFuture<'static, Result<Value, Interrupted>>;
 ///
 /// A failure that code or a model may handle is recorded as any result, since what follows depends on it. If the run itself
 /// ends in an error, the failures that led to it are tried again when it is started again: see [`forget`](Self::forget).
+/// Those are the failures that its error came from, even if code kept them while it went on, and those after which no other
+/// step began.
 ///
 /// Code between effects must do the same again when it is replayed: what it learns from elsewhere, such as which of two
 /// timers was first, has to be an effect too.
@@ -120,7 +122,8 @@ pub trait Journal: Debug + Send + Sync + 'static {
 
     /// Something that someone decides or answers, perhaps much later: an approval, a user's answer.
     ///
-    /// An approval by a mode or a rule is not recorded: `local` then ends as interrupted, and the call goes on.
+    /// An approval by a mode or a rule is not recorded: `local` then ends as interrupted, and the call goes on. A denial by one
+    /// is recorded if a model is told of it, or once code begins another step after it.
     ///
     /// `local` asks here and now. Default: as [`step`](Self::step).
     ///
@@ -188,7 +191,11 @@ pub trait Journal: Debug + Send + Sync + 'static {
     /// Forgets what is recorded under these keys, so that those steps run again; what is inside them stays.
     ///
     /// Asked before anything of a run is made that ended in an error: the keys are those of its result and of the failures
-    /// that led to it. All of them are forgotten durably, or none is. Default: does nothing.
+    /// that led to it. Asked at the end of a run whose result is not recorded, such as one that a guard refused, if failures
+    /// led to that. All of the keys are forgotten durably, or none is. Default: does nothing.
+    ///
+    /// The run may take another way after a step that is forgotten: the journals here no longer expect the steps of the same
+    /// parent that began after its end. They are still found by their keys.
     ///
     /// # Errors
     ///

@@ -24,7 +24,7 @@ pub use self::decision::Decision;
 use self::desk::{Check, Coming, Desk, Filed};
 pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
-pub(crate) use self::memory::{RunMemory, RunScope};
+pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
@@ -277,9 +277,9 @@ impl Approvals {
     }
 
     /// Remembers what was approved in a process before this one.
-    pub(crate) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
+    pub(crate) fn remember(&self, approval: LastingApproval, run: &RunScope) {
         if let Some(desk) = &self.desk {
-            desk.remember(request, scope, run);
+            desk.remember(approval, run);
         }
     }
 

@@ -5,7 +5,7 @@ mod findings;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use llm_do_providers::Model;
+use llm_do_providers::{CapabilityTable, Model};
 use wildmatch::WildMatch;
 
 #[cfg(feature = "cli")]
@@ -27,6 +27,8 @@ pub(crate) struct ModelChoice {
     forced: Option<Arc<dyn Model>>,
     /// The model of workers that declare none.
     session: Option<SessionModel>,
+    /// What models take, for those that are built.
+    capabilities: CapabilityTable,
     built: Mutex<HashMap<String, Arc<dyn Model>>>,
     /// The registered workers that have no model, found once.
     without: OnceLock<HashMap<Arc<str>, String>>,
@@ -42,8 +44,12 @@ pub(crate) struct SessionModel {
 }
 
 impl ModelChoice {
-    pub(crate) fn new(forced: Option<Arc<dyn Model>>, session: Option<SessionModel>) -> Self {
-        Self { forced, session, ..Self::default() }
+    pub(crate) fn new(
+        forced: Option<Arc<dyn Model>>,
+        session: Option<SessionModel>,
+        capabilities: CapabilityTable,
+    ) -> Self {
+        Self { forced, session, capabilities, ..Self::default() }
     }
 
     /// Returns the model of the worker `name`: its own, else the session's.
@@ -76,7 +82,7 @@ impl ModelChoice {
         if let Some(model) = built.get(name) {
             return Ok(Arc::clone(model));
         }
-        let model = llm_do_providers::model(name).map_err(|error| chain(&error))?;
+        let model = llm_do_providers::model_with(name, &self.capabilities).map_err(|error| chain(&error))?;
         built.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
     }
@@ -90,7 +96,7 @@ mod tests {
 
     #[test]
     fn without_any_model_the_error_says_where_to_set_one() {
-        let worker = Registered::written(&WorkerSpec::new("poet", "Write."), Origin::Session);
+        let worker = Registered::from_spec(&WorkerSpec::new("poet", "Write."), Origin::Session);
         let error = ModelChoice::default().choose("poet", worker.plan().unwrap()).unwrap_err().to_string();
         let option = if cfg!(feature = "cli") { " or the option `--model`" } else { "" };
         let place = format!("`LLM_DO_MODEL`{option} to `provider:model`, or `model` of the runtime or the worker");

@@ -4,9 +4,10 @@ use llm_do::async_trait;
 use llm_do::event::EventKind;
 use llm_do::guard::{FunctionGuard, Guard, GuardedCall, GuardedRequest, Refusal};
 use llm_do::journal::MemoryJournal;
-use llm_do::model::{Message, Response};
+use llm_do::model::{ErrorKind, Message, ProviderError, Response};
 use llm_do::prelude::*;
-use llm_do::testing::{Recorder, TestModel};
+use llm_do::testing::{FunctionModel, Recorder, TestModel};
+use llm_do::usage::Usage;
 use serde_json::json;
 
 use super::{Notes, builder, calling, noting, reader, scripted, text, write};
@@ -160,6 +161,7 @@ async fn write_once(ctx: &CallContext<write_once>) -> Result<String> {
 /// Asks a service, by an effect, whether a result may be seen.
 #[derive(Debug)]
 struct Judging {
+    of: &'static str,
     is_up: bool,
     asked: Notes,
 }
@@ -171,7 +173,7 @@ impl Guard for Judging {
     }
 
     async fn after_call(&self, call: &GuardedCall<'_>, _: &mut Result<ToolReturn, CallError>) -> Result<(), Refusal> {
-        if call.name() != "write" {
+        if call.name() != self.of {
             return Ok(());
         }
         let (is_up, asked) = (self.is_up, self.asked.clone());
@@ -187,7 +189,7 @@ impl Guard for Judging {
 async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_failed_in_the_guard_does() {
     let (asked, journal) = (Notes::default(), MemoryJournal::new());
     let run = async |journal: &MemoryJournal, is_up| {
-        let (guard, recorder) = (Judging { is_up, asked: asked.clone() }, Recorder::new());
+        let (guard, recorder) = (Judging { of: "write", is_up, asked: asked.clone() }, Recorder::new());
         let runtime = builder().guard(guard).sink(recorder.clone()).journal(journal.clone()).build().unwrap();
         let result = runtime.run(write_once {}).await.map_err(|error| llm_do::error::chain(&error));
         let replayed = recorder.events().into_iter().find_map(|event| match event.kind {
@@ -201,4 +203,102 @@ async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_fa
     let again = journal.replayed();
     assert_eq!(run(&again, false).await, (first, Some(true), 1));
     assert_eq!(run(&again.replayed(), true).await, (Ok("wrote a".to_owned()), Some(true), 1));
+}
+
+#[tokio::test]
+async fn what_failed_in_a_guard_after_the_root_call_is_tried_again() {
+    for of in ["write", "reader", "write_once"] {
+        let (asked, journal) = (Notes::default(), MemoryJournal::new());
+        let run = async |journal: &MemoryJournal, is_up| {
+            let guard = Judging { of, is_up, asked: asked.clone() };
+            let model = TestModel::new().call_tools(false).text("done");
+            let runtime = builder().guard(guard).force_model(model).journal(journal.clone()).build().unwrap();
+            let arguments = match of {
+                "write" => json!({ "path": "a" }),
+                "reader" => json!({ "input": "x" }),
+                _ => json!({}),
+            };
+            let result = runtime.start_named(of, arguments).await.map_err(|error| llm_do::error::chain(&error));
+            (result.is_ok(), asked.take().len())
+        };
+        assert_eq!(run(&journal, false).await, (false, 1), "{of}");
+        let again = journal.replayed();
+        assert_eq!(run(&again, false).await, (false, 1), "{of}");
+        let up = again.replayed();
+        assert_eq!(run(&up, true).await, (true, 1), "{of}");
+        assert_eq!(run(&up.replayed(), false).await, (true, 0), "{of}: the run has ended well");
+    }
+}
+
+/// Puts an effect after each failed call, and perhaps a result in the place of the failure.
+#[derive(Debug)]
+struct Reporting {
+    recovers: bool,
+    notes: Notes,
+}
+
+#[async_trait]
+impl Guard for Reporting {
+    fn name(&self) -> &'static str {
+        "reporting"
+    }
+
+    async fn after_call(
+        &self,
+        call: &GuardedCall<'_>,
+        result: &mut Result<ToolReturn, CallError>,
+    ) -> Result<(), Refusal> {
+        if result.is_err() {
+            let notes = self.notes.clone();
+            let reported = call.ctx().effect("report", (), async move {
+                notes.add("reported");
+                Ok(())
+            });
+            reported.await?;
+        }
+        if self.recovers && result.is_err() {
+            *result = Ok(ToolReturn::text("recovered"));
+        }
+        Ok(())
+    }
+}
+
+/// A model whose provider is up, or down.
+fn served(is_up: bool) -> FunctionModel {
+    FunctionModel::new(move |_| {
+        if is_up {
+            return Ok(Response::new("m", vec![text("done")], Usage::of_request(1, 1)));
+        }
+        Err(ProviderError::new("function", ErrorKind::Unavailable, "the server is down"))
+    })
+}
+
+#[tokio::test]
+async fn a_failure_of_a_root_worker_is_tried_again_though_a_guard_made_calls_after_it() {
+    let (notes, journal) = (Notes::default(), MemoryJournal::new());
+    let run = async |journal: &MemoryJournal, is_up| {
+        let guard = Reporting { recovers: false, notes: notes.clone() };
+        let runtime = builder().guard(guard).force_model(served(is_up)).journal(journal.clone()).build().unwrap();
+        runtime.run(reader { input: "x".into() }).await.map_err(|error| llm_do::error::chain(&error))
+    };
+    assert!(run(&journal, false).await.is_err());
+    assert_eq!(run(&journal.replayed(), true).await.as_deref(), Ok("done"));
+    assert_eq!(notes.take(), ["reported"]);
+}
+
+#[tokio::test]
+async fn a_run_that_a_guard_let_end_well_is_not_run_again() {
+    let (notes, journal) = (Notes::default(), MemoryJournal::new());
+    let run = async |journal: &MemoryJournal| {
+        let (guard, recorder) = (Reporting { recovers: true, notes: notes.clone() }, Recorder::new());
+        let runtime = builder().guard(guard).sink(recorder.clone()).journal(journal.clone()).build().unwrap();
+        let came = runtime.start_named("read", json!({ "path": "missing", "lines": 1 })).await.unwrap();
+        let replayed = recorder.kinds().into_iter().find_map(|kind| match kind {
+            EventKind::CallFinished { replayed, .. } => Some(replayed),
+            _ => None,
+        });
+        (came, replayed, notes.take().len())
+    };
+    assert_eq!(run(&journal).await, (json!("recovered"), Some(false), 1));
+    assert_eq!(run(&journal.replayed()).await, (json!("recovered"), Some(true), 0));
 }

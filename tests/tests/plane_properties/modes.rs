@@ -46,7 +46,6 @@ proptest! {
         processes in prop::collection::vec((modes(), 0..40_usize), 2..5),
         last in modes(),
     ) {
-        let plan = plan.edited_at_most_without_calls();
         let mut kept = Kept::new();
         let counts = plan.counts();
         let stops = processes.into_iter().map(|(mode, polls)| (mode, Stop::Dropped(polls)));

@@ -1,6 +1,6 @@
 //! A call, and the calls that it makes, as data: what every tool and worker here is given, and does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -22,6 +22,8 @@ pub(crate) struct Plan {
     pub(crate) together: bool,
     /// Whether it goes on after a call that failed.
     pub(crate) catches: bool,
+    /// Whether it returns the first failure that it went on after, at its end.
+    pub(crate) returns_caught: bool,
     pub(crate) calls: Vec<Plan>,
 }
 
@@ -96,16 +98,8 @@ impl Plan {
     /// The plan of a call that makes these and returns.
     pub(crate) fn of(what: What, calls: Vec<Plan>) -> Self {
         let (answer, end) = (Answer::Approve, End::Return);
-        Self { id: 0, what, answer, end, yields: 0, times: 1, together: false, catches: false, calls }
-    }
-
-    /// The same calls, of which only those that make none are edited.
-    ///
-    /// Whoever edits a call that has begun in an earlier process asks for other calls inside it than those recorded.
-    pub(crate) fn edited_at_most_without_calls(self) -> Self {
-        let is_edited = self.answer == Answer::Edit && !self.calls.is_empty();
-        let calls = self.calls.into_iter().map(Self::edited_at_most_without_calls).collect();
-        Self { answer: if is_edited { Answer::Approve } else { self.answer }, calls, ..self }
+        let (yields, times, together, catches, returns_caught) = (0, 1, false, false, false);
+        Self { id: 0, what, answer, end, yields, times, together, catches, returns_caught, calls }
     }
 
     /// The calls that it makes, in order.
@@ -125,15 +119,9 @@ impl Plan {
         }
     }
 
-    /// The call as its approver would have it.
+    /// The call as its approver would have it: all calls below it are others too.
     pub(crate) fn edited(&self) -> Self {
-        Self { id: self.id + EDITED, ..self.clone() }
-    }
-
-    /// The ids of the calls to which the approver says this.
-    pub(crate) fn answered(&self, answer: Answer) -> BTreeSet<u32> {
-        let below = self.calls.iter().flat_map(|plan| plan.answered(answer));
-        (self.answer == answer).then_some(self.id).into_iter().chain(below).collect()
+        Self { id: self.id + EDITED, calls: self.calls.iter().map(Self::edited).collect(), ..self.clone() }
     }
 
     /// The same calls, about each of which the approver says this.
@@ -213,14 +201,16 @@ fn node() -> impl Strategy<Value = Plan> {
     ];
     let end = prop_oneof![8 => Just(End::Return), 1 => Just(End::Fail), 1 => Just(End::Panic)];
     let times = prop_oneof![5 => Just(1_u8), 1 => Just(2_u8)];
-    (answer, end, 0..4_u8, times, any::<bool>(), prop::bool::weighted(0.7)).prop_map(
-        |(answer, end, yields, times, together, catches)| Plan {
+    let catches = (prop::bool::weighted(0.7), prop::bool::weighted(0.3));
+    (answer, end, 0..4_u8, times, any::<bool>(), catches).prop_map(
+        |(answer, end, yields, times, together, (catches, returns_caught))| Plan {
             answer,
             end,
             yields,
             times,
             together,
             catches,
+            returns_caught,
             ..Plan::of(What::Leaf, Vec::new())
         },
     )

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::error::BoxError;
 use llm_do::model::{FinishReason, Message, Request, Response, ResponsePart, ToolCall, ToolResult, UserPart};
 use llm_do::prelude::*;
 use llm_do::testing::FunctionModel;
@@ -96,7 +97,7 @@ async fn look(plan: Plan) -> Result<u32> {
 #[tool(effect = idempotent)]
 pub(crate) async fn composite(ctx: &CallContext, plan: Plan, world: State<World>) -> Result<Value> {
     plan.wait().await;
-    let made = make(ctx, &plan).await?;
+    let (made, caught) = make(ctx, &plan).await?;
     let (world, acting) = (world.clone(), plan.clone());
     let effect = async move {
         acting.wait().await;
@@ -105,22 +106,34 @@ pub(crate) async fn composite(ctx: &CallContext, plan: Plan, world: State<World>
     };
     let id = ctx.effect("act", plan.id, effect).await?;
     plan.end()?;
-    Ok(json!({ "id": id, "made": made }))
+    match caught.filter(|_| plan.returns_caught) {
+        Some(error) => Err(error.into()),
+        None => Ok(json!({ "id": id, "made": made })),
+    }
 }
 
-async fn make(ctx: &CallContext, plan: &Plan) -> Result<Vec<Value>> {
-    let made = |result: Result<Value, CallError>| match result {
-        Err(error) if plan.catches => Ok(json!({ "error": llm_do::error::chain(&error) })),
+/// Makes the calls of a plan; returns what they came to, and the first failure that it went on after.
+async fn make(ctx: &CallContext, plan: &Plan) -> Result<(Vec<Value>, Option<CallError>)> {
+    let mut caught = None;
+    let mut made = |result: Result<Value, CallError>| match result {
+        Err(error) if plan.catches => {
+            let text = llm_do::error::chain(&error);
+            caught.get_or_insert(error);
+            Ok::<_, BoxError>(json!({ "error": text }))
+        }
         other => Ok(other?),
     };
-    if plan.together {
-        return join_all(plan.made().map(|call| one(ctx, call))).await.into_iter().map(made).collect();
-    }
     let mut results = Vec::new();
-    for call in plan.made() {
-        results.push(made(one(ctx, call).await)?);
+    if plan.together {
+        for result in join_all(plan.made().map(|call| one(ctx, call))).await {
+            results.push(made(result)?);
+        }
+    } else {
+        for call in plan.made() {
+            results.push(made(one(ctx, call).await)?);
+        }
     }
-    Ok(results)
+    Ok((results, caught))
 }
 
 async fn one(ctx: &CallContext, plan: &Plan) -> Result<Value, CallError> {

@@ -1,38 +1,34 @@
-//! Whether a file's `input_schema` is that of the signature.
+//! The comparison of a file's `input_schema` with the signature.
 
 use std::collections::BTreeSet;
 
-use crate::input::{Argument, Callable};
-use crate::worker_file::{Content, Fault, Node};
+use llm_do_worker_file::{Content, Fault, Node};
 
-/// Says in which names the schema and the signature differ; its types are those of the signature.
+use crate::input::{Argument, Callable};
+
+/// Reports the names in which the schema and the signature differ. Types are those of the signature.
 pub(super) fn faults(schema: &Node, callable: &Callable) -> Vec<Fault> {
-    let written = match Shape::written(schema) {
-        Ok(shape) => shape,
-        Err(fault) => return vec![fault],
-    };
+    let written = Shape::written(schema);
     let actual = Shape::of(callable);
     let pairs = [
-        ("properties", &written.properties, &actual.properties),
-        ("required properties", &written.required, &actual.required),
+        (["properties", "parameters"], &written.properties, &actual.properties),
+        (["required properties", "required parameters"], &written.required, &actual.required),
     ];
     // A flattened struct has properties that only the compiler knows.
     let is_open = callable.fields().any(|field| field.is_flat);
     let agree = |written: &BTreeSet<_>, actual| if is_open { written.is_superset(actual) } else { written == actual };
     let differing = pairs.into_iter().filter(|(_, written, actual)| !agree(written, actual));
-    let fault = |(what, written, actual)| Fault {
-        line: schema.line,
-        message: format!(
-            "`input_schema` and the parameters of `{}` differ: its {what} are {}, those of the signature {}",
-            callable.ident,
-            list(written),
-            list(actual)
-        ),
+    let fault = |([properties, parameters], written, actual): ([&str; 2], _, _)| {
+        let (name, written, actual) = (&callable.ident, list(written), list(actual));
+        let message = format!(
+            "`input_schema` does not match `{name}`: its {properties} are {written}, the {parameters} are {actual}"
+        );
+        Fault::new(schema.place, message)
     };
     differing.map(fault).collect()
 }
 
-/// The names that a schema of arguments knows.
+/// The names in a schema of arguments.
 struct Shape {
     properties: BTreeSet<String>,
     required: BTreeSet<String>,
@@ -46,35 +42,15 @@ impl Shape {
         Self { properties, required: required.collect() }
     }
 
-    fn written(schema: &Node) -> Result<Self, Fault> {
-        let wrong = |node: &Node, key: &str, expected: &str| Fault {
-            line: node.line,
-            message: format!("`{key}` of `input_schema` takes {expected}, not {}", node.content.kind()),
+    /// The reader of the file has checked that the schema has this form.
+    fn written(schema: &Node) -> Self {
+        let properties = match schema.get("properties").map(|node| &node.content) {
+            Some(Content::Map(entries)) => entries.iter().map(|(key, _)| key.name.clone()).collect(),
+            _ => BTreeSet::new(),
         };
-        let properties = match get(schema, "properties") {
-            None => BTreeSet::new(),
-            Some(Node { content: Content::Map(entries), .. }) => {
-                entries.iter().map(|(name, _)| name.text.clone()).collect()
-            }
-            Some(node) => return Err(wrong(node, "properties", "a map")),
-        };
-        let required = match get(schema, "required") {
-            None => BTreeSet::new(),
-            Some(node) => texts(node).ok_or_else(|| wrong(node, "required", "a list of texts"))?,
-        };
-        Ok(Self { properties, required })
+        let required = schema.get("required").and_then(Node::strings).unwrap_or_default();
+        Self { properties, required: required.into_iter().map(str::to_owned).collect() }
     }
-}
-
-fn get<'a>(map: &'a Node, key: &str) -> Option<&'a Node> {
-    let Content::Map(entries) = &map.content else { return None };
-    entries.iter().find(|(name, _)| name.text == key).map(|(_, node)| node)
-}
-
-fn texts(node: &Node) -> Option<BTreeSet<String>> {
-    let Content::List(items) = &node.content else { return None };
-    let text = |item: &Node| if let Content::Text(text) = &item.content { Some(text.clone()) } else { None };
-    items.iter().map(text).collect()
 }
 
 fn list(names: &BTreeSet<String>) -> String {

@@ -5,12 +5,12 @@ use std::ops::Add;
 use serde_json::Value;
 
 use crate::anthropic::wire::Tokens;
-use crate::lenient::Figure;
+use crate::lenient::LenientCount;
 use crate::usage::Usage;
 
 /// The latest of each figure: later ones count what earlier ones did.
 #[derive(Debug, Default)]
-pub(super) struct Figures {
+pub(super) struct UsageCounts {
     input: u64,
     cache_write: u64,
     cache_read: u64,
@@ -21,7 +21,7 @@ pub(super) struct Figures {
     beside: Usage,
 }
 
-impl Figures {
+impl UsageCounts {
     /// Takes in the figures that are there.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
@@ -74,7 +74,7 @@ fn sampled(iteration: &Value) -> Usage {
     }
 }
 
-fn set(figure: &mut u64, value: Figure) {
+fn set(figure: &mut u64, value: LenientCount) {
     if let Some(value) = value.0 {
         *figure = value;
     }

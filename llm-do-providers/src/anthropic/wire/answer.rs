@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::lenient::Figure;
+use crate::lenient::LenientCount;
 
 /// A block as it came: its type decides what of it is read.
 pub(in crate::anthropic) type RawBlock = Map<String, Value>;
@@ -58,13 +58,13 @@ pub(in crate::anthropic) struct Delta {
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::anthropic) struct Tokens {
     #[serde(default)]
-    pub(in crate::anthropic) input_tokens: Figure,
+    pub(in crate::anthropic) input_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::anthropic) cache_creation_input_tokens: Figure,
+    pub(in crate::anthropic) cache_creation_input_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::anthropic) cache_read_input_tokens: Figure,
+    pub(in crate::anthropic) cache_read_input_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::anthropic) output_tokens: Figure,
+    pub(in crate::anthropic) output_tokens: LenientCount,
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
     /// What each sampling of the request used.
     pub(in crate::anthropic) iterations: Option<Box<Value>>,
@@ -75,5 +75,5 @@ pub(in crate::anthropic) struct Tokens {
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::anthropic) struct OutputDetails {
     #[serde(default)]
-    pub(in crate::anthropic) thinking_tokens: Figure,
+    pub(in crate::anthropic) thinking_tokens: LenientCount,
 }

@@ -13,7 +13,7 @@ use crate::attachment::Attachment;
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(in crate::anthropic) enum Block<'a> {
-    Text(Words<'a>),
+    Text(TextBlock<'a>),
     Image(Image<'a>),
     Document(Document<'a>),
     ToolResult(ToolResult<'a>),
@@ -26,11 +26,11 @@ pub(in crate::anthropic) enum Block<'a> {
 
 impl<'a> Block<'a> {
     pub(in crate::anthropic) fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self::Text(Words { text: text.into(), citations: None, cache_control: None })
+        Self::Text(TextBlock { text: text.into(), citations: None, cache_control: None })
     }
 
     pub(in crate::anthropic) fn cited(text: &'a str, citations: &'a Value) -> Self {
-        Self::Text(Words { text: text.into(), citations: Some(citations), cache_control: None })
+        Self::Text(TextBlock { text: text.into(), citations: Some(citations), cache_control: None })
     }
 
     pub(in crate::anthropic) fn image(source: Source<'a>) -> Self {
@@ -70,7 +70,7 @@ impl<'a> Block<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename = "text")]
-pub(in crate::anthropic) struct Words<'a> {
+pub(in crate::anthropic) struct TextBlock<'a> {
     text: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     citations: Option<&'a Value>,

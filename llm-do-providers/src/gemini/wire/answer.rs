@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::Piece;
-use crate::lenient::{Figure, Word};
+use crate::lenient::{LenientCount, Word};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,15 +45,15 @@ pub(in crate::gemini) struct PromptFeedback {
 #[serde(rename_all = "camelCase")]
 pub(in crate::gemini) struct Tokens {
     #[serde(default)]
-    pub(in crate::gemini) prompt_token_count: Figure,
+    pub(in crate::gemini) prompt_token_count: LenientCount,
     #[serde(default)]
-    pub(in crate::gemini) cached_content_token_count: Figure,
+    pub(in crate::gemini) cached_content_token_count: LenientCount,
     #[serde(default)]
-    pub(in crate::gemini) candidates_token_count: Figure,
+    pub(in crate::gemini) candidates_token_count: LenientCount,
     #[serde(default)]
-    pub(in crate::gemini) thoughts_token_count: Figure,
+    pub(in crate::gemini) thoughts_token_count: LenientCount,
     #[serde(default)]
-    pub(in crate::gemini) tool_use_prompt_token_count: Figure,
+    pub(in crate::gemini) tool_use_prompt_token_count: LenientCount,
     /// The tokens of each modality, such as `AUDIO`.
     #[serde(default)]
     pub(in crate::gemini) prompt_tokens_details: Value,
@@ -77,7 +77,7 @@ impl Tokens {
     }
 }
 
-fn update(figure: &mut Figure, newer: Figure) {
+fn update(figure: &mut LenientCount, newer: LenientCount) {
     if newer.0.is_some() {
         *figure = newer;
     }

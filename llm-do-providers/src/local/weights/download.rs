@@ -23,7 +23,7 @@ use super::partial_file::PartialFile;
 use super::progress::{FetchProgress, Size};
 use crate::error::{ErrorKind, ProviderError};
 use crate::http::{Answer, FileServer};
-use crate::retry::Tries;
+use crate::retry::RetryState;
 
 /// The header with the checksum of a large file.
 const CHECKSUM: &str = "x-linked-etag";
@@ -99,7 +99,7 @@ impl<'a> Download<'a> {
 
     /// Requests the metadata, with retries after transient failures.
     async fn metadata_with_retries(&self, pinned: Option<&Checksum>) -> Result<FileMetadata, ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
+        let mut tries = RetryState::new(self.hub.retries);
         loop {
             match self.metadata(pinned).await {
                 Ok(metadata) => return Ok(metadata),
@@ -181,13 +181,13 @@ impl<'a> Download<'a> {
     /// The retry count restarts after each further 1 % of the file beyond the previous maximum, so even a server that
     /// sends little per attempt, or loses the partial file, cannot cause endless retries.
     async fn complete(&self, part: &mut PartialFile, metadata: &FileMetadata) -> Result<(), ProviderError> {
-        let mut tries = Tries::new(self.hub.retries);
+        let mut tries = RetryState::new(self.hub.retries);
         let mut maximum = part.length();
         loop {
             let Err(error) = self.attempt(part, metadata).await else { return Ok(()) };
             if part.length() > maximum.saturating_add(metadata.size / 100) {
                 maximum = part.length();
-                tries = Tries::new(self.hub.retries);
+                tries = RetryState::new(self.hub.retries);
             }
             self.pause(&mut tries, error).await?;
         }
@@ -229,7 +229,7 @@ impl<'a> Download<'a> {
     }
 
     /// Waits before the next attempt; returns `error` if there is none.
-    async fn pause(&self, tries: &mut Tries, error: ProviderError) -> Result<(), ProviderError> {
+    async fn pause(&self, tries: &mut RetryState, error: ProviderError) -> Result<(), ProviderError> {
         // A timeout is retried like a lost connection: the next attempt resumes the download.
         let error = if error.is_timeout() { error.with_should_retry(true) } else { error };
         let pause = tries.after(error, fastrand::f64())?;

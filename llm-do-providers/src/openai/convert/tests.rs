@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Dialect, chat};
+use super::{Dialect, Target, chat};
 use crate::attachment::Attachment;
+use crate::capability::OpenAiCapabilities;
 use crate::message::{Message, ResponsePart, Thinking, ToolCall, ToolResult, UserPart};
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
 use crate::openai::server::{ELSEWHERE, Server};
@@ -17,7 +18,9 @@ fn home() -> &'static Dialect {
 }
 
 fn sent(request: &Request<'_>, dialect: &'static Dialect, stream: bool) -> Value {
-    serde_json::to_value(chat("m", request, dialect, stream).unwrap().0).unwrap()
+    let capabilities = OpenAiCapabilities::default();
+    let target = Target { model: "m", dialect, capabilities: &capabilities };
+    serde_json::to_value(chat(target, request, stream).unwrap().0).unwrap()
 }
 
 fn sent_messages(messages: &[Message]) -> Value {

@@ -6,7 +6,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::lenient::{Figure, Word};
+use crate::lenient::{LenientCount, Word};
 
 /// A whole answer, or a piece of a streamed one: they differ in `message` and `delta` only. What few pieces have is boxed, as
 /// each is moved several times.
@@ -125,31 +125,31 @@ fn is_blank(text: Option<&str>) -> bool {
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct Tokens {
     #[serde(default)]
-    pub(in crate::openai) prompt_tokens: Figure,
+    pub(in crate::openai) prompt_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::openai) completion_tokens: Figure,
+    pub(in crate::openai) completion_tokens: LenientCount,
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
     /// DeepSeek's, for what others have in the details.
     #[serde(default)]
-    pub(in crate::openai) prompt_cache_hit_tokens: Figure,
+    pub(in crate::openai) prompt_cache_hit_tokens: LenientCount,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[expect(clippy::struct_field_names, reason = "the names are the wire's")]
 pub(in crate::openai) struct PromptDetails {
     #[serde(default)]
-    pub(in crate::openai) cached_tokens: Figure,
+    pub(in crate::openai) cached_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::openai) cache_write_tokens: Figure,
+    pub(in crate::openai) cache_write_tokens: LenientCount,
     #[serde(default)]
-    pub(in crate::openai) audio_tokens: Figure,
+    pub(in crate::openai) audio_tokens: LenientCount,
 }
 
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::openai) struct CompletionDetails {
     #[serde(default)]
-    pub(in crate::openai) reasoning_tokens: Figure,
+    pub(in crate::openai) reasoning_tokens: LenientCount,
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Chosen<'a> {

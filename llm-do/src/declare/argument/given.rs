@@ -65,22 +65,32 @@ fn are_told(given: &[Value], written: &[Value]) -> bool {
     given.iter().all(|given| written.contains(&given.to_string()))
 }
 
-/// Returns `given` without what its types hide: a value that is in none of `written` as it was given is shown as written.
+/// Returns `given` without what its types hide: a value that was not written as it was given is shown as written.
 ///
-/// Of the items of arrays, which may have changed places, each may be any of the written ones.
-pub(crate) fn masked(given: &Value, written: &[&Value]) -> Value {
+/// Items of arrays may have changed places: what none of them was written as is shown as `***`.
+pub(crate) fn masked(given: &Value, written: &Value) -> Value {
+    masked_by(given, &[written], true)
+}
+
+/// The same of a value that was written as one of `written`; `is_certain` says whether that is known to be its own.
+fn masked_by(given: &Value, written: &[&Value], is_certain: bool) -> Value {
     match given {
-        Value::Object(fields) if written.is_empty() || written.iter().any(|written| written.is_object()) => {
-            let of_field = |name: &String| written.iter().filter_map(|written| written.get(name)).collect::<Vec<_>>();
-            fields.iter().map(|(name, field)| (name.clone(), masked(field, &of_field(name)))).collect()
+        Value::Object(fields) if written.iter().any(|written| written.is_object()) => {
+            let field = |name: &String, field: &Value| {
+                let written: Vec<_> = written.iter().filter_map(|written| written.get(name)).collect();
+                // What is never written is not hidden.
+                if written.is_empty() { field.clone() } else { masked_by(field, &written, is_certain) }
+            };
+            fields.iter().map(|(name, value)| (name.clone(), field(name, value))).collect()
         }
-        Value::Array(items) if written.is_empty() || written.iter().any(|written| written.is_array()) => {
+        Value::Array(items) if written.iter().any(|written| written.is_array()) => {
             let written: Vec<_> = written.iter().filter_map(|written| written.as_array()).flatten().collect();
-            items.iter().map(|item| masked(item, &written)).collect()
+            let is_certain = is_certain && items.len() == 1 && written.len() == 1;
+            items.iter().map(|item| masked_by(item, &written, is_certain)).collect()
         }
-        given if written.is_empty() || written.iter().any(|written| is_told(given, written)) => given.clone(),
+        given if written.iter().any(|written| is_told(given, written)) => given.clone(),
         _ => match written {
-            [written] => (*written).clone(),
+            [written] if is_certain => (*written).clone(),
             _ => Value::from("***"),
         },
     }
@@ -173,7 +183,7 @@ mod tests {
             ),
             (json!({ "n": [1.0, 2] }), json!({ "n": [1] }), json!({ "n": [1.0, "***"] })),
         ] {
-            assert_eq!(masked(&given, &[&written]), shown, "{given}");
+            assert_eq!(masked(&given, &written), shown, "{given}");
         }
     }
 

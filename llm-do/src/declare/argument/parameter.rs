@@ -12,6 +12,9 @@ use crate::base::error::Fault;
 use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
 
+/// How often a value is written to detect an unordered type: two items of a `HashSet` keep their order half of the time.
+const WRITINGS: usize = 32;
+
 /// One argument: its name, what a model is told of it, and its way out of JSON and into it.
 ///
 /// It holds functions, so that a type that cannot be an argument is refused once, by [`parameter`].
@@ -221,11 +224,24 @@ impl<T> Described for Parameter<T> {
     fn samples(&self) -> Vec<Sample> {
         let values = [("default", self.default), ("example", self.example)];
         let given = values.into_iter().filter_map(|(what, value)| Some((what, value?)));
-        given.map(|(what, value)| Sample { argument: self.name, what, value: self.round_trip(&value()) }).collect()
+        let sample = |(what, value): (_, fn() -> T)| Sample {
+            argument: self.name,
+            what,
+            value: self.round_trip(&value()),
+            another: self.another_writing(value),
+        };
+        given.map(sample).collect()
     }
 }
 
 impl<T> Parameter<T> {
+    /// Makes and writes a value again and again; returns a writing that is not the first.
+    fn another_writing(&self, value: fn() -> T) -> Option<(Value, Value)> {
+        let first = (self.write)(&value()).ok()?;
+        let others = (0..WRITINGS).filter_map(|_| (self.write)(&value()).ok());
+        others.into_iter().find(|other| *other != first).map(|other| (first, other))
+    }
+
     fn round_trip(&self, value: &T) -> Result<Value, String> {
         let written = (self.write)(value).map_err(|fault| fault.told().to_owned())?;
         (self.read)(written.clone()).map_err(|error| error.to_string())?;
@@ -243,6 +259,8 @@ pub struct Sample {
     pub(crate) what: &'static str,
     /// The value as JSON, or why it cannot be written or read.
     pub(crate) value: Result<Value, String>,
+    /// Two writings of it that differ, if it has no order.
+    pub(crate) another: Option<(Value, Value)>,
 }
 
 /// Finds the schema of the field `value` of `D`, or nothing where schemars could not derive it and says so itself.

@@ -29,13 +29,11 @@ impl<'a> Depth<'a> {
 
     /// Returns what is left inside a value that is `levels` arrays and objects inside each other.
     fn inside<E: Error>(self, levels: usize) -> Result<Self, E> {
-        match (self.levels.checked_sub(levels), self.values.checked_sub(1)) {
-            (Some(levels), Some(values)) => Ok(Self { levels, values, ..self }),
-            _ => {
-                self.is_exceeded.set(true);
-                Err(E::custom("nested too deep"))
-            }
+        if let (Some(levels), Some(values)) = (self.levels.checked_sub(levels), self.values.checked_sub(1)) {
+            return Ok(Self { levels, values, ..self });
         }
+        self.is_exceeded.set(true);
+        Err(E::custom("nested too deep"))
     }
 }
 

@@ -273,6 +273,13 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_a_value_is_looked_at_by_a_bounded_number_of_schemas() {
+        let schema = json!({ "allOf": vec![json!({}); 20_000] });
+        let sorter = Sorter { root: &schema, choices_left: Cell::new(MAX_CHOICES) };
+        assert!(sorter.with_subschemas(vec![&schema], &json!(1)).len() < 2 * MAX_TOGETHER);
+    }
+
+    #[test]
     fn conjunctions_that_nest_and_references_in_a_circle_end() {
         let mut defs = Map::new();
         for n in 0..60 {

@@ -117,7 +117,7 @@ pub trait ToolOutput {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ToolOutput for T {
     fn into_return(self) -> Result<ToolReturn, BoxError> {
-        Ok(nesting::into_value(self).map_err(unwritten)?.into())
+        Ok(nesting::into_value(self).map_err(|fault| unwritten(&fault))?.into())
     }
 }
 
@@ -131,11 +131,11 @@ impl ToolOutput for ToolReturn {
 
 /// Refuses a result that is nested too deep.
 pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
-    nesting::shallow(value).map_err(unwritten)
+    nesting::shallow(value).map_err(|fault| unwritten(&fault))
 }
 
 /// Returns the failure of a function whose result is no JSON that can be passed on.
-fn unwritten(fault: Fault) -> BoxError {
+fn unwritten(fault: &Fault) -> BoxError {
     format!("the result: {}", fault.told()).into()
 }
 

@@ -1,51 +1,29 @@
 use std::time::Duration;
 
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
+use llm_do_worker_file::{LIMITS, RESERVED_NAME, SETTINGS};
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Map, Value, json};
 
-use super::read;
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
 #[test]
-fn every_fault_of_a_file_is_told_at_its_line() {
-    let text = "---\nmodle: x\nname: [a]\nhints: one\nmax_turns: 1.5\nretries: -1\noutput: nativ\ntoolsets: [look, 3]\n\
-                server_side_tools: [web_serch, web_fetch, web_fetch, {tool_type: web_fetch, max_uses: 1}]\n\
-                settings: {topp: 1, seed: x}\nlimits: {request: 3, cost: much, requests: -1}\ntimeout: soon\ncompatible_models: []\n\
-                input_schema: text\ndescription: ' '\ntools: [look, look]\n---\n";
-    let told: Vec<_> =
-        read(text).unwrap_err().into_iter().map(|fault| format!("{}: {}", fault.line, fault.message)).collect();
-    let expected = [
-        "2: unknown key `modle`; did you mean `model`?",
-        "3: `name` takes a text, not a list",
-        "4: `hints` takes a list of texts, not a text",
-        "5: `max_turns` takes a whole number from 0, not a number such as 1.5",
-        "6: `retries` takes a whole number from 0, not a number such as -1",
-        "7: unknown output mode `nativ`; expected `auto`, `native`, `tool` or `prompted`",
-        "8: `toolsets` lists texts, not a number",
-        "9: unknown server-side tool `web_serch`; expected",
-        "9: `web_fetch` listed twice",
-        "9: `web_fetch` has no settings such as `max_uses`",
-        "10: unknown key `topp` of `settings`; did you mean `top_p`?",
-        "10: `seed` takes a whole number from 0, not a text",
-        "11: unknown key `request` of `limits`; did you mean `requests`?",
-        "11: `cost`: ",
-        "11: `requests`: ",
-        "12: `timeout`: ",
-        "13: `compatible_models` is an empty list; leave it out",
-        "14: `input_schema` takes a JSON schema, a map, not a text",
-        "15: `description` is blank",
-        "16: `tools` lists `look` twice",
-        "16: `look` is declared twice; name it once in `tools` and `toolsets`",
-    ];
-    assert_eq!(told.len(), expected.len(), "{told:#?}");
-    for (told, expected) in told.iter().zip(expected) {
-        assert!(told.starts_with(expected), "{told}\nin place of {expected}");
-    }
+fn the_reader_has_all_keys_of_limits_and_settings() {
+    let limits = Limits::new().requests(1).tool_calls(1).input_tokens(1).output_tokens(1).cached_tokens(1);
+    let limits = limits.reasoning_tokens(1).total_tokens(1).cost(Money::from_cents(1)).allow_unpriced(true);
+    let written = serde_json::to_value(limits.wall_time(Duration::from_secs(1))).unwrap();
+    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), LIMITS);
+    let written = serde_json::to_value(Settings::new()).unwrap();
+    assert_eq!(written.as_object().unwrap().keys().collect::<Vec<_>>(), SETTINGS);
+}
+
+#[test]
+fn the_reserved_name_is_that_of_the_tool_for_results() {
+    assert_eq!(RESERVED_NAME, crate::declare::toolset::OUTPUT_TOOL);
 }
 
 /// Everything that a spec says but for the function that checks its output.
@@ -179,18 +157,10 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
     })
 }
 
-#[test]
-fn a_timeout_that_lets_no_call_end_is_refused() {
-    for time in ["0", "0s", "0.0"] {
-        let faults = read(&format!("---\nname: a\ntimeout: {time}\n---\nDo it.\n")).unwrap_err();
-        assert!(faults[0].message.contains("a timeout of 0"), "{}", faults[0].message);
-    }
-}
-
 proptest! {
     #[test]
     fn a_worker_that_is_written_reads_back_as_the_same(spec in spec()) {
-        prop_assume!(spec.name != crate::declare::toolset::OUTPUT_TOOL);
+        prop_assume!(spec.name != RESERVED_NAME);
         let file = spec.to_worker_file();
         let again = file.parse::<WorkerSpec>().map_err(|error| TestCaseError::fail(format!("{error}\n{file}")))?;
         prop_assert_eq!(said(&again), said(&spec), "{}", file);

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use llm_do_providers::ServerSideTool;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::server_side;
 use crate::base::usage::seconds;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
@@ -17,7 +17,7 @@ struct Time(#[serde(with = "seconds")] Option<Duration>);
 /// Returns the file: what is as it would be without the key is left out.
 pub(super) fn text(spec: &WorkerSpec) -> String {
     let usual = WorkerSpec::new("", "");
-    let tools: Value = spec.server_side_tools.iter().map(server_side::written).collect();
+    let tools: Value = spec.server_side_tools.iter().map(server_side_tool).collect();
     let keys = [
         ("name", Some(json!(spec.name))),
         ("description", Some(json!(spec.description)).filter(|_| !spec.description.trim().is_empty())),
@@ -49,6 +49,19 @@ pub(super) fn text(spec: &WorkerSpec) -> String {
 
 fn some(texts: &[String]) -> Option<Value> {
     (!texts.is_empty()).then(|| json!(texts))
+}
+
+/// Returns an item of the list: the name of the tool, or a map if the tool has settings.
+fn server_side_tool(tool: &ServerSideTool) -> Value {
+    let ServerSideTool::WebSearch(search) = tool else { return json!(tool.name()) };
+    let settings = [
+        ("max_uses", search.max_uses.map(|uses| json!(uses))),
+        ("allowed_domains", search.allowed_domains.as_ref().map(|domains| json!(domains))),
+        ("blocked_domains", search.blocked_domains.as_ref().map(|domains| json!(domains))),
+    ];
+    let mut map = Map::from_iter([("tool_type".to_owned(), json!(tool.name()))]);
+    map.extend(settings.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+    if map.len() == 1 { json!(tool.name()) } else { Value::Object(map) }
 }
 
 /// Returns what is set.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::record::CallerPlace;
 use super::{Record, StepSpec};
 
 /// How long a call waits for recorded calls that should have begun by now: tasks may begin in another order.
@@ -15,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug, Default)]
 pub(super) struct Expected {
     calls: HashMap<Arc<str>, Call>,
-    /// The slots of the overlapped ones, in the order in which they ended.
+    /// The slots of the overlapped ones, in the order in which they ended, or else are known to have begun.
     ended: BTreeSet<usize>,
     /// How many calls of the parent have begun in this process.
     begun: u32,
@@ -25,8 +26,15 @@ pub(super) struct Expected {
 struct Call {
     place: u32,
     is_overlapped: bool,
-    /// Where its last record is: its result, if that is recorded.
+    /// Where its last record is: its result, if that is recorded. Without any, the first record of an effect inside it.
     slot: usize,
+}
+
+/// A recorded call that should have begun.
+#[derive(Debug)]
+pub(super) struct Overdue {
+    pub(super) call: Arc<str>,
+    pub(super) place: u32,
 }
 
 /// Recorded calls for which a call waits. It differs from an earlier one if a call has begun since.
@@ -57,6 +65,26 @@ impl Expected {
         }
     }
 
+    /// Expects a call of which no record is its own, since the process died in it: an effect inside it is recorded.
+    pub(super) fn add_in_flight(&mut self, key: &str, began: CallerPlace, slot: usize) {
+        if !self.calls.contains_key(key) {
+            self.calls.insert(key.into(), Call { place: began.place, is_overlapped: false, slot });
+        }
+        let Some(call) = self.calls.get_mut(key).filter(|_| began.overlapped) else { return };
+        call.is_overlapped = true;
+        self.ended.insert(call.slot);
+    }
+
+    /// Expects the calls from a place on no longer, and returns their keys.
+    pub(super) fn remove_from(&mut self, place: u32) -> Vec<Arc<str>> {
+        let later = self.calls.iter().filter(|(_, call)| call.place >= place);
+        let keys: Vec<_> = later.map(|(key, _)| Arc::clone(key)).collect();
+        for key in &keys {
+            self.remove(key);
+        }
+        keys
+    }
+
     /// Expects the call of a key no longer: it has begun, or is forgotten.
     pub(super) fn remove(&mut self, call: &str) {
         if let Some(call) = self.calls.remove(call) {
@@ -84,10 +112,17 @@ impl Expected {
         Some(self.missing(patience))
     }
 
-    /// Returns the slot of a recorded call that should have begun before a call that is not recorded.
-    pub(super) fn overdue(&self) -> Option<usize> {
-        let due = self.calls.values().filter(|call| call.place < self.begun);
-        due.min_by_key(|call| call.place).map(|call| call.slot)
+    /// Returns a recorded call that should have begun before a call that is not recorded.
+    pub(super) fn overdue(&self) -> Option<Overdue> {
+        let due = self.calls.iter().filter(|(_, call)| call.place < self.begun);
+        let first = due.min_by_key(|(_, call)| call.place);
+        first.map(|(key, call)| Overdue { call: Arc::clone(key), place: call.place })
+    }
+
+    /// Returns the recorded call of a place at which another begins, if calls come in one order there.
+    pub(super) fn at(&self, place: u32) -> Option<Overdue> {
+        let mut there = self.calls.iter().filter(|(_, call)| call.place == place && !call.is_overlapped);
+        there.next().map(|(key, _)| Overdue { call: Arc::clone(key), place })
     }
 
     /// Returns what a recorded call waits for, if anything: calls that were in flight with others and ended before it.

@@ -38,7 +38,7 @@ impl MemoryJournal {
     /// Returns the journal as a second process would find it: with all that is recorded so far, and nothing come to.
     #[must_use]
     pub fn replayed(&self) -> Self {
-        Self::from_records(self.records())
+        Self(Arc::new(SharedReplay::new(self.replay().again())))
     }
 
     fn replay(&self) -> MutexGuard<'_, Replay> {

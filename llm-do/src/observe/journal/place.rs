@@ -2,12 +2,14 @@
 
 use std::collections::HashMap;
 use std::hash::Hasher;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use serde_json::{Number, Value};
 use siphasher::sip::SipHasher24;
 
 use super::{StepKind, StepSpec};
+use crate::base::error::{CallError, ErrorId};
 
 /// What tells the calls that one call makes apart. Empty until the first; each call of the tree owns one.
 #[derive(Debug, Default)]
@@ -15,16 +17,26 @@ pub(crate) struct Places(OnceLock<Arc<Mutex<Siblings>>>);
 
 #[derive(Debug, Default)]
 struct Siblings {
-    begun: u32,
+    /// How many have begun, as their steps know it too.
+    begun: Arc<AtomicU32>,
     under_way: u32,
     /// The one that began when none was under way: only that may be alone so far.
     alone: Option<StepSpec>,
-    /// The calls that failed, each with how many had begun by then.
-    failed: Vec<(Arc<str>, u32)>,
+    failed: Vec<FailedCall>,
     /// The one that began last.
     last: Option<(StepKind, Arc<str>)>,
     /// How many have begun with a key, equal ones not told apart.
     equal: HashMap<Arc<str>, u32>,
+}
+
+/// A call that failed.
+#[derive(Debug)]
+struct FailedCall {
+    key: Arc<str>,
+    /// How many calls had begun by then.
+    begun: u32,
+    /// The error that its caller got.
+    error: ErrorId,
 }
 
 /// A call that is under way until this is dropped.
@@ -51,11 +63,21 @@ impl Places {
         (step, visit)
     }
 
-    /// Returns the keys of the calls that failed and after whose end no other began: they led to the end of their parent.
-    pub(crate) fn failed_last(&self) -> Vec<Arc<str>> {
+    /// Returns the keys of the calls whose failures led to the end of their parent.
+    ///
+    /// Those are the calls whose errors `error` is or came from, whenever they failed. Code may make a new error of what it
+    /// got: so they are also those after whose end no other call began, unless the plane itself ended the parent.
+    pub(crate) fn led_to(&self, error: Option<&CallError>) -> Vec<Arc<str>> {
         let Some(siblings) = self.0.get().map(|siblings| lock(siblings)) else { return Vec::new() };
-        let last = siblings.failed.iter().filter(|(_, begun)| *begun == siblings.begun);
-        last.map(|(key, _)| Arc::clone(key)).collect()
+        if siblings.failed.is_empty() {
+            return Vec::new();
+        }
+        let begun = siblings.begun();
+        let returned: Vec<_> = error.into_iter().flat_map(CallError::ids).collect();
+        let has_last = !error.is_some_and(CallError::is_of_plane);
+        let is_last = |failed: &FailedCall| has_last && failed.begun == begun;
+        let led = siblings.failed.iter().filter(|failed| is_last(failed) || returned.contains(&failed.error));
+        led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 
     /// Returns the key of a model's answer, if no other call began after it.
@@ -68,10 +90,9 @@ impl Places {
 impl Siblings {
     fn begin(&mut self, mut step: StepSpec) -> StepSpec {
         let equal = self.equal.entry(Arc::clone(&step.key)).or_default();
-        step.place = self.begun;
-        step = step.nth(*equal);
+        step.place = self.begun.fetch_add(1, Ordering::Relaxed);
+        step = step.nth(*equal).counting(&self.begun);
         *equal += 1;
-        self.begun += 1;
         self.last = Some((step.kind, Arc::clone(&step.key)));
         if self.under_way == 0 {
             self.alone = Some(step.clone());
@@ -82,19 +103,23 @@ impl Siblings {
         self.under_way += 1;
         step
     }
+
+    fn begun(&self) -> u32 {
+        self.begun.load(Ordering::Relaxed)
+    }
 }
 
 impl Visit {
-    /// Notes that the call has failed.
-    pub(crate) fn fail(&self) {
-        self.fail_by([Arc::clone(&self.key)]);
+    /// Notes that the call has failed, with the error that its caller gets.
+    pub(crate) fn fail(&self, error: &CallError) {
+        self.fail_by([Arc::clone(&self.key)], error);
     }
 
-    /// Notes that the call came to a result that its caller does not get, because of what failed under these keys.
-    pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>) {
+    /// Notes that the call came to a result, of which its caller gets an error because of what failed under these keys.
+    pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>, error: &CallError) {
         let mut siblings = lock(&self.siblings);
-        let begun = siblings.begun;
-        siblings.failed.extend(keys.into_iter().map(|key| (key, begun)));
+        let begun = siblings.begun();
+        siblings.failed.extend(keys.into_iter().map(|key| FailedCall { key, begun, error: error.id() }));
     }
 }
 
@@ -131,6 +156,18 @@ pub(super) fn call<'a>(key: &'a str, parent: &str) -> &'a str {
     let prefix = if parent.is_empty() { 0 } else { parent.len() + 1 };
     let end = key.get(prefix..).and_then(|rest| rest.find('/'));
     end.map_or(key, |end| &key[..prefix + end])
+}
+
+/// Returns the key of the call that the call of a key happens in; none for a root call.
+pub(super) fn parent(key: &str) -> Option<&str> {
+    key.rsplit_once('/').map(|(parent, _)| parent)
+}
+
+/// Returns what the call of a key is, as far as the key tells.
+pub(super) fn describe_key(key: &str) -> String {
+    let part = key.rsplit('/').next().unwrap_or(key);
+    let digest = part.rsplit_once(':').map(|(_, digest)| digest.chars().take(8).collect::<String>());
+    format!("call `{}` (input {})", name(key), digest.unwrap_or_default())
 }
 
 /// Returns the place of a call in words: "`main` → `sum` → 3rd call".

@@ -24,6 +24,14 @@ pub struct Record {
     pub place: u32,
     /// Whether another call of `parent` was under way with it.
     pub overlapped: bool,
+    /// How many calls of `parent` had begun when it ended: those from that place on began after its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) begun: Option<u32>,
+    /// Where the calls that it happened in began, the outermost first; without the root call, which has a record.
+    ///
+    /// A call has a record once it has ended. If the process dies before, this is how the next one knows of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) callers: Vec<CallerPlace>,
     /// What it was.
     pub kind: StepKind,
     /// What was called.
@@ -36,13 +44,33 @@ pub struct Record {
     pub time: Timestamp,
 }
 
+/// Where a call began, as it was known when an effect inside it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CallerPlace {
+    /// How many calls of its own caller began before it.
+    pub(super) place: u32,
+    /// Whether another call of its caller was in flight with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) overlapped: bool,
+}
+
 impl Record {
     /// Records that `step`, whose input fits, came to `value` now.
     pub(super) fn new(step: StepSpec, value: Value) -> Result<Self, JournalError> {
         fits(&step, &value)?;
-        let overlapped = step.is_overlapped();
+        let (overlapped, begun, callers) = (step.is_overlapped(), step.begun(), step.callers());
         let StepSpec { key, parent, place, kind, name, input, .. } = step;
-        Ok(Self { key, parent, place, overlapped, kind, name, input, value, time: Timestamp::now() })
+        Ok(Self { key, parent, place, overlapped, begun, callers, kind, name, input, value, time: Timestamp::now() })
+    }
+
+    /// Returns the calls that it happened in, below the root call: each with its caller's key, its own, and its place.
+    pub(super) fn in_flight(&self) -> impl Iterator<Item = (&str, &str, CallerPlace)> {
+        let mut call = &*self.parent;
+        self.callers.iter().rev().map_while(move |place| {
+            let inner = call;
+            call = place::parent(inner)?;
+            Some((call, inner, *place))
+        })
     }
 
     /// Returns the key of the call that it is a part of, or else its own.

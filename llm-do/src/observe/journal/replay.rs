@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::expected::{Expected, Missing};
-use super::record::fits;
+use super::expected::{Expected, Missing, Overdue};
+use super::record::{CallerPlace, fits};
 use super::{JournalError, Record, StepKind, StepSpec, place};
 
 /// What is recorded, by key and by place.
@@ -28,6 +28,8 @@ struct Slot {
     /// Whether this process has come to it, or to the result of a call that it is inside of.
     passed: bool,
     is_forgotten: bool,
+    /// Whether it came after a failure that is tried again, so that the run may take another way than to it.
+    is_released: bool,
 }
 
 /// What is recorded of the calls of one parent.
@@ -68,12 +70,34 @@ impl Replay {
         if is_new {
             self.left += 1;
             let slot = self.insert(record, false);
-            let record = &self.slots[slot].record;
-            if let Some(family) = self.families.get_mut(&record.parent).filter(|_| !record.parent.is_empty()) {
-                family.expected.add(record, slot);
-            }
+            self.expect(slot);
         }
         is_new
+    }
+
+    /// Starts from what this process and those before it recorded.
+    pub(super) fn again(&self) -> Self {
+        let mut again = Self::default();
+        for Slot { record, is_released, .. } in self.slots.iter().filter(|slot| !slot.is_forgotten) {
+            if *is_released {
+                again.keep(record.clone(), true);
+            } else {
+                again.load(record.clone());
+            }
+        }
+        again
+    }
+
+    /// Expects the call of a record, and those that it happened in.
+    fn expect(&mut self, slot: usize) {
+        let record = &self.slots[slot].record;
+        if record.parent.is_empty() {
+            return;
+        }
+        self.families.entry(Arc::clone(&record.parent)).or_default().expected.add(record, slot);
+        for (caller, call, place) in record.in_flight() {
+            self.families.entry(caller.into()).or_default().expected.add_in_flight(call, place, slot);
+        }
     }
 
     /// Begins a step and finds its recorded value.
@@ -83,6 +107,9 @@ impl Replay {
             fits(step, &step.input)?;
             if let Some(other) = self.other_at(step) {
                 return Err(diverged(other, step.to_string()));
+            }
+            if let Some(other) = self.other_in_flight(step) {
+                return Err(self.missing(step, &other));
             }
             return Ok(self.expected(step).and_then(|expected| expected.before(step)).map_or(Taken::Run, Taken::Wait));
         };
@@ -103,7 +130,7 @@ impl Replay {
             return Ok(Some(self.replayed(slot)));
         }
         let overdue = self.expected(step).and_then(Expected::overdue);
-        overdue.map_or(Ok(None), |slot| Err(diverged(&self.slots[slot].record, step.to_string())))
+        overdue.map_or(Ok(None), |overdue| Err(self.missing(step, &overdue)))
     }
 
     /// Root calls come when somebody makes them, so that none is expected.
@@ -136,17 +163,57 @@ impl Replay {
         self.by_key.get(key).map(|&slot| &self.slots[slot].record)
     }
 
-    /// Forgets what is recorded under these keys.
+    /// Forgets what is recorded under these keys: failures that are tried again.
+    ///
+    /// What their callers did after them stays recorded, but the run may take another way now.
     pub(super) fn forget(&mut self, keys: &[Arc<str>]) {
-        for key in keys {
-            let Some(slot) = self.by_key.remove(key) else { continue };
-            self.pass_slot(slot);
-            self.slots[slot].is_forgotten = true;
-            let record = &self.slots[slot].record;
-            let Some(family) = self.families.get_mut(&record.parent) else { continue };
-            family.expected.remove(record.call());
-            if let Some(slots) = family.places.get_mut(&record.place) {
-                slots.retain(|known| *known != slot);
+        let forgotten: Vec<_> = keys.iter().filter_map(|key| self.forget_one(key)).collect();
+        for slot in forgotten {
+            self.release_after(slot);
+        }
+    }
+
+    fn forget_one(&mut self, key: &str) -> Option<usize> {
+        let slot = self.by_key.remove(key)?;
+        self.pass_slot(slot);
+        self.slots[slot].is_forgotten = true;
+        let inside = self.first_inside(slot);
+        let record = &self.slots[slot].record;
+        let family = self.families.get_mut(&record.parent)?;
+        if let Some(slots) = family.places.get_mut(&record.place) {
+            slots.retain(|known| *known != slot);
+        }
+        family.expected.remove(record.call());
+        // It is as if the process had died in it: the effects inside it must not run again in another call.
+        if let Some(inside) = inside.filter(|_| !record.parent.is_empty()) {
+            let began = CallerPlace { place: record.place, overlapped: record.overlapped };
+            family.expected.add_in_flight(record.call(), began, inside);
+        }
+        Some(slot)
+    }
+
+    /// Finds the first effect that is recorded inside the call of a record.
+    fn first_inside(&self, slot: usize) -> Option<usize> {
+        let record = &self.slots[slot].record;
+        // A part of the call, such as its approval, has the same parent.
+        let inside = self.inside(record.call()).filter(|slot| self.slots[*slot].record.parent != record.parent);
+        inside.min()
+    }
+
+    /// Lets the run take another way after a failure that is forgotten: nothing that began after its end has to come.
+    fn release_after(&mut self, slot: usize) {
+        let Record { parent, begun, .. } = &self.slots[slot].record;
+        let Some(begun) = begun.filter(|_| !parent.is_empty()) else { return };
+        let Some(family) = self.families.get_mut(parent) else { return };
+        let mut calls = family.expected.remove_from(begun);
+        let later = family.places.split_off(&begun);
+        let own = later.into_values().flatten().map(|slot| self.slots[slot].record.call().into());
+        calls.extend(own);
+        for call in calls {
+            let released: Vec<_> = self.inside(&call).chain(self.by_key.get(&call).copied()).collect();
+            for slot in released {
+                self.pass_slot(slot);
+                self.slots[slot].is_released = true;
             }
         }
     }
@@ -179,12 +246,20 @@ impl Replay {
     }
 
     fn insert(&mut self, record: Record, passed: bool) -> usize {
+        let (parent, place, overlapped) = (Arc::clone(&record.parent), record.place, record.overlapped);
+        let slot = self.keep(record, false);
+        self.slots[slot].passed = passed;
+        let family = self.families.entry(parent).or_default();
+        family.overlapped |= overlapped;
+        family.places.entry(place).or_default().push(slot);
+        slot
+    }
+
+    /// Adds a record that is found by its key alone.
+    fn keep(&mut self, record: Record, is_released: bool) -> usize {
         let slot = self.slots.len();
         self.by_key.insert(Arc::clone(&record.key), slot);
-        let family = self.families.entry(Arc::clone(&record.parent)).or_default();
-        family.overlapped |= record.overlapped;
-        family.places.entry(record.place).or_default().push(slot);
-        self.slots.push(Slot { record, passed, is_forgotten: false });
+        self.slots.push(Slot { record, passed: true, is_forgotten: false, is_released });
         slot
     }
 
@@ -199,15 +274,41 @@ impl Replay {
         there.find(|record| record.call() != call)
     }
 
+    /// Finds another call that is known, by effects inside it, to have begun at the place of `step`.
+    fn other_in_flight(&self, step: &StepSpec) -> Option<Overdue> {
+        let family = self.families.get(&step.parent).filter(|family| !family.overlapped && !step.is_overlapped())?;
+        family.expected.at(step.place)
+    }
+
+    /// Returns the error that `step` came in the place of a recorded call.
+    fn missing(&self, step: &StepSpec, missing: &Overdue) -> JournalError {
+        let Overdue { call, place } = missing;
+        let own = self.families.get(&step.parent).and_then(|family| family.places.get(place));
+        let mut own = own.into_iter().flatten().map(|slot| &self.slots[*slot].record);
+        match own.find(|record| record.call() == &**call) {
+            Some(record) => diverged(record, step.to_string()),
+            None => JournalError::Diverged {
+                place: place::in_words(&step.parent, *place),
+                recorded: place::describe_key(call),
+                found: step.to_string(),
+            },
+        }
+    }
+
     /// Marks a record and all that are inside it.
     fn pass(&mut self, key: &str) {
-        let inside = format!("{key}/");
-        let range = (Bound::Included(inside.as_str()), Bound::Unbounded);
-        let inside = self.by_key.range::<str, _>(range).take_while(|(key, _)| key.starts_with(&inside));
-        let slots: Vec<_> = inside.chain(self.by_key.get_key_value(key)).map(|(_, &slot)| slot).collect();
+        let slots: Vec<_> = self.inside(key).chain(self.by_key.get(key).copied()).collect();
         for slot in slots {
             self.pass_slot(slot);
         }
+    }
+
+    /// Returns the slots of what is recorded inside the call of a key.
+    fn inside(&self, key: &str) -> impl Iterator<Item = usize> {
+        let inside = format!("{key}/");
+        let range = (Bound::Included(inside.as_str()), Bound::Unbounded);
+        let found = self.by_key.range::<str, _>(range).take_while(|(key, _)| key.starts_with(&inside));
+        found.map(|(_, &slot)| slot).collect::<Vec<_>>().into_iter()
     }
 
     fn pass_slot(&mut self, slot: usize) {

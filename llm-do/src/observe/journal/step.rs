@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::place;
+use super::record::CallerPlace;
 
 /// What an effect is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,6 +78,18 @@ pub struct StepSpec {
     pub input: Arc<Value>,
     /// Shared with clones and parts: it may be known only after the step was made.
     overlapped: Arc<AtomicBool>,
+    /// How many calls of `parent` have begun so far, shared with them; none if that is not counted.
+    begun: Option<Arc<AtomicU32>>,
+    /// The call that it happens in; none in a root call.
+    caller: Option<Arc<CallerStep>>,
+}
+
+/// The place of a call that is in flight, and those of its callers below the root call.
+#[derive(Debug)]
+struct CallerStep {
+    place: u32,
+    overlapped: Arc<AtomicBool>,
+    caller: Option<Arc<CallerStep>>,
 }
 
 impl StepSpec {
@@ -93,7 +106,7 @@ impl StepSpec {
     ) -> Self {
         let (parent, name, input) = (parent.into(), name.into(), input.into());
         let key = place::key(&parent, &name, &input).into();
-        Self { key, parent, place, kind, name, input, overlapped: Arc::default() }
+        Self { key, parent, place, kind, name, input, overlapped: Arc::default(), begun: None, caller: None }
     }
 
     /// Returns the step of the `n`-th such call in its parent, where 0 is the first and has the key as it is.
@@ -114,6 +127,38 @@ impl StepSpec {
     /// Returns the key of the call that it is a part of, or else its own.
     pub(super) fn call(&self) -> &str {
         place::call(&self.key, &self.parent)
+    }
+
+    /// Notes the call that it happens in, so that its record tells where that call began.
+    pub(crate) fn called_by(mut self, caller: &StepSpec) -> Self {
+        if !caller.parent.is_empty() {
+            let (place, overlapped) = (caller.place, Arc::clone(&caller.overlapped));
+            self.caller = Some(Arc::new(CallerStep { place, overlapped, caller: caller.caller.clone() }));
+        }
+        self
+    }
+
+    /// Counts the calls of the same parent that have begun.
+    pub(super) fn counting(mut self, begun: &Arc<AtomicU32>) -> Self {
+        self.begun = Some(Arc::clone(begun));
+        self
+    }
+
+    /// Returns how many calls of the same parent have begun so far, if that is counted.
+    pub(super) fn begun(&self) -> Option<u32> {
+        self.begun.as_ref().map(|begun| begun.load(Ordering::Relaxed))
+    }
+
+    /// Returns the places of the calls that it happens in, the outermost first, without the root call.
+    pub(super) fn callers(&self) -> Vec<CallerPlace> {
+        let callers = std::iter::successors(self.caller.as_ref(), |caller| caller.caller.as_ref());
+        let place = |caller: &Arc<CallerStep>| CallerPlace {
+            place: caller.place,
+            overlapped: caller.overlapped.load(Ordering::Relaxed),
+        };
+        let mut callers: Vec<_> = callers.map(place).collect();
+        callers.reverse();
+        callers
     }
 
     /// Says that another call of the same parent is under way with this one. Clones and parts of it know too.

@@ -10,7 +10,7 @@ use futures_util::future::{BoxFuture, Shared, WeakShared};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::memory::{EqualCall, RunScope, SessionMemory};
+use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
 use super::request::Total;
 use super::{Answer, ApprovalRequest, Approver, Decision};
 use crate::declare::nesting;
@@ -70,8 +70,8 @@ impl Desk {
     }
 
     /// Remembers a decision that was made elsewhere.
-    pub(super) fn remember(&self, request: &ApprovalRequest, scope: ApprovalScope, run: &RunScope) {
-        remember(&self.session, run, request, EqualCall::of(request), scope);
+    pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
+        remember(&self.session, run, approval);
     }
 
     /// Finds what is decided or asked already, or puts the question.
@@ -154,7 +154,9 @@ struct Closing {
 impl Closing {
     /// Remembers what is to be remembered, before an equal call could ask again.
     fn close(self, request: &ApprovalRequest, answer: &Answer) {
-        remember(&self.session, &self.run, request, self.key.2.clone(), answer.scope);
+        if let Some(approval) = LastingApproval::of(request, answer.scope) {
+            remember(&self.session, &self.run, approval);
+        }
     }
 }
 
@@ -164,11 +166,11 @@ impl Drop for Closing {
     }
 }
 
-/// Remembers that calls equal to `call` are approved.
-fn remember(session: &SessionMemory, run: &RunScope, request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) {
+/// Remembers that calls equal to an approved one are approved.
+fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, call, path }: LastingApproval) {
     match scope {
         ApprovalScope::Call => {}
-        ApprovalScope::Caller | ApprovalScope::Run => run.remember(request, call, scope),
+        ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
         ApprovalScope::Session => session.remember(call),
     }
 }

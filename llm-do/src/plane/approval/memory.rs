@@ -4,14 +4,16 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::ApprovalRequest;
 use crate::observe::event::ApprovalScope;
 use crate::plane::context::Variant;
 
 /// What equal calls have in common.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct EqualCall {
     tool: Arc<str>,
     /// As canonical JSON.
@@ -19,11 +21,24 @@ pub(super) struct EqualCall {
     /// The same of what they do not tell.
     given: Option<String>,
     /// What tells the tool from others of its name.
-    variant: Option<Variant>,
+    variant: Option<VariantDigest>,
 }
 
+/// A digest of all that makes a callee, which may hold secrets: as 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) struct VariantDigest(String);
+
 /// The callers from the root, each with what tells it from others of its name.
-type CallerPath = Vec<(Arc<str>, Option<Variant>)>;
+type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
+
+/// An approval that holds for longer than one call, as a journal records it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct LastingApproval {
+    pub(super) scope: ApprovalScope,
+    pub(super) call: EqualCall,
+    /// The callers that it is given to; none for any.
+    pub(super) path: Option<CallerPath>,
+}
 
 /// The calls that are approved for a run, each from one path of callers or from any.
 type RunApprovals = HashSet<(Option<CallerPath>, EqualCall)>;
@@ -51,7 +66,24 @@ impl EqualCall {
     pub(super) fn of(request: &ApprovalRequest) -> Self {
         let arguments = canonical(&request.arguments).to_string();
         let given = request.given.as_ref().map(|given| canonical(given).to_string());
-        Self { tool: Arc::clone(&request.tool), arguments, given, variant: request.variant.clone() }
+        let variant = request.variant.as_ref().map(VariantDigest::of);
+        Self { tool: Arc::clone(&request.tool), arguments, given, variant }
+    }
+}
+
+impl VariantDigest {
+    fn of(variant: &Variant) -> Self {
+        let mut hasher = SipHasher24::new();
+        std::hash::Hasher::write(&mut hasher, variant.as_str().as_bytes());
+        Self(format!("{:032x}", hasher.finish128().as_u128()))
+    }
+}
+
+impl LastingApproval {
+    /// Returns what is remembered of the approval of a request; none if it holds for one call.
+    pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
+        let path = (scope == ApprovalScope::Caller).then(|| caller_path(request));
+        (scope != ApprovalScope::Call).then(|| Self { scope, call: EqualCall::of(request), path })
     }
 }
 
@@ -81,8 +113,7 @@ impl RunMemory {
 
 impl RunScope {
     /// Remembers an approval of the run, or of a path of callers in it.
-    pub(super) fn remember(&self, request: &ApprovalRequest, call: EqualCall, scope: ApprovalScope) {
-        let path = (scope == ApprovalScope::Caller).then(|| caller_path(request));
+    pub(super) fn remember(&self, path: Option<CallerPath>, call: EqualCall) {
         if let Some(approved) = self.approved.upgrade() {
             lock(&approved).insert((path, call));
         }
@@ -99,7 +130,8 @@ impl RunScope {
 }
 
 fn caller_path(request: &ApprovalRequest) -> CallerPath {
-    request.path.iter().cloned().zip(request.path_variants.iter().cloned()).collect()
+    let variants = request.path_variants.iter().map(|variant| variant.as_ref().map(VariantDigest::of));
+    request.path.iter().cloned().zip(variants).collect()
 }
 
 fn lock<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {

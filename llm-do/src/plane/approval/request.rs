@@ -12,7 +12,7 @@ use crate::base::printable::printable;
 use crate::declare::argument;
 use crate::declare::tool::Effect;
 use crate::plane::context::Variant;
-use crate::plane::registry::Shown;
+use crate::plane::registry::DisplayedArguments;
 
 /// A call that needs approval.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,14 +83,14 @@ impl ApprovalRequest {
     }
 
     /// Puts in what is shown of the arguments.
-    pub(crate) fn show(&mut self, shown: Shown) {
-        let Shown { arguments, given, has_files } = shown;
+    pub(crate) fn show(&mut self, shown: DisplayedArguments) {
+        let DisplayedArguments { arguments, given, has_files } = shown;
         (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
     }
 
     /// Returns what `given` tells beyond the arguments, as events tell it: without what the types hide when they write it.
     pub(crate) fn given_in_events(&self) -> Option<Value> {
-        let told = argument::masked(self.given.as_ref()?, &[&self.arguments]);
+        let told = argument::masked(self.given.as_ref()?, &self.arguments);
         Some(told).filter(|told| !argument::is_told(told, &self.arguments))
     }
 

@@ -1,8 +1,8 @@
-//! Effects of a call that a journal keeps, if the session has one.
+//! Effects of a call that are recorded in the session's journal, if there is one.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,47 +12,50 @@ use serde_json::{Value, json};
 
 use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
+use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
 use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
 
-/// The part of a root call's key below which the effects after its result are recorded.
+/// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
 
-/// How an effect is journaled.
+/// The journal method that records an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum JournalMethod {
     Step,
     Call,
     Promise,
 }
 
-/// What came of an effect, and whether it was recorded before.
+/// The result of an effect, and whether it came from the journal.
 #[derive(Debug)]
-pub(crate) struct Came<T> {
+pub(crate) struct StepOutcome<T> {
     pub(crate) value: T,
     pub(crate) is_replayed: bool,
 }
 
 impl<S> CallContext<S> {
-    /// Does an effect of a tool or entry that makes calls besides, once: the journal replays what it recorded.
+    /// Runs an effect once: if the journal has recorded it, returns the recorded result. For tools and entries that
+    /// make calls.
     ///
-    /// Without a journal, `effect` just runs. With one, what it comes to is recorded: its value, or the text of its error,
-    /// which a caller may handle and go on from. If the error ends the run, the effect is tried again when the run is
-    /// started again. `name` and `input` are what tells it from the call's other effects. Give an input that has an order:
-    /// the items of a `HashSet` come in another order in each process, those of a `BTreeSet` do not; maps are no concern.
+    /// Without a journal, `effect` just runs. With one, its value or the text of its error is recorded; a caller may
+    /// handle the error and continue. If the error fails the run, the effect runs again when the run is resumed.
+    /// `name` and `input` identify the effect among those of the call. The input must have a stable order: the items
+    /// of a `HashSet` have another order in each process, those of a `BTreeSet` do not; the keys of maps are sorted.
     ///
     /// # Errors
     ///
-    /// Returns the error of `effect`, as [`CallError::Failed`], and [`CallError::Journal`] if the journal cannot keep it.
+    /// Returns the error of `effect` as [`CallError::Failed`], and [`CallError::Journal`] if the journal cannot
+    /// record it.
     ///
     /// # Examples
     ///
     /// ```
     /// # use llm_do::prelude::*;
-    /// /// Takes a number and keeps it.
+    /// /// Draws a number.
     /// #[entry]
     /// async fn draw(ctx: &CallContext) -> Result<u32> {
-    ///     // Drawn once, however often the run is resumed.
+    ///     // Drawn only once, even if the run is resumed.
     ///     Ok(ctx.effect("draw", (), async { Ok(4) }).await?)
     /// }
     /// ```
@@ -69,39 +72,43 @@ impl<S> CallContext<S> {
         let input = nesting::into_value(input)
             .map_err(|fault| CallError::invalid(&tool, fault.within(&format!("the input of the effect `{name}`"))))?;
         let local = async move { effect.await.map_err(|source| CallError::Failed { tool, source }) };
-        self.step(Way::Step, StepKind::Effect, name, || input, local).await
+        self.step(JournalMethod::Step, StepKind::Effect, name, || input, local).await
     }
 
-    /// Returns the time of the session's clock, as it was when the journal was first asked for it; now, without one.
+    /// Returns the current time of the session's clock. With a journal, the first time is recorded, and returned on
+    /// each replay.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::Journal`] if the journal cannot keep it.
+    /// Returns [`CallError::Journal`] if the journal cannot record it.
     pub async fn now(&self) -> Result<Timestamp, CallError> {
         let Some(journal) = self.journal() else { return Ok(self.scope.host.now()) };
-        let (step, _visit) = self.next_step(StepKind::Now, "now", Value::Null);
-        journal.now(step, self.scope.host.now()).await.map_err(|source| self.unjournaled(source))
+        let (step, _in_flight) = self.next_step(StepKind::Now, "now", Value::Null);
+        self.record_denials().await?;
+        journal.now(step, self.scope.host.now()).await.map_err(|source| self.journal_error(source))
     }
 
-    /// Waits, once: a wait that the journal recorded is not waited again.
+    /// Sleeps once: a sleep that the journal has recorded is skipped on a replay.
     ///
     /// # Errors
     ///
-    /// Returns [`CallError::Journal`] if the journal cannot keep it.
+    /// Returns [`CallError::Journal`] if the journal cannot record it.
     pub async fn sleep(&self, duration: Duration) -> Result<(), CallError> {
         let Some(journal) = self.journal() else {
             tokio::time::sleep(duration).await;
             return Ok(());
         };
-        // JSON has no more milliseconds, which are longer than any wait.
+        // Saturates at 584 million years.
         let millis = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-        let (step, _visit) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
-        journal.sleep(step, duration).await.map_err(|source| self.unjournaled(source))
+        let (step, _in_flight) = self.next_step(StepKind::Sleep, "sleep", json!(millis));
+        self.record_denials().await?;
+        journal.sleep(step, duration).await.map_err(|source| self.journal_error(source))
     }
 
-    /// Returns a text that is the same each time this call is made again for the same purpose, and of no other call.
+    /// Returns a key that is unique to this call, and the same when a resumed run repeats the call.
     ///
-    /// An effect that broke off runs again when a run is resumed; a service that is given this key with it can tell.
+    /// An interrupted effect runs again when its run is resumed. A service that receives this key can detect the
+    /// repetition.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         match self.frame().step.get() {
@@ -110,10 +117,10 @@ impl<S> CallContext<S> {
         }
     }
 
-    /// Does an effect of this call, once.
+    /// Runs an effect of this call once.
     pub(crate) async fn step<T>(
         &self,
-        way: Way,
+        method: JournalMethod,
         kind: StepKind,
         name: &str,
         input: impl FnOnce() -> Value,
@@ -125,94 +132,143 @@ impl<S> CallContext<S> {
         if self.journal().is_none() {
             return local.await;
         }
-        let (step, visit) = self.next_step(kind, name, input());
+        let (step, in_flight) = self.next_step(kind, name, input());
+        self.record_denials().await?;
         let tool = self.name().to_owned();
         let local = async move {
             match local.await {
-                Ok(value) => Kept::written(value, &tool),
-                Err(error) => Failure::of(error).map(Kept::Failure),
+                Ok(value) => Recorded::written(value, &tool),
+                Err(error) => Failure::of(error).map(Recorded::Failure),
             }
         };
-        // What is recorded but cannot be read has not failed: it is not to be done again.
-        match self.recorded(way, step, local).await?.value {
-            Kept::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
-            Kept::Failure(failure) => {
-                visit.fail();
-                Err(failure.into_error(self.name()))
+        // A recorded value that cannot be decoded does not mean that the effect failed, so the effect must not run again.
+        match self.recorded(method, step, local).await?.value {
+            Recorded::Value(value) => serde_json::from_value(value).map_err(|error| self.unfit(&error)),
+            Recorded::Failure(failure) => {
+                let error = failure.into_error(self.name());
+                in_flight.fail(&error);
+                Err(error)
             }
         }
     }
 
-    /// Does the effect of `step`, once. What has no end worth recording is an error of `local`.
+    /// Runs the effect of `step` once. An error of `local` is not recorded.
     pub(crate) async fn recorded<T>(
         &self,
-        way: Way,
+        method: JournalMethod,
         step: StepSpec,
         local: impl Future<Output = Result<T, CallError>> + Send + 'static,
-    ) -> Result<Came<T>, CallError>
+    ) -> Result<StepOutcome<T>, CallError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         let Some(journal) = self.journal() else {
-            return Ok(Came { value: local.await?, is_replayed: false });
+            return Ok(StepOutcome { value: local.await?, is_replayed: false });
         };
-        let left = Arc::new(Left::default());
-        let running = Arc::clone(&left);
+        let state = Arc::new(LocalState::default());
+        let running = Arc::clone(&state);
         let tool = self.name().to_owned();
         let local: StepFuture = Box::pin(async move {
-            running.is_run.store(true, Ordering::Relaxed);
-            let written = local.await.and_then(|value| {
+            running.has_run.store(true, Ordering::Relaxed);
+            let result = local.await.and_then(|value| {
                 serde_json::to_value(value)
                     .map_err(|error| CallError::Result { tool, message: Fault::writing(&error).to_string() })
             });
-            written.map_err(|error| running.leave(error))
+            result.map_err(|error| running.interrupt(error))
         });
-        let came = match way {
-            Way::Step => journal.step(step, local),
-            Way::Call => journal.call(step, local),
-            Way::Promise => journal.promise(step, local),
+        let recorded = match method {
+            JournalMethod::Step => journal.step(step, local),
+            JournalMethod::Call => journal.call(step, local),
+            JournalMethod::Promise => journal.promise(step, local),
         };
-        let value = match came.await {
+        let value = match recorded.await {
             Ok(value) => value,
             Err(JournalError::Interrupted) => {
                 let cancelled = || CallError::Cancelled { tool: self.name().to_owned() };
-                return Err(left.take().unwrap_or_else(cancelled));
+                return Err(state.take_error().unwrap_or_else(cancelled));
             }
-            Err(source) => return Err(self.unjournaled(source)),
+            Err(source) => return Err(self.journal_error(source)),
         };
-        let is_replayed = !left.is_run.load(Ordering::Relaxed);
-        Ok(Came { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
+        let is_replayed = !state.has_run.load(Ordering::Relaxed);
+        Ok(StepOutcome { value: serde_json::from_value(value).map_err(|error| self.unfit(&error))?, is_replayed })
     }
 
-    /// Returns the error of a recorded value that cannot be read.
+    /// Returns the error of a recorded value that cannot be decoded.
     fn unfit(&self, error: &serde_json::Error) -> CallError {
         CallError::Result { tool: self.name().to_owned(), message: Fault::reading(error).to_string() }
     }
 
-    /// Begins an effect of this call: returns its step, and what keeps it in flight until dropped.
+    /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
         let frame = self.frame();
-        match frame.after.get().map(AsRef::as_ref) {
+        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
             Some((parent, places)) => places.next(parent, kind, name, input),
             None => frame.places.next(&self.key(), kind, name, input),
+        };
+        let step = match frame.step.get() {
+            Some(own) => step.called_by(own),
+            None => step,
+        };
+        (step, visit)
+    }
+
+    /// Notes that a call of this one was denied, in case this one goes on from that.
+    pub(crate) fn add_denial(&self, approval: StepSpec, answer: Value) {
+        self.frame().denials.get_or_default().push((approval, answer));
+    }
+
+    /// Records the denials that this call goes on from: a replay must go on in the same way, whatever mode it is in.
+    pub(crate) async fn record_denials(&self) -> Result<(), CallError> {
+        for (step, answer) in self.take_denials() {
+            Box::pin(self.recorded(JournalMethod::Promise, step, async { Ok(answer) })).await?;
+        }
+        Ok(())
+    }
+
+    /// Leaves the denials to the caller, since this call ends with an error that is not recorded.
+    pub(crate) fn pass_on_denials(&self) {
+        let Some(caller) = self.caller() else { return };
+        let denials = self.take_denials();
+        if !denials.is_empty() {
+            caller.frame().denials.get_or_default().extend(denials);
         }
     }
 
-    /// Keeps the effects that follow apart from those inside the call, which a replay of its result does not run.
+    fn take_denials(&self) -> Vec<(StepSpec, Value)> {
+        self.frame().denials.get().map(|mut denials| std::mem::take(&mut *denials)).unwrap_or_default()
+    }
+
+    /// Keeps an approval that holds for longer than one call with all calls that it was given in.
+    pub(crate) fn add_approval(&self, approval: &Value) {
+        for frame in self.frames().skip(1) {
+            let mut approved = frame.approved.get_or_default();
+            if !approved.contains(approval) {
+                approved.push(approval.clone());
+            }
+        }
+    }
+
+    /// Puts the following steps below a key of their own. A replay of the call's result does not run the steps inside
+    /// it.
     ///
     /// `result` is a digest of it: after another result, other effects may follow.
-    pub(crate) fn begin_after(&self, result: &str) {
-        let parent = format!("{}/{AFTER}:{result}", self.key()).into();
+    pub(crate) fn begin_steps_after(&self, result: &str) {
+        let parent = CallContext::key_after(&self.key(), result);
         drop(self.frame().after.set(Box::new((parent, Places::default()))));
     }
 
-    /// Refuses to go on if the journal holds a call of this one that it never made.
-    pub(crate) fn all_used(&self) -> Result<(), CallError> {
-        let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
-        unused.map_or(Ok(()), |source| Err(self.unjournaled(source)))
+    /// Returns the places of the effects that follow those inside the call, if they are kept apart.
+    pub(crate) fn places_after(&self) -> Option<&Places> {
+        self.frame().after.get().map(|after| &after.1)
     }
 
-    /// Returns the key of this call, below which its effects are kept.
+    /// Refuses to go on if the journal holds a call of this one that it never made.
+    pub(crate) fn check_all_replayed(&self) -> Result<(), CallError> {
+        let unused = self.journal().and_then(|journal| journal.unused(&self.key()));
+        unused.map_or(Ok(()), |source| Err(self.journal_error(source)))
+    }
+
+    /// Returns the key of this call, which precedes the keys of its steps.
     pub(crate) fn key(&self) -> Arc<str> {
         self.frame().step.get().map(|step| Arc::clone(&step.key)).unwrap_or_default()
     }
@@ -221,21 +277,28 @@ impl<S> CallContext<S> {
         self.scope.host.journal().filter(|_| !self.frame().is_shadow)
     }
 
-    pub(crate) fn unjournaled(&self, source: JournalError) -> CallError {
+    pub(crate) fn journal_error(&self, source: JournalError) -> CallError {
         CallError::Journal { tool: self.name().to_owned(), source: source.into() }
     }
 }
 
-/// What a step came to, as it is recorded: a value as it is, a failure as an object with the one field `failure`.
+impl CallContext {
+    /// Returns the key that precedes the steps after a root call; `result` is a digest of its result.
+    pub(crate) fn key_after(call: &str, result: &str) -> Arc<str> {
+        format!("{call}/{AFTER}:{result}").into()
+    }
+}
+
+/// The recorded result of a step: a value as it is, a failure as an object with the single field `failure`.
 ///
-/// A value that looks like that, or like this, is recorded as an object with the one field `value`.
-enum Kept {
+/// A value that is itself such an object is wrapped in an object with the single field `value`.
+enum Recorded {
     Value(Value),
     Failure(Failure),
 }
 
-impl Kept {
-    /// Writes a value. One that is nested too deep is recorded as a failure: what was done for it is not to be done again.
+impl Recorded {
+    /// Encodes a value. One that is nested too deeply is recorded as a failure, so that the effect does not run again.
     fn written<T: Serialize + 'static>(value: T, tool: &str) -> Result<Self, CallError> {
         let fault = match nesting::to_value(&value) {
             Ok(written) => return Ok(Self::Value(written)),
@@ -249,14 +312,14 @@ impl Kept {
     }
 }
 
-fn is_alone(value: &Value, fields: &[&str]) -> bool {
+fn has_only(value: &Value, fields: &[&str]) -> bool {
     value.as_object().is_some_and(|object| object.len() == 1 && fields.iter().any(|field| object.contains_key(*field)))
 }
 
-impl Serialize for Kept {
+impl Serialize for Recorded {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Value(value) if is_alone(value, &["failure", "value"]) => {
+            Self::Value(value) if has_only(value, &["failure", "value"]) => {
                 json!({ "value": value }).serialize(serializer)
             }
             Self::Value(value) => value.serialize(serializer),
@@ -268,33 +331,33 @@ impl Serialize for Kept {
     }
 }
 
-impl<'de> Deserialize<'de> for Kept {
+impl<'de> Deserialize<'de> for Recorded {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = Value::deserialize(deserializer)?;
-        if is_alone(&value, &["failure"]) {
+        if has_only(&value, &["failure"]) {
             return serde_json::from_value(value["failure"].take()).map(Self::Failure).map_err(de::Error::custom);
         }
-        if is_alone(&value, &["value"]) {
+        if has_only(&value, &["value"]) {
             value = value["value"].take();
         }
         Ok(Self::Value(value))
     }
 }
 
-/// What an effect leaves beside its value.
+/// What the effect leaves behind besides its value.
 #[derive(Default)]
-struct Left {
-    is_run: AtomicBool,
+struct LocalState {
+    has_run: AtomicBool,
     error: Mutex<Option<CallError>>,
 }
 
-impl Left {
-    fn leave(&self, error: CallError) -> Interrupted {
-        *self.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+impl LocalState {
+    fn interrupt(&self, error: CallError) -> Interrupted {
+        *self.error.lock().ignore_poison() = Some(error);
         Interrupted
     }
 
-    fn take(&self) -> Option<CallError> {
-        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn take_error(&self) -> Option<CallError> {
+        self.error.lock().ignore_poison().take()
     }
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::disk::Disk;
 use super::open::prepare;
+use super::records::{Forgotten, Records};
 use super::writer::join;
 use crate::observe::journal::{Record, StepKind, StepSpec};
 
@@ -135,8 +136,23 @@ fn crashed(file: &File, chance: &mut Chance) -> File {
     File { versions: vec![bytes], is_named: file.is_named }
 }
 
-/// What was written in all processes so far, by key, and whether its effect was seen to end.
-type Written = BTreeMap<Arc<str>, (String, bool)>;
+/// What was written in all processes so far, by key.
+type Written = BTreeMap<Arc<str>, Known>;
+
+/// What is known of one key.
+struct Known {
+    line: String,
+    /// Whether its effect was seen to end.
+    has_ended: bool,
+    /// Whether a line forgets it; that line may be lost until it is known to be on the disk.
+    is_forgotten: Option<Forgetting>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Forgetting {
+    Asked,
+    Done,
+}
 
 /// Returns a line of a length of its own.
 fn line(number: usize, chance: &mut Chance) -> (Arc<str>, String) {
@@ -153,42 +169,87 @@ fn process(
     next: &mut usize,
     chance: &mut Chance,
 ) -> Result<(), String> {
+    let listed = list(disk);
     let replay = match prepare(disk, Path::new("run.jsonl")) {
         Ok(replay) => replay,
         Err(crate::journal::JournalError::Io { .. }) => return Ok(()),
         Err(error) => return Err(format!("cannot be opened: {error}")),
     };
     let found: BTreeMap<_, _> = replay.records().map(|record| (Arc::clone(&record.key), record)).collect();
-    for (key, record) in &found {
-        let Some((line, _)) = written.get(key) else { return Err(format!("{key} was never written")) };
-        if serde_json::to_string(record).unwrap() + "\n" != *line {
-            return Err(format!("{key} is not what was written"));
-        }
+    if !listed.is_empty() && !found.keys().eq(&listed) {
+        return Err(format!("a listing has {listed:?}, and the journal {:?}", found.keys()));
     }
-    if let Some((key, _)) = written.iter().find(|(key, (_, has_ended))| *has_ended && !found.contains_key(*key)) {
-        return Err(format!("{key} was seen to end, and is lost"));
-    }
+    check(&found, written)?;
     // What is not there did not end, and runs again under the same key.
     let mut lost: Vec<_> = written.keys().filter(|key| !found.contains_key(*key)).cloned().collect();
     for _ in 0..=chance.below(4) {
         let mut batch = Vec::new();
         for _ in 0..=chance.below(3) {
-            let again = lost.pop().map(|key| (Arc::clone(&key), written[&key].0.clone()));
+            let again = lost.pop().map(|key| (Arc::clone(&key), written[&key].line.clone()));
             *next += usize::from(again.is_none());
             batch.push(again.unwrap_or_else(|| line(*next, chance)));
         }
         for (key, line) in &batch {
-            written.entry(Arc::clone(key)).or_insert((line.clone(), false));
+            let known = Known { line: line.clone(), has_ended: false, is_forgotten: None };
+            written.insert(Arc::clone(key), known);
         }
-        let text = batch.iter().fold(Vec::new(), |text, (_, line)| join(text, line.as_bytes()));
+        let mut text = batch.iter().fold(Vec::new(), |text, (_, line)| join(text, line.as_bytes()));
+        let forgotten = (chance.below(3) == 0).then(|| forget(written, chance)).flatten();
+        if let Some((_, line)) = &forgotten {
+            text = join(text, line);
+        }
         if disk.append(&text).is_err() {
             return Ok(());
         }
         for (key, _) in batch {
-            written.get_mut(&key).unwrap().1 = true;
+            written.get_mut(&key).unwrap().has_ended = true;
+        }
+        if let Some((key, _)) = forgotten {
+            written.get_mut(&key).unwrap().is_forgotten = Some(Forgetting::Done);
         }
     }
     Ok(())
+}
+
+/// Returns the keys that a listing of the journal shows, sorted; none if it cannot be listed.
+fn list(disk: &SimulatedDisk) -> Vec<Arc<str>> {
+    let open = || Records::new("run.jsonl".into(), disk.reader().unwrap(), disk.length().unwrap()).ok();
+    let (Some(first), Some(second)) = (open(), open()) else { return Vec::new() };
+    let mut keys: Vec<_> = second.without(first.forgotten()).map_while(Result::ok).map(|record| record.key).collect();
+    keys.sort();
+    keys
+}
+
+/// Checks what is there after a crash, and notes what became of what was in flight.
+fn check(found: &BTreeMap<Arc<str>, &Record>, written: &mut Written) -> Result<(), String> {
+    for (key, record) in found {
+        let Some(known) = written.get(key) else { return Err(format!("{key} was never written")) };
+        if serde_json::to_string(record).unwrap() + "\n" != known.line {
+            return Err(format!("{key} is not what was written"));
+        }
+    }
+    for (key, known) in written {
+        let is_there = found.contains_key(key);
+        match (known.is_forgotten, is_there) {
+            (Some(Forgetting::Done), true) => return Err(format!("{key} was forgotten, and is there again")),
+            (Some(Forgetting::Asked), true) => known.is_forgotten = None,
+            (Some(_), false) => known.is_forgotten = Some(Forgetting::Done),
+            (None, false) if known.has_ended => return Err(format!("{key} was seen to end, and is lost")),
+            (None, _) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Returns a key that was seen to end, if there is any, and the line that forgets it.
+fn forget(written: &mut Written, chance: &mut Chance) -> Option<(Arc<str>, Vec<u8>)> {
+    let mut ended: Vec<_> =
+        written.iter_mut().filter(|(_, known)| known.has_ended && known.is_forgotten.is_none()).collect();
+    let place = chance.below(ended.len().max(1));
+    let (key, known) = ended.get_mut(place)?;
+    known.is_forgotten = Some(Forgetting::Asked);
+    let line = Forgotten { forget: vec![Arc::clone(key)], time: jiff::Timestamp::UNIX_EPOCH };
+    Some((Arc::clone(key), [&serde_json::to_vec(&line).unwrap()[..], b"\n"].concat()))
 }
 
 /// Loses the power again and again, at whatever operation; returns what went wrong.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::super::JournalError;
 use super::super::replay::Replay;
 use super::disk::{Disk, LockedFile};
-use super::records::{HEADER, Line, Records, forgotten};
+use super::records::{HEADER, Line, Records};
 use crate::base::open_file::{make_private, without_waiting};
 
 /// Opens the file at `path` to resume it, or creates it; returns it at its end, with what it holds.
@@ -49,7 +49,8 @@ pub(super) fn read(path: PathBuf) -> Result<Records, JournalError> {
     refuse_other_than_files(&file, &path)?;
     let io = |source| JournalError::Io { path: path.clone(), source };
     let length = file.metadata().map_err(io)?.len();
-    let forgotten = forgotten(&file).map_err(io)?;
+    let first = file.try_clone().map_err(io)?;
+    let forgotten = Records::new(path.clone(), Box::new(first), length)?.forgotten();
     (&file).seek(SeekFrom::Start(0)).map_err(io)?;
     Ok(Records::new(path, Box::new(file), length)?.without(forgotten))
 }

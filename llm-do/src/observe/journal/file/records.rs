@@ -103,7 +103,21 @@ impl Records {
         JournalError::Corrupt { path: self.path.clone(), line: self.line, message }
     }
 
-    /// Leaves out records that a line further down forgets, as [`forgotten`] found them.
+    /// Reads all lines, and returns the keys whose records a line forgets, each with the number of the last such line.
+    ///
+    /// A line behind a torn one does not count, as opening the journal cuts it off.
+    pub(super) fn forgotten(mut self) -> HashMap<Arc<str>, usize> {
+        let mut found = HashMap::new();
+        // An error is told where the records are read.
+        while let Some(Ok(line)) = self.next_line() {
+            if let Line::Forgotten(Forgotten { forget, .. }) = line {
+                found.extend(forget.into_iter().map(|key| (key, self.line)));
+            }
+        }
+        found
+    }
+
+    /// Leaves out records that a line further down forgets, as [`forgotten`](Self::forgotten) found them.
     pub(super) fn without(self, forgotten: HashMap<Arc<str>, usize>) -> Self {
         Self { forgotten, ..self }
     }
@@ -177,22 +191,6 @@ impl fmt::Debug for Records {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Records").field("path", &self.path).field("line", &self.line).finish_non_exhaustive()
     }
-}
-
-/// Finds the keys whose records a line forgets, each with the number of the last such line.
-pub(super) fn forgotten(file: impl Read) -> io::Result<HashMap<Arc<str>, usize>> {
-    let mut reader = BufReader::new(file);
-    let (mut found, mut line, mut number) = (HashMap::new(), Vec::new(), 0);
-    while reader.read_until(b'\n', &mut line)? > 0 {
-        number += 1;
-        if unmarked(&line).starts_with(FORGET) && line.ends_with(b"\n") {
-            // A line that is none is an error where the records are read.
-            let keys = serde_json::from_slice(&line).map(|Forgotten { forget, .. }| forget).unwrap_or_default();
-            found.extend(keys.into_iter().map(|key| (key, number)));
-        }
-        line.clear();
-    }
-    Ok(found)
 }
 
 /// Returns a line without the space that says that it was written with the line before it.

@@ -13,8 +13,8 @@ use super::{decided, permitted, request, told};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
-use crate::plane::approval::Answer;
-use crate::plane::context::{CallContext, Came, Way};
+use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
+use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
 /// What is recorded of a call before it is decided about: at least one of both.
@@ -85,7 +85,7 @@ impl Run {
         let invalid = |fault: Fault| CallError::invalid(tool.name(), fault);
         if answer.scope != ApprovalScope::Call {
             let request = request(ctx, tool, prepared).map_err(invalid)?;
-            self.approvals().remember(&request, answer.scope, &self.approved);
+            self.remember(ctx, &request, answer.scope);
         }
         let edited = answer.edited_arguments().map(|edited| decode(tool, Ok(edited.clone()), true)).transpose()?;
         let (rule, answer) = if has_result || !answer.is_approved() {
@@ -98,15 +98,56 @@ impl Run {
         permitted(tool, answer)
     }
 
+    /// Remembers an approval that is recorded, and keeps it with the calls that it was given in.
+    pub(in crate::plane::dispatch) fn remember(
+        &self,
+        ctx: &CallContext,
+        request: &ApprovalRequest,
+        scope: ApprovalScope,
+    ) {
+        keep_approval(ctx, request, scope);
+        if let Some(approval) = LastingApproval::of(request, scope) {
+            self.approvals().remember(approval, &self.approved);
+        }
+    }
+
+    /// Remembers an approval that was given in a call whose result is recorded.
+    pub(in crate::plane::dispatch) fn restore_approval(&self, ctx: &CallContext, recorded: &Value) {
+        ctx.add_approval(recorded);
+        // What cannot be read is asked about again.
+        if let Ok(approval) = serde_json::from_value(recorded.clone()) {
+            self.approvals().remember(approval, &self.approved);
+        }
+    }
+
     /// Records that a rule refused a call, if a model is told of it and goes on: a replay must go on in the same way.
     ///
-    /// Returns the refusal, or why it cannot be recorded.
+    /// If code is told, it is recorded once the code goes on. Returns the refusal, or why it cannot be recorded.
     pub(in crate::plane::dispatch) async fn record_refusal(&self, ctx: &CallContext, refusal: CallError) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
-        let Some(step) = ctx.frame().step.get().filter(|_| self.plane.return_permission_errors) else { return refusal };
+        let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
-        let recorded = ctx.recorded(Way::Promise, approval_of(step, 0), async { Ok(answer) }).await;
+        if !self.plane.return_permission_errors {
+            keep_denial(ctx, approval_of(step, 0), &answer);
+            return refusal;
+        }
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step, 0), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
+    }
+}
+
+/// Keeps an approval that holds for longer than one call with the calls that it was given in.
+pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
+    let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
+    if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
+        ctx.add_approval(&approval);
+    }
+}
+
+/// Keeps a denial with the caller, which records it if it goes on.
+pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
+    if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
+        caller.add_denial(step, answer);
     }
 }
 
@@ -115,6 +156,6 @@ async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, Ca
     let tool = ctx.name().to_owned();
     // Not reached: records are never removed while a run goes on.
     let missing = async { Err(CallError::Cancelled { tool }) };
-    let Came { value, .. } = ctx.recorded(Way::Promise, step, missing).await?;
+    let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Promise, step, missing).await?;
     Ok(value)
 }

@@ -1,0 +1,73 @@
+//! A whole worker file.
+
+use crate::keys::{self, Keys};
+use crate::{Content, Fault, Located, Place, bounds, front_matter, yaml};
+
+/// A worker file as read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerFile {
+    /// The line `---` that opens the front matter; `None` if there are no readable keys below it.
+    pub front_matter: Option<Place>,
+    /// The keys of the front matter.
+    pub keys: Keys,
+    /// The text below the front matter, without the white space around it and with `\n` as line end.
+    pub instructions: Option<Located<String>>,
+}
+
+/// What [`read`] returns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The file, without the values that are at fault.
+    pub file: WorkerFile,
+    /// All faults, in the order of the file.
+    pub faults: Vec<Fault>,
+}
+
+impl From<Fault> for Reading {
+    fn from(fault: Fault) -> Self {
+        Self { file: WorkerFile::default(), faults: vec![fault] }
+    }
+}
+
+/// Reads the text of a worker file.
+///
+/// The text may have [`MAX_SIZE`](crate::MAX_SIZE) bytes. Its YAML may nest 100 lists and maps, and hold 100,000 values and
+/// 16 MiB of text once each alias is replaced by its target.
+#[must_use]
+pub fn read(text: &str) -> Reading {
+    if text.len() > bounds::MAX_SIZE {
+        return Fault::new(Place::line(1), bounds::too_large()).into();
+    }
+    let parts = match front_matter::split(text) {
+        Ok(parts) => parts,
+        Err(fault) => return fault.into(),
+    };
+    let mut faults = Vec::new();
+    let mut file = WorkerFile { instructions: parts.instructions, ..WorkerFile::default() };
+    if let Some(root) = yaml::read(parts.yaml, parts.yaml_line, &mut faults) {
+        let has_keys = matches!(root.content, Content::Map(_) | Content::Null);
+        file.front_matter = has_keys.then(|| Place::line(parts.yaml_line - 1));
+        file.keys = keys::read(root, &mut faults);
+    }
+    faults.sort_by_key(|fault| fault.place);
+    Reading { file, faults }
+}
+
+impl WorkerFile {
+    /// Returns what the file lacks as the only description of a worker: a name, and a description or instructions.
+    ///
+    /// An attribute has both from its function.
+    #[must_use]
+    pub fn missing(&self) -> Vec<Fault> {
+        let Some(place) = self.front_matter else { return Vec::new() };
+        let mut faults = Vec::new();
+        if self.keys.place_of("name").is_none() {
+            faults.push(Fault::new(place, "missing `name`: add one, such as `name: reviewer`"));
+        }
+        if self.keys.place_of("description").is_none() && self.instructions.is_none() {
+            let message = "missing instructions: write them below the front matter, or add a `description`";
+            faults.push(Fault::new(place, message));
+        }
+        faults
+    }
+}

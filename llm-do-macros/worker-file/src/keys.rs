@@ -1,0 +1,239 @@
+//! The keys of the front matter.
+
+use std::time::Duration;
+
+use crate::limits::{self, Limits};
+use crate::name::{check_model_name, check_worker_name, is_tool, not_a_tool, tool_name};
+use crate::reader::{Reader, unknown};
+use crate::server_side::{self, ServerSideTool};
+use crate::settings::{self, Settings};
+use crate::yaml::{Content, Key, Node};
+use crate::{Fault, Located, Place, did_you_mean, schema};
+
+/// What is wrong with a worker that has both `model` and `compatible_models`.
+pub const MODEL_CHOICE: &str = "`model` and `compatible_models` exclude each other: remove one of them";
+/// What is wrong with a worker that may make no request.
+pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
+/// What is wrong with a timeout of 0.
+pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
+
+const KEYS: [&str; 16] = [
+    "name",
+    "description",
+    "model",
+    "compatible_models",
+    "tools",
+    "toolsets",
+    "server_side_tools",
+    "hints",
+    "settings",
+    "output",
+    "max_turns",
+    "retries",
+    "limits",
+    "timeout",
+    "input_schema",
+    "output_schema",
+];
+
+/// Keys that other versions of the format have, and what to do instead.
+const UNSUPPORTED: [(&str, &str); 3] = [
+    ("entry", "the caller chooses which worker to run"),
+    ("schema_in_ref", "write the schema of the arguments as `input_schema`"),
+    ("input_model_ref", "write the schema of the arguments as `input_schema`"),
+];
+
+/// What the front matter gives; a key that is absent or at fault is `None`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keys {
+    /// Every key that is there, also one at fault.
+    pub given: Vec<Key>,
+    /// The name of the worker.
+    pub name: Option<Located<String>>,
+    /// What callers read about it.
+    pub description: Option<Located<String>>,
+    /// Its model, as `provider:model`.
+    pub model: Option<Located<String>>,
+    /// The models that the run may choose, as globs.
+    pub compatible_models: Option<Located<Vec<Located<String>>>>,
+    /// The names or paths of tools and toolsets that it may call.
+    pub tools: Option<Located<Vec<Located<String>>>>,
+    /// More of them: the two keys mean the same.
+    pub toolsets: Option<Located<Vec<Located<String>>>>,
+    /// The tools that the provider runs.
+    pub server_side_tools: Option<Located<Vec<Located<ServerSideTool>>>>,
+    /// What it is good for.
+    pub hints: Option<Located<Vec<Located<String>>>>,
+    /// What its requests ask of the model.
+    pub settings: Option<Located<Settings>>,
+    /// How the model gives the output.
+    pub output: Option<Located<OutputMode>>,
+    /// The maximum number of requests of one call.
+    pub max_turns: Option<Located<u32>>,
+    /// How often in a row the same thing may fail.
+    pub retries: Option<Located<u32>>,
+    /// What a call, and everything below it, may use.
+    pub limits: Option<Located<Limits>>,
+    /// How long a call may take.
+    pub timeout: Option<Located<Duration>>,
+    /// The JSON schema of the arguments: a map.
+    pub input_schema: Option<Node>,
+    /// The JSON schema of the output: a map.
+    pub output_schema: Option<Node>,
+}
+
+/// Reads the keys; what is at fault is reported and left out.
+pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
+    let mut keys = Keys::default();
+    match root.content {
+        Content::Map(entries) => entries.into_iter().for_each(|(key, node)| keys.read(key, node, faults)),
+        Content::Null | Content::Invalid => {}
+        other => {
+            let message = format!("invalid front matter: expected lines `key: value`, found {}", other.kind());
+            faults.push(Fault::new(root.place, message));
+        }
+    }
+    keys.check_models(faults);
+    keys.check_tools(faults);
+    keys
+}
+
+impl Keys {
+    /// Returns where a key is, whether or not its value is at fault.
+    #[must_use]
+    pub fn place_of(&self, name: &str) -> Option<Place> {
+        self.given.iter().find(|key| key.name == name).map(|key| key.place)
+    }
+
+    fn read(&mut self, key: Key, node: Node, faults: &mut Vec<Fault>) {
+        let place = key.place;
+        // A value that begins below its key is reported at the key.
+        let node = Node { place, ..node };
+        let mut reader = Reader { key: &key.name, faults };
+        match key.name.as_str() {
+            "name" => self.name = checked(node, &mut reader, check_worker_name),
+            "description" => self.description = reader.string(node),
+            "model" => self.model = checked(node, &mut reader, check_model_name),
+            "compatible_models" => self.compatible_models = reader.some_strings(node),
+            "tools" => self.tools = tools(node, &mut reader),
+            "toolsets" => self.toolsets = tools(node, &mut reader),
+            "server_side_tools" => self.server_side_tools = server_side::read(node, &mut reader),
+            "hints" => self.hints = reader.some_strings(node),
+            "settings" => self.settings = at(place, settings::read(node, &mut reader)),
+            "output" => self.output = at(place, output(node, &mut reader)),
+            "max_turns" => self.max_turns = at(place, max_turns(&node, &mut reader)),
+            "retries" => self.retries = at(place, reader.count(&node, u32::MAX)),
+            "limits" => self.limits = at(place, limits::read(node, &mut reader)),
+            "timeout" => self.timeout = at(place, timeout(&node, &mut reader)),
+            "input_schema" => self.input_schema = schema::input(node, &mut reader),
+            "output_schema" => self.output_schema = schema::output(node, &mut reader),
+            _ => faults.push(unsupported(&key).unwrap_or_else(|| unknown(&key, "", &KEYS))),
+        }
+        self.given.push(key);
+    }
+
+    fn check_models(&self, faults: &mut Vec<Fault>) {
+        if let (Some(_), Some(place)) = (self.place_of("model"), self.place_of("compatible_models")) {
+            faults.push(Fault::new(place, MODEL_CHOICE));
+        }
+    }
+
+    /// Reports tools of the same registered name: the model could not tell them apart.
+    fn check_tools(&self, faults: &mut Vec<Fault>) {
+        let mut tools: Vec<_> =
+            [&self.tools, &self.toolsets].into_iter().flatten().flat_map(|list| &list.value).collect();
+        tools.sort_by_key(|tool| tool.place);
+        for (index, tool) in tools.iter().enumerate() {
+            let name = tool_name(&tool.value);
+            if tools[..index].iter().any(|other| tool_name(&other.value) == name) {
+                let message = format!("`{name}` is listed twice; list it once in `tools` or `toolsets`");
+                faults.push(Fault::new(tool.place, message));
+            }
+        }
+    }
+}
+
+fn unsupported(key: &Key) -> Option<Fault> {
+    let (name, instead) = UNSUPPORTED.into_iter().find(|(name, _)| *name == key.name)?;
+    Some(Fault::new(key.place, format!("unsupported key `{name}`: {instead}")))
+}
+
+fn at<T>(place: Place, value: Option<T>) -> Option<Located<T>> {
+    value.map(|value| Located { place, value })
+}
+
+fn checked(node: Node, reader: &mut Reader<'_>, check: fn(&str) -> Result<(), String>) -> Option<Located<String>> {
+    let text = reader.string(node)?;
+    match check(&text.value) {
+        Ok(()) => Some(text),
+        Err(message) => reader.fault(text.place, message),
+    }
+}
+
+/// Reads a list of names and paths; no value is an empty list.
+fn tools(node: Node, reader: &mut Reader<'_>) -> Option<Located<Vec<Located<String>>>> {
+    if node.content == Content::Null {
+        return Some(Located { place: node.place, value: Vec::new() });
+    }
+    let mut tools = reader.strings(node)?;
+    tools
+        .value
+        .retain(|tool| is_tool(&tool.value) || reader.fault::<()>(tool.place, not_a_tool(&tool.value)).is_some());
+    Some(tools)
+}
+
+fn max_turns(node: &Node, reader: &mut Reader<'_>) -> Option<u32> {
+    match reader.count(node, u32::MAX)? {
+        0 => reader.fault(node.place, ZERO_TURNS),
+        turns => Some(turns),
+    }
+}
+
+fn timeout(node: &Node, reader: &mut Reader<'_>) -> Option<Duration> {
+    match reader.duration(node)? {
+        Duration::ZERO => reader.fault(node.place, ZERO_TIMEOUT),
+        timeout => Some(timeout),
+    }
+}
+
+fn output(node: Node, reader: &mut Reader<'_>) -> Option<OutputMode> {
+    let word = reader.string(node)?;
+    OutputMode::named(&word.value).map_or_else(|message| reader.fault(word.place, message), Some)
+}
+
+/// A value of the key `output`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are those of `llm_do::worker::OutputMode`")]
+pub enum OutputMode {
+    Auto,
+    Native,
+    Tool,
+    Prompted,
+}
+
+impl OutputMode {
+    const ALL: [Self; 4] = [Self::Auto, Self::Native, Self::Tool, Self::Prompted];
+    /// All modes, for a fault.
+    pub const EXPECTED: &str = "expected `auto`, `native`, `tool` or `prompted`";
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Native => "native",
+            Self::Tool => "tool",
+            Self::Prompted => "prompted",
+        }
+    }
+
+    /// Returns the mode of that name.
+    ///
+    /// # Errors
+    ///
+    /// Returns the modes that exist.
+    pub fn named(word: &str) -> Result<Self, String> {
+        Self::ALL.into_iter().find(|mode| mode.word() == word).ok_or_else(|| {
+            let hint = did_you_mean(word, Self::ALL.into_iter().map(Self::word));
+            format!("unknown output mode `{word}`{hint}\n{}", Self::EXPECTED)
+        })
+    }
+}

@@ -1,0 +1,50 @@
+//! The reader of llm-do's worker files: YAML front matter with the settings of a worker, and its instructions in Markdown.
+//!
+//! The attribute `#[worker(file = "..")]` reads files with it at compile time, `llm-do` at run time, so that both accept
+//! the same files and report the same faults. `llm_do::worker` documents the format. This crate has no API of its own to
+//! keep stable: depend on `llm-do` instead.
+//!
+//! [`read`] collects all faults of a file, each with its place:
+//!
+//! ```
+//! let reading = llm_do_worker_file::read("---\nname: editor\ntimeout: soon\nretries: -1\n---\nYou edit texts.\n");
+//! let faults: Vec<_> = reading.faults.iter().map(|fault| fault.in_file("editor.worker")).collect();
+//! assert_eq!(
+//!     faults,
+//!     [
+//!         "editor.worker:3: `timeout`: invalid duration `soon`: expected numbers with units from hours to nanoseconds, \
+//!          such as `90s`, `1h 30m` or `500ms`",
+//!         "editor.worker:4: `retries`: expected a whole number from 0 to 4294967295, found -1",
+//!     ]
+//! );
+//! ```
+
+mod amount;
+mod bounds;
+mod duration;
+mod fault;
+mod file;
+mod front_matter;
+mod keys;
+mod limits;
+mod name;
+mod reader;
+mod schema;
+mod server_side;
+mod settings;
+mod suggestion;
+mod yaml;
+
+pub use self::amount::{InvalidAmount, parse_amount};
+pub use self::bounds::{MAX_SIZE, too_large};
+pub use self::duration::{InvalidDuration, parse_duration};
+pub use self::fault::{Fault, Located, Place};
+pub use self::file::{Reading, WorkerFile, read};
+pub use self::keys::{Keys, MODEL_CHOICE, OutputMode, ZERO_TIMEOUT, ZERO_TURNS};
+pub use self::limits::{LIMITS, Limits};
+pub use self::name::{RESERVED_NAME, check_model_name, check_worker_name, is_path, not_a_tool, tool_name};
+pub use self::schema::NOT_AN_OBJECT;
+pub use self::server_side::{SERVER_SIDE_TOOLS, ServerSideKind, ServerSideTool};
+pub use self::settings::{SETTINGS, Settings, Thinking};
+pub use self::suggestion::{did_you_mean, nearest};
+pub use self::yaml::{Content, Key, Node};

@@ -1,0 +1,204 @@
+//! How a provider's server is reached, by environment variables or a builder: the same for every provider.
+
+use std::env;
+use std::fmt;
+use std::time::Duration;
+
+use reqwest::Url;
+
+use super::{Endpoint, origin};
+use crate::capability::CapabilityTable;
+use crate::error::{ErrorKind, ProviderError};
+use crate::model::Profile;
+use crate::secret::ApiKey;
+
+/// The default server of a provider, and the environment variables that set another one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ServerDefaults {
+    /// What its models' names begin with, and its name in errors.
+    pub(crate) provider: &'static str,
+    pub(crate) base_url: &'static str,
+    /// The host that takes no request without a key; `None` where no key is needed.
+    pub(crate) key_required_at: Option<&'static str>,
+    /// The variable of the base URL.
+    pub(crate) url_variable: &'static str,
+    /// The variables of the key, of which the first that is set counts.
+    pub(crate) key_variables: &'static [&'static str],
+}
+
+/// What every builder of a model on the network sets.
+#[derive(Clone)]
+pub(crate) struct ClientConfig {
+    /// The model as its server names it.
+    pub(crate) model: String,
+    pub(crate) base_url: String,
+    pub(crate) api_key: Option<ApiKey>,
+    pub(crate) timeouts: Timeouts,
+    /// How often a request is tried again.
+    pub(crate) retries: u32,
+    /// What the user says that the model can do, which takes precedence over the capabilities.
+    pub(crate) profile: Option<Profile>,
+    pub(crate) capabilities: CapabilityTable,
+}
+
+/// How long a server may take to answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timeouts {
+    /// For the head and each further piece of a streamed answer.
+    pub(crate) idle: Duration,
+    /// For a streamed answer, from connecting to its last piece.
+    pub(crate) stream: Duration,
+    /// For an unstreamed answer, from connecting to its last byte.
+    pub(crate) whole: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self { idle: Duration::from_secs(120), stream: Duration::from_secs(3600), whole: Duration::from_secs(600) }
+    }
+}
+
+impl fmt::Debug for ClientConfig {
+    /// Shows of the base URL only what is no secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { model, base_url, api_key, timeouts, retries, profile, .. } = self;
+        let origin = Url::parse(base_url).map(|url| origin(&url)).unwrap_or_default();
+        let mut shown = f.debug_struct("ClientConfig");
+        shown.field("model", model).field("origin", &origin).field("api_key", api_key);
+        shown.field("timeouts", timeouts).field("retries", retries).field("profile", profile).finish_non_exhaustive()
+    }
+}
+
+impl ClientConfig {
+    /// Reaches `model` at the default server of a provider, without a key.
+    pub(crate) fn new(defaults: &ServerDefaults, model: String) -> Self {
+        Self {
+            model,
+            base_url: defaults.base_url.to_owned(),
+            api_key: None,
+            timeouts: Timeouts::default(),
+            retries: 2,
+            profile: None,
+            capabilities: CapabilityTable::builtin(),
+        }
+    }
+
+    /// Takes the base URL and the key from the environment, where they are set and not empty.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the variable, and not its value, if a key is invalid.
+    pub(crate) fn from_env(defaults: &ServerDefaults, model: &str) -> Result<Self, ProviderError> {
+        Self::from_variables(defaults, model, |name| env::var(name).ok())
+    }
+
+    /// The same, with the variables that `variable` returns.
+    pub(crate) fn from_variables(
+        defaults: &ServerDefaults,
+        model: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, ProviderError> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let mut config = Self::new(defaults, model.to_owned());
+        if let Some(url) = set(defaults.url_variable) {
+            config.base_url = url;
+        }
+        if let Some((name, key)) = defaults.key_variables.iter().find_map(|name| Some((name, set(name)?))) {
+            let key = ApiKey::checked(&key).map_err(|fault| defaults.configuration(format!("`{name}`: {fault}")))?;
+            config.api_key = Some(key);
+        }
+        Ok(config)
+    }
+
+    /// Returns the endpoint at `path` below `base`; how it is shown the key is up to the provider.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if `base` is not an `http` or `https` URL, or if a key is needed there and missing.
+    pub(crate) fn endpoint(
+        &self,
+        defaults: &ServerDefaults,
+        protocol: &'static str,
+        base: &str,
+        path: &str,
+    ) -> Result<Endpoint, ProviderError> {
+        let mut endpoint = Endpoint::new(defaults.provider, protocol, base, path)?;
+        if self.api_key.is_none() && defaults.key_required_at.is_some_and(|host| endpoint.is_at(host)) {
+            let (key, url) = (defaults.key_variable(), defaults.url_variable);
+            return Err(defaults.configuration(format!("no key; set `{key}`, or `{url}` to a server without keys")));
+        }
+        endpoint.key_hint = format!("`{}` or the key given in code", defaults.key_variable());
+        endpoint.timeouts = self.timeouts;
+        Ok(endpoint)
+    }
+}
+
+impl ServerDefaults {
+    /// The variable to name where a key is missing.
+    fn key_variable(&self) -> &'static str {
+        self.key_variables.first().copied().unwrap_or_default()
+    }
+
+    fn configuration(&self, text: String) -> ProviderError {
+        ProviderError::new(self.provider, ErrorKind::Configuration, text)
+    }
+}
+
+/// Makes the setters of a builder that has a `config`; each provider documents what its base URL leads to, and what its models
+/// can do by default.
+macro_rules! config_setters {
+    ($(#[$base_url:meta])* base_url; $(#[$profile:meta])* profile;) => {
+        $(#[$base_url])*
+        pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+            self.config.base_url = base_url.into();
+            self
+        }
+
+        $(#[$profile])*
+        pub fn profile(mut self, profile: $crate::model::Profile) -> Self {
+            self.config.profile = Some(profile);
+            self
+        }
+
+        /// Looks up what the model takes in `capabilities`. Default: [`CapabilityTable::builtin`](crate::CapabilityTable::builtin).
+        pub fn capabilities(mut self, capabilities: $crate::capability::CapabilityTable) -> Self {
+            self.config.capabilities = capabilities;
+            self
+        }
+
+        /// Sends `key` along. Default: none, which a provider's own server does not accept.
+        pub fn api_key(mut self, key: $crate::secret::ApiKey) -> Self {
+            self.config.api_key = Some(key);
+            self
+        }
+
+        /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
+        pub fn retries(mut self, retries: u32) -> Self {
+            self.config.retries = retries;
+            self
+        }
+
+        /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
+        pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.config.timeouts.idle = timeout;
+            self
+        }
+
+        /// Waits at most this long for the end of a streamed answer, however often a piece comes, each try anew. Default:
+        /// 3,600 s.
+        ///
+        /// It is never shorter than the wait for one piece.
+        pub fn stream_timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.config.timeouts.stream = timeout;
+            self
+        }
+
+        /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
+        pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.config.timeouts.whole = timeout;
+            self
+        }
+    };
+}
+
+pub(crate) use config_setters;

@@ -1,0 +1,119 @@
+//! The body of a streamed answer, as it arrives.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http_body::Body as _;
+use reqwest::{Body, Response};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::fault;
+use crate::error::ProviderError;
+
+/// The longest streamed answer, in bytes: each token costs some hundred bytes there.
+const MOST: usize = 256 << 20;
+
+/// How long a streamed answer may take.
+pub(super) struct StreamLimits {
+    /// For one piece.
+    idle: Duration,
+    /// For all.
+    total: Duration,
+    /// When all must have come; none, if that is beyond the end of time.
+    end: Option<Instant>,
+}
+
+impl StreamLimits {
+    /// Begins the time of an answer.
+    pub(super) fn begin(idle: Duration, total: Duration) -> Self {
+        Self { idle, total, end: Instant::now().checked_add(total) }
+    }
+}
+
+/// The pieces of a body; one that does not come in time is an error.
+pub(super) struct ResponseBody {
+    provider: &'static str,
+    origin: String,
+    status: u16,
+    body: Body,
+    /// How many bytes came.
+    size: usize,
+    limits: StreamLimits,
+    /// Since when the next piece is waited for, if it is.
+    waiting: Option<Instant>,
+    /// Ends when a piece may be late: it is not set anew for each, since to set a timer costs more than to read a piece.
+    late: Pin<Box<Sleep>>,
+}
+
+impl ResponseBody {
+    pub(super) fn new(provider: &'static str, origin: String, limits: StreamLimits, answer: Response) -> Self {
+        let (status, body) = (answer.status().as_u16(), answer.into());
+        let late = Box::pin(sleep(limits.idle));
+        Self { provider, origin, status, body, size: 0, limits, waiting: None, late }
+    }
+
+    fn take(&mut self, piece: Bytes) -> Result<Bytes, ProviderError> {
+        self.waiting = None;
+        self.size += piece.len();
+        if self.size > MOST { Err(fault::too_large(self.provider, self.status, MOST)) } else { Ok(piece) }
+    }
+
+    fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
+        let begun = *self.waiting.get_or_insert_with(Instant::now);
+        // A limit beyond the end of time is none.
+        let Some(end) = [begun.checked_add(self.limits.idle), self.limits.end].into_iter().flatten().min() else {
+            return Poll::Pending;
+        };
+        if self.late.deadline() > end {
+            self.late.as_mut().reset(end);
+        }
+        while self.late.as_mut().poll(context).is_ready() {
+            if self.late.deadline() >= end {
+                return Poll::Ready(self.is_over().unwrap_or_else(|| self.late(self.limits.idle, "idle timeout")));
+            }
+            self.late.as_mut().reset(end);
+        }
+        Poll::Pending
+    }
+
+    /// Returns the error of an answer that took too long as a whole.
+    fn is_over(&self) -> Option<ProviderError> {
+        let is_over = self.limits.end.is_some_and(|end| Instant::now() >= end);
+        is_over.then(|| self.late(self.limits.total, "stream timeout"))
+    }
+
+    fn late(&self, limit: Duration, name: &str) -> ProviderError {
+        fault::late(self.provider, &self.origin, limit, name, Some(self.status))
+    }
+}
+
+impl Stream for ResponseBody {
+    type Item = Result<Bytes, ProviderError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
+                return self.poll_late(context).map(|error| Some(Err(error)));
+            };
+            match frame {
+                // What is no data is a trailer, which no provider sends.
+                Some(Ok(frame)) => {
+                    if let Ok(piece) = frame.into_data() {
+                        if let Some(error) = self.is_over() {
+                            return Poll::Ready(Some(Err(error)));
+                        }
+                        return Poll::Ready(Some(self.take(piece)));
+                    }
+                }
+                Some(Err(error)) => {
+                    let error = fault::broken(self.provider, &self.origin, self.status, error);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                None => return Poll::Ready(None),
+            }
+        }
+    }
+}

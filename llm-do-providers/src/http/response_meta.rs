@@ -1,0 +1,74 @@
+//! What the head of an answer says: what the request is called, and of a refusal when to try again, and whether.
+
+use std::time::{Duration, SystemTime};
+
+use reqwest::Response;
+use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+
+use super::refusal::is_word;
+use crate::error::ProviderError;
+use crate::retry;
+
+/// Where providers say what they call a request.
+const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
+
+/// What the headers of a refusal say.
+pub(super) struct RefusalHeaders {
+    retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    request_id: Option<HeaderValue>,
+}
+
+/// What names an answer, for the errors of what follows its head; nothing, before there is a head.
+#[derive(Debug, Default)]
+pub(crate) struct ResponseMeta {
+    status: Option<u16>,
+    request_id: Option<HeaderValue>,
+}
+
+impl RefusalHeaders {
+    pub(super) fn read(headers: &HeaderMap) -> Self {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        Self {
+            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| retry::retry_after(value, SystemTime::now())),
+            should_retry: text("x-should-retry").and_then(|value| value.parse().ok()),
+            request_id: request_id(headers),
+        }
+    }
+
+    pub(super) fn add_to(self, mut error: ProviderError) -> ProviderError {
+        if let Some(wait) = self.retry_after {
+            error = error.with_retry_after(wait);
+        }
+        if let Some(should_retry) = self.should_retry {
+            error = error.with_should_retry(should_retry);
+        }
+        named(error, self.request_id.as_ref())
+    }
+}
+
+impl ResponseMeta {
+    pub(super) fn of(answer: &Response) -> Self {
+        Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
+    }
+
+    /// Adds what the error does not say itself.
+    pub(crate) fn add_to(&self, mut error: ProviderError) -> ProviderError {
+        if let Some(status) = self.status.filter(|_| error.status().is_none()) {
+            error = error.with_status(status);
+        }
+        named(error, self.request_id.as_ref())
+    }
+}
+
+/// Returns the header as it came, which copies nothing: most answers are of no error.
+fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
+    REQUEST_ID.into_iter().find_map(|name| headers.get(name)).cloned()
+}
+
+fn named(error: ProviderError, id: Option<&HeaderValue>) -> ProviderError {
+    match id.and_then(|id| id.to_str().ok()).filter(|id| error.request_id().is_none() && is_word(id)) {
+        Some(id) => error.with_request_id(id),
+        None => error,
+    }
+}

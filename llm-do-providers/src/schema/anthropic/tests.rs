@@ -1,0 +1,157 @@
+//! What of a schema is enforced, what is told, and what cannot be said.
+
+use serde_json::{Map, Value, json};
+
+use super::translate;
+
+fn object(properties: &Value) -> Value {
+    json!({"type": "object", "properties": properties, "required": ["p"]})
+}
+
+fn of_property(schema: &Value) -> Result<Value, String> {
+    let enforced = translate(&object(&json!({"p": schema})));
+    enforced.map(|schema| schema["properties"]["p"].clone()).map_err(|fault| fault.to_string())
+}
+
+#[test]
+fn objects_are_closed_at_every_depth_and_optional_properties_stay_so() {
+    let inner = json!({"type": "object", "properties": {"a": {"type": "null"}}});
+    let mut closed = inner.clone();
+    closed["additionalProperties"] = json!(false);
+    assert_eq!(of_property(&inner), Ok(closed.clone()));
+    let list = json!({"type": "array", "items": {"anyOf": [inner, {"type": "null"}]}});
+    assert_eq!(of_property(&list).unwrap()["items"]["anyOf"][0], closed);
+}
+
+#[test]
+fn bounds_are_told_and_formats_kept() {
+    let told = json!({"type": "string", "description": "A name.\n\nMust also follow: {\"maxLength\":9}"});
+    assert_eq!(of_property(&json!({"type": "string", "description": "A name.", "maxLength": 9})), Ok(told));
+    let kept = json!({"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 1});
+    assert_eq!(of_property(&kept), Ok(kept.clone()));
+    let text = "Default: 1.\n\nMust also follow: {\"format\":\"uint8\"}";
+    let told = json!({"type": "integer", "description": text});
+    assert_eq!(of_property(&json!({"type": "integer", "format": "uint8", "default": 1, "title": "N"})), Ok(told));
+}
+
+#[test]
+fn a_tuple_is_a_list_of_what_may_stand_in_it() {
+    let pair = |second: &str| {
+        let places = json!([{"type": "integer"}, {"type": second}]);
+        of_property(&json!({"type": "array", "prefixItems": places, "minItems": 2, "maxItems": 2})).unwrap()
+    };
+    assert_eq!(pair("integer")["items"], json!({"type": "integer"}));
+    assert_eq!(pair("integer")["description"], "Must follow: {\"minItems\":2,\"maxItems\":2}");
+    assert_eq!(pair("string")["items"], json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}));
+    let told = pair("string")["description"].clone();
+    assert!(
+        told.as_str().unwrap().contains("\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"string\"}]"),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_said_beside_a_reference_is_said_by_a_definition() {
+    let to = |description: &str| json!({"$ref": "#/$defs/Point", "description": description, "default": null});
+    let schema = json!({
+        "type": "object", "required": ["a", "b", "c", "d"],
+        "properties": {"a": to("From."), "b": to("To."), "c": {"$ref": "#/$defs/Point"}, "d": to("To.")},
+        "$defs": {
+            "Point": {"type": "object", "properties": {"x": {"type": "null"}}, "required": ["x"], "description": "A point."},
+            "Other": {"type": "object"},
+        }
+    });
+    let enforced = translate(&schema).unwrap();
+    let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let properties = json!({"a": reference("Point"), "b": reference("Point-2"), "c": reference("Point-3"), "d": reference("Point-2")});
+    assert_eq!(enforced["properties"], properties);
+    let point = |said: &str| {
+        json!({
+            "type": "object", "properties": {"x": {"type": "null"}}, "required": ["x"], "additionalProperties": false,
+            "description": format!("{said}A point."),
+        })
+    };
+    let definitions = json!({
+        "Point": point("From. Default: null. "), "Point-2": point("To. Default: null. "), "Point-3": point("")
+    });
+    assert_eq!(enforced["$defs"], definitions);
+}
+
+#[test]
+fn a_definition_may_have_any_name() {
+    let mut schema = object(&json!({"p": {"$ref": "#/$defs/Gr%C3%B6%C3%9Fe"}}));
+    schema["$defs"] = json!({"Größe": {"type": "integer"}});
+    let enforced = translate(&schema).unwrap();
+    assert_eq!(enforced["properties"]["p"], json!({"$ref": "#/$defs/Gre"}));
+    assert_eq!(enforced["$defs"], json!({"Gre": {"type": "integer"}}));
+}
+
+#[test]
+fn either_of_several_is_any_of_them() {
+    let variants = json!([{"const": "a"}, {"type": "null"}]);
+    assert_eq!(of_property(&json!({"oneOf": variants})), Ok(json!({"anyOf": variants})));
+}
+
+#[test]
+fn what_cannot_be_said_is_named_by_its_place() {
+    let cases = [
+        (json!(true), "a value of any kind at `#/properties/p`"),
+        (json!({"description": "any"}), "a value of any kind at `#/properties/p`"),
+        (json!({"type": "array"}), "a list of values of any kind at `#/properties/p`"),
+        (
+            json!({"type": "object", "additionalProperties": {"type": "string"}}),
+            "a map at `#/properties/p/additionalProperties`",
+        ),
+        (json!({"type": "object"}), "an object of any kind at `#/properties/p`"),
+        (
+            json!({"type": "object", "properties": {}, "required": ["a"]}),
+            "an object that requires more than it names at `#/properties/p`",
+        ),
+        (json!({"enum": [{"a": 1}]}), "a list of values that are no plain ones at `#/properties/p/enum`"),
+        (json!({"type": "string", "if": {}}), "what structured output does not know at `#/properties/p/if`"),
+        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with more beside it at `#/properties/p`"),
+        (json!({"$ref": "#/$defs/a~b"}), "a reference to nothing at `#/properties/p`"),
+    ];
+    for (schema, told) in cases {
+        assert_eq!(of_property(&schema), Err(told.to_owned()), "{schema}");
+    }
+}
+
+#[test]
+fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
+    let mut schema = object(&json!({"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/a"}}));
+    schema["$defs"] = json!({"a": {"type": "array", "items": {"$ref": "#/$defs/b"}}, "b": {"type": "null"}});
+    assert_eq!(translate(&schema).unwrap()["$defs"], schema["$defs"]);
+    schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
+    let error = translate(&schema).unwrap_err().to_string();
+    assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
+}
+
+#[test]
+fn what_fields_say_of_a_type_is_left_out_rather_than_that_nothing_is_enforced() {
+    let fields = |count| (0..count).map(|place| (format!("o{place}"), json!({"type": "null"}))).collect::<Map<_, _>>();
+    let of = |count: usize| {
+        let said = |text: &str| json!({"$ref": "#/$defs/T", "description": text});
+        let mut schema = object(&json!({"a": said("One."), "b": said("Two."), "c": said("Three.")}));
+        schema["required"] = json!(["a", "b", "c"]);
+        schema["$defs"] = json!({"T": {"type": "object", "properties": fields(count)}});
+        translate(&schema).unwrap()
+    };
+    assert_eq!(of(8)["$defs"].as_object().map(Map::len), Some(3));
+    let narrow = of(9);
+    assert_eq!((narrow["$defs"].as_object().map(Map::len), narrow.to_string().contains("Two.")), (Some(1), false));
+}
+
+#[test]
+fn only_so_many_properties_may_be_optional_and_values_of_several_types() {
+    let many = |count: usize, schema: &Value| {
+        let properties = (0..count).map(|place| (format!("p{place}"), schema.clone()));
+        let properties: serde_json::Map<_, _> = properties.collect();
+        let required: Vec<_> = if schema["anyOf"].is_null() { vec![] } else { properties.keys().cloned().collect() };
+        translate(&json!({"type": "object", "properties": properties, "required": required}))
+    };
+    let (plain, union) = (json!({"type": "null"}), json!({"anyOf": [{"type": "null"}]}));
+    assert!(many(24, &plain).is_ok() && many(16, &union).is_ok());
+    assert_eq!(many(25, &plain).unwrap_err().to_string(), "more than 24 optional properties at `#`");
+    assert_eq!(many(17, &union).unwrap_err().to_string(), "more than 16 values of several types at `#`");
+}

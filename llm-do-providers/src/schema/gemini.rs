@@ -1,0 +1,97 @@
+//! JSON schemas in the dialect that Gemini knows.
+//!
+//! These keywords are documented for `responseJsonSchema` (<https://ai.google.dev/api/generate-content#GenerationConfig>) and
+//! taken for `parametersJsonSchema` as well: `type`, `format`, `description`, `enum` of texts and numbers, `items`,
+//! `prefixItems`, `minItems`, `maxItems`, `minimum`, `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`,
+//! `$defs` and `$ref`. What else a schema says of values is put into the description, where the model reads it; what neither
+//! form can say is refused.
+//!
+//! References are written out, but for those to a schema that they are within: these stay, with a definition. Read there on
+//! 2026-11-22: nothing may stand beside a reference, and cyclic ones "may only be used within non-required properties".
+
+mod choice;
+mod plain;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema::definitions::{Definitions, reference};
+use crate::schema::reference::target;
+use crate::schema::shape::any_of;
+use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
+
+/// Gemini's dialect.
+#[derive(Default)]
+struct Gemini {
+    /// The schemas that references within them lead to.
+    definitions: Definitions,
+}
+
+impl Dialect for Gemini {
+    const NAME: &'static str = "Gemini's schemas";
+
+    fn anything(&self) -> Value {
+        json!({ "description": note::ANYTHING })
+    }
+
+    fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported> {
+        walk.whole(whole)
+    }
+
+    fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value {
+        remarked(any_of(forms), remarks)
+    }
+
+    fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
+        let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
+        match keywords.get("$ref") {
+            Some(marked) if is_bare && walk.is_cyclic(marked) => walk.cyclic(target(marked), keywords).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Walk<'_, Gemini> {
+    /// Returns the reference to `target`, which is defined if it is not yet.
+    fn cyclic(&mut self, target: &str, remarks: &Map<String, Value>) -> Result<Value, Unsupported> {
+        let name = match self.dialect.definitions.known(target, "") {
+            Some(name) => name.to_owned(),
+            None => self.define(target)?,
+        };
+        Ok(remarked(Value::Object(reference(&name)), remarks))
+    }
+
+    /// Defines what `target` refers to, and returns its name.
+    fn define(&mut self, target: &str) -> Result<String, Unsupported> {
+        let count = self.dialect.definitions.count();
+        let name = self.dialect.definitions.name(target, "");
+        let form = self.apart_within_itself(target);
+        form.inspect_err(|_| self.dialect.definitions.forget_from(count)).map(|form| {
+            self.dialect.definitions.define(name.clone(), form);
+            name
+        })
+    }
+}
+
+/// Returns a form with remarks: around a reference, beside which nothing may stand.
+fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
+    if form.get("$ref").is_none() {
+        return note::remarked(form, remarks);
+    }
+    let around = note::remarked(json!({ "anyOf": [&form] }), remarks);
+    if around.get("description").is_some() { around } else { form }
+}
+
+/// Returns `schema`, of an object, in Gemini's dialect: whatever is valid for `schema` is valid for the result, and what
+/// the result allows beyond that its descriptions exclude.
+///
+/// # Errors
+///
+/// Returns what cannot be said, and where.
+pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
+    let mut walk = Walk::new(schema, Gemini::default());
+    let mut form = choice::rooted(walk.whole_form()?);
+    walk.dialect.definitions.put_into(&mut form);
+    Ok(form)
+}

@@ -1,0 +1,175 @@
+//! The schema of what two schemas both allow.
+
+use serde_json::{Map, Value, json};
+
+use super::reference::same;
+use super::shape::is_only;
+
+type Schema = Map<String, Value>;
+
+/// Why there is no schema of what two schemas both allow.
+#[derive(Debug)]
+pub(super) struct Conflict {
+    pub(super) why: String,
+    /// Whether there is no such value, or only no such schema.
+    pub(super) leaves_nothing: bool,
+}
+
+/// Returns the schema of what is valid for both, in terms of the dialect called so; what the left one says comes first.
+///
+/// # Errors
+///
+/// Returns why there is none that can be written without `allOf`.
+pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
+    properties(&mut left, &mut right, dialect)?;
+    for (key, value) in right {
+        let Some(own) = left.get_mut(&key) else {
+            left.insert(key, value);
+            continue;
+        };
+        if *own == value || same(&json!({ &key: own }), &json!({ &key: value })) {
+            continue;
+        }
+        if ["anyOf", "oneOf"].contains(&key.as_str()) {
+            aside(&mut left, &key, &value);
+        } else {
+            *own = merged(&key, own, &value).ok_or_else(|| Conflict {
+                why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
+                leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
+            })?;
+        }
+    }
+    Ok(left)
+}
+
+/// Puts alternatives aside that are to be had together with others, for when those are told apart.
+fn aside(schema: &mut Schema, key: &str, alternatives: &Value) {
+    if let Value::Array(aside) = schema.entry("allOf").or_insert_with(|| json!([])) {
+        aside.push(json!({ key: alternatives }));
+    }
+}
+
+/// Returns what one keyword says whose values are `left` and `right`, if that is one value.
+fn merged(key: &str, left: &Value, right: &Value) -> Option<Value> {
+    match key {
+        "description" => Some(json!(format!("{} {}", left.as_str()?, right.as_str()?))),
+        // What stands nearer.
+        "default" | "examples" | "title" | "deprecated" | "$defs" | "$schema" | "$id" => Some(left.clone()),
+        "minimum" | "exclusiveMinimum" | "minItems" | "minLength" | "minProperties" => {
+            Some(larger(left, right)?.clone())
+        }
+        "maximum" | "exclusiveMaximum" | "maxItems" | "maxLength" | "maxProperties" => {
+            Some(if larger(left, right)? == left { right.clone() } else { left.clone() })
+        }
+        "required" => Some(united(left.as_array()?, right.as_array()?)),
+        "allOf" => Some(left.as_array()?.iter().chain(right.as_array()?).cloned().collect()),
+        "enum" => {
+            let kept: Vec<_> = left
+                .as_array()?
+                .iter()
+                .filter(|value| right.as_array().is_some_and(|all| all.contains(value)))
+                .collect();
+            (!kept.is_empty()).then(|| json!(kept))
+        }
+        "type" => types(left, right),
+        "items" => Some(json!({ "allOf": [left, right] })),
+        _ => None,
+    }
+}
+
+fn larger<'v>(left: &'v Value, right: &'v Value) -> Option<&'v Value> {
+    Some(if left.as_f64()? >= right.as_f64()? { left } else { right })
+}
+
+fn united(left: &[Value], right: &[Value]) -> Value {
+    let more = right.iter().filter(|value| !left.contains(value));
+    left.iter().chain(more).cloned().collect()
+}
+
+/// The types that both lists have; every integer is a number as well.
+fn types(left: &Value, right: &Value) -> Option<Value> {
+    let (left, right) = (listed(left), listed(right));
+    let narrowed = |kind: &&Value| match kind.as_str() {
+        Some("number") if !right.contains(kind) => {
+            right.iter().any(|other| **other == "integer").then(|| json!("integer"))
+        }
+        Some("integer") if right.iter().any(|other| **other == "number") => Some((*kind).clone()),
+        _ => right.contains(kind).then(|| (*kind).clone()),
+    };
+    let mut kept: Vec<_> = left.iter().filter_map(narrowed).collect();
+    match kept.len() {
+        0 => None,
+        1 => kept.pop(),
+        _ => Some(Value::Array(kept)),
+    }
+}
+
+fn listed(types: &Value) -> Vec<&Value> {
+    types.as_array().map_or_else(|| vec![types], |types| types.iter().collect())
+}
+
+/// Puts the properties of both into `left`, held to what the other says of its further properties.
+fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<(), Conflict> {
+    let has_any = |schema: &Schema| schema.contains_key("properties") || schema.contains_key("additionalProperties");
+    if !has_any(left) || !has_any(right) {
+        return Ok(());
+    }
+    if left.contains_key("patternProperties") || right.contains_key("patternProperties") {
+        let why = format!("combines properties by pattern with others, which {dialect} cannot say; name them");
+        return Err(Conflict { why, leaves_nothing: false });
+    }
+    let (own, mut other) = (taken(left), taken(right));
+    let (own_rest, other_rest) =
+        (left.shift_remove("additionalProperties"), right.shift_remove("additionalProperties"));
+    let mut all = Schema::new();
+    for (name, schema) in own {
+        let second = other.shift_remove(&name).or_else(|| other_rest.clone());
+        all.insert(name, conjunction(schema, second));
+    }
+    for (name, schema) in other {
+        all.insert(name, conjunction(schema, own_rest.clone()));
+    }
+    let rest = match (own_rest, other_rest) {
+        (Some(own), other) => Some(conjunction(own, other)),
+        (None, other) => other,
+    };
+    // Where others are allowed, only that says that these are not.
+    if rest == Some(Value::Bool(false)) {
+        all.retain(|_, schema| *schema != Value::Bool(false));
+    }
+    lacks_none(&all, rest.as_ref(), [&*left, &*right])?;
+    left.insert("properties".to_owned(), Value::Object(all));
+    left.extend(rest.map(|rest| ("additionalProperties".to_owned(), rest)));
+    Ok(())
+}
+
+fn taken(schema: &mut Schema) -> Schema {
+    match schema.shift_remove("properties") {
+        Some(Value::Object(properties)) => properties,
+        _ => Schema::new(),
+    }
+}
+
+/// The schema of what both allow.
+fn conjunction(left: Value, right: Option<Value>) -> Value {
+    match (left, right) {
+        (Value::Bool(false), _) | (_, Some(Value::Bool(false))) => Value::Bool(false),
+        (left, None | Some(Value::Bool(true))) => left,
+        (Value::Bool(true), Some(right)) => right,
+        (left, Some(right)) if same(&left, &right) => left,
+        (left, Some(right)) => json!({ "allOf": [left, right] }),
+    }
+}
+
+/// Checks that no property is required that is not allowed.
+fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result<(), Conflict> {
+    let required = sides.into_iter().filter_map(|side| side.get("required")?.as_array()).flatten();
+    let mut missing = required.filter_map(Value::as_str).filter(|name| !all.contains_key(*name));
+    match missing.next() {
+        Some(name) if rest == Some(&Value::Bool(false)) => {
+            let leaves_nothing = sides.into_iter().any(|side| is_only(side, "object"));
+            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing })
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,109 @@
+//! What of a schema cannot be said in a dialect.
+
+use std::fmt;
+
+#[cfg(feature = "local")]
+use serde_json::Value;
+
+/// Keywords that say which values are valid, and that neither a dialect nor a sentence can say.
+pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
+    "$dynamicRef",
+    "additionalItems",
+    "contains",
+    "contentSchema",
+    "dependencies",
+    "dependentRequired",
+    "dependentSchemas",
+    "else",
+    "if",
+    "maxContains",
+    "minContains",
+    "then",
+    "unevaluatedItems",
+];
+
+/// What of a schema a dialect has no words for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Unsupported {
+    path: String,
+    why: String,
+    leaves_nothing: bool,
+}
+
+impl Unsupported {
+    /// Says `why` not, of the part at `path` below the root.
+    pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
+        let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
+        Self { path, why: why.into(), leaves_nothing: false }
+    }
+
+    /// Says that it is because no value is left: of alternatives, this one may go.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn with_nothing_left(self) -> Self {
+        Self { leaves_nothing: true, ..self }
+    }
+
+    /// Says that what has that part can do without a value of it.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn of_a_part(self) -> Self {
+        Self { leaves_nothing: false, ..self }
+    }
+
+    /// Whether it is because no value is left.
+    #[cfg(any(feature = "gemini", feature = "openai"))]
+    pub(crate) fn leaves_nothing(&self) -> bool {
+        self.leaves_nothing
+    }
+
+    /// Says that the dialect called `name` does not know the keyword `key`.
+    pub(crate) fn keyword(path: &[String], key: &str, name: &str) -> Self {
+        Self::new(path, format!("says `{key}`, which {name} cannot; leave it out"))
+    }
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` {}", self.path, self.why)
+    }
+}
+
+/// Checks that the dialect called `name`, which takes all other keywords, can say what `schema` does.
+///
+/// # Errors
+///
+/// Returns the keyword that it cannot say, and where it is.
+#[cfg(feature = "local")]
+pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
+    check_at(schema, name, &mut Vec::new())
+}
+
+#[cfg(feature = "local")]
+fn check_at(schema: &Value, name: &str, path: &mut Vec<String>) -> Result<(), Unsupported> {
+    let Value::Object(keywords) = schema else { return Ok(()) };
+    for (key, value) in keywords {
+        if UNSUPPORTED_KEYWORDS.contains(&key.as_str()) {
+            return Err(Unsupported::keyword(path, key, name));
+        }
+        for (step, part) in parts(key, value) {
+            path.push(step);
+            check_at(part, name, path)?;
+            path.pop();
+        }
+    }
+    Ok(())
+}
+
+/// The schemas that a keyword holds, and the way to each.
+#[cfg(feature = "local")]
+fn parts<'v>(key: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
+    match (key, value) {
+        ("$defs" | "definitions" | "patternProperties" | "properties", Value::Object(named)) => {
+            named.iter().map(|(name, schema)| (format!("{key}/{name}"), schema)).collect()
+        }
+        ("allOf" | "anyOf" | "oneOf" | "prefixItems", Value::Array(listed)) => {
+            listed.iter().enumerate().map(|(index, schema)| (format!("{key}/{index}"), schema)).collect()
+        }
+        ("additionalProperties" | "items", schema) => vec![(key.to_owned(), schema)],
+        _ => Vec::new(),
+    }
+}
