@@ -1,4 +1,4 @@
-//! How often a call asks for memory.
+//! Counts the allocations of a call.
 
 use std::hint::black_box;
 
@@ -32,16 +32,16 @@ fn arguments() -> Value {
     json!({ "left": 1, "right": 2, "label": "sum" })
 }
 
-/// Returns the allocations of one call: what 200 need beyond 100, their arguments not counted.
+/// Returns the allocations of one call: the difference between 200 and 100 calls, without those of the arguments.
 fn allocations(tool: &str) -> u64 {
-    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime of tokio");
-    let runtime = Runtime::builder().build().expect("a registry without faults");
+    let tokio = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a tokio runtime");
+    let runtime = Runtime::builder().build().expect("a valid registry");
     let run = |times| tokio.block_on(runtime.run(repeat { tool: tool.to_owned(), times })).expect("sums");
-    // What is made once, such as what a schema asks for, is no call's.
+    // The first run makes one-time allocations, such as schemas.
     run(1);
-    let of = |times| allocation_counter::measure(|| run(times)).count_total;
-    let of_arguments = allocation_counter::measure(|| drop(black_box(arguments()))).count_total;
-    (of(200) - of(100)) / 100 - of_arguments
+    let count = |times| allocation_counter::measure(|| run(times)).count_total;
+    let in_arguments = allocation_counter::measure(|| drop(black_box(arguments()))).count_total;
+    (count(200) - count(100)) / 100 - in_arguments
 }
 
 #[test]

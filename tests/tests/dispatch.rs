@@ -1,4 +1,4 @@
-//! What happens to every call, whoever makes it.
+//! Dispatch: what every call has, from code or from a model.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
@@ -14,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 /// Join two texts.
 #[tool(effect = read_only)]
 fn join(
-    /// The first.
+    /// First text.
     left: String,
-    /// The second.
+    /// Second text.
     right: Option<String>,
-    /// What comes between.
+    /// Separator.
     #[arg(default = "-")]
     by: String,
 ) -> String {
@@ -33,11 +33,11 @@ struct Point {
     y: i32,
 }
 
-/// Move a point, as a library's own `Result` alias would have it.
+/// Move a point. The return type is a `Result` alias.
 #[tool(effect = read_only, inline)]
 fn shift(point: Point, by: i32) -> std::io::Result<Point> {
     if by == 0 {
-        return Err(std::io::Error::other("nothing to do"));
+        return Err(std::io::Error::other("the distance is 0"));
     }
     Ok(Point { x: point.x + by, y: point.y + by })
 }
@@ -46,13 +46,13 @@ fn shift(point: Point, by: i32) -> std::io::Result<Point> {
 #[tool(effect = read_only)]
 async fn nothing() {}
 
-/// Say where it runs.
+/// Return the id of the thread.
 #[tool(effect = read_only)]
 fn place() -> String {
     format!("{:?}", std::thread::current().id())
 }
 
-/// Say where it runs, in place.
+/// Return the id of the thread, inline.
 #[tool(effect = read_only, inline)]
 fn place_inline() -> String {
     place()
@@ -64,7 +64,7 @@ fn panic_blocking() -> String {
     panic!("blocking {}", 1)
 }
 
-/// Panic in place.
+/// Panic inline.
 #[tool(effect = read_only, inline)]
 fn panic_inline() -> String {
     panic!("inline")
@@ -83,32 +83,32 @@ fn count(words: State<Vec<&'static str>>, prefix: &str) -> usize {
     words.iter().filter(|word| word.starts_with(prefix)).count()
 }
 
-/// Say who is called and how deep.
+/// Return the name and the depth of the call.
 #[tool(effect = read_only)]
 async fn whereabouts(ctx: &CallContext) -> (String, u32) {
     (ctx.name().to_owned(), ctx.depth())
 }
 
-/// Wait for ever.
+/// Wait until cancelled, and then forever.
 #[tool(effect = read_only)]
 async fn wait(ctx: &CallContext) -> String {
     ctx.cancelled().await;
     std::future::pending().await
 }
 
-/// Call what a stub could answer.
+/// Call a tool through the context trait.
 #[tool(effect = read_only)]
 async fn through_trait(ctx: &dyn ToolContext) -> Result<Value> {
     Ok(ctx.call_tool("join", json!({ "left": "a" })).await?)
 }
 
-/// Uses some tools, and by name one that it did not declare.
+/// Calls by name a tool that it did not declare.
 #[entry(toolsets = [join, shift])]
-async fn held(ctx: &CallContext<held>, name: String) -> Result<Value> {
+async fn restricted(ctx: &CallContext<restricted>, name: String) -> Result<Value> {
     Ok(ctx.call_tool(&name, Value::Null).await?)
 }
 
-/// Calls tools with types.
+/// Makes typed calls.
 #[entry(toolsets = [join, shift, whereabouts])]
 async fn typed(ctx: &CallContext<typed>) -> Result<(String, Point, RunUsage)> {
     let text = ctx.call(join { left: "a".into(), right: Some("b".into()), by: "+".into() }).await?;
@@ -117,13 +117,13 @@ async fn typed(ctx: &CallContext<typed>) -> Result<(String, Point, RunUsage)> {
     Ok((text, point, ctx.usage()))
 }
 
-/// A builder with all the state that tools here take.
-fn full() -> RuntimeBuilder {
+/// Returns a builder with the state of all tools in this file.
+fn builder_with_state() -> RuntimeBuilder {
     Runtime::builder().state(vec!["alpha", "beta", "also"]).state(std::sync::atomic::AtomicBool::new(false))
 }
 
 fn runtime() -> Runtime {
-    full().approval_mode(ApprovalMode::RejectAll).build().unwrap()
+    builder_with_state().approval_mode(ApprovalMode::RejectAll).build().unwrap()
 }
 
 async fn error_of(name: &str, arguments: Value) -> String {
@@ -152,7 +152,7 @@ async fn no_arguments_are_accepted_where_none_are_required() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_named_all_at_once_with_their_place() {
+async fn all_invalid_arguments_are_reported_together_with_their_paths() {
     let error = error_of("shift", json!({ "point": { "x": "one", "y": 2 }, "bye": 3 })).await;
     let parts =
         ["invalid arguments for `shift`", "/point/x", "unknown `bye`: there are `point`, `by`", "`by` is missing"];
@@ -162,14 +162,14 @@ async fn wrong_arguments_are_named_all_at_once_with_their_place() {
 }
 
 #[tokio::test]
-async fn an_unknown_name_gets_the_near_one() {
+async fn an_unknown_name_gets_a_suggestion() {
     assert_eq!(error_of("jion", Value::Null).await, "no tool `jion`: did you mean `join`?");
 }
 
 #[tokio::test]
-async fn an_error_of_any_alias_of_result_keeps_its_cause() {
+async fn an_error_behind_a_result_alias_keeps_its_text() {
     let error = error_of("shift", json!({ "point": { "x": 1, "y": 1 }, "by": 0 })).await;
-    assert_eq!(error, "`shift` failed: nothing to do");
+    assert_eq!(error, "`shift` failed: the distance is 0");
 }
 
 #[tokio::test]
@@ -181,7 +181,7 @@ async fn a_sync_tool_runs_off_the_async_threads_unless_it_is_inline() {
 }
 
 #[tokio::test]
-async fn a_panic_is_the_error_of_that_call() {
+async fn a_panic_is_an_error_of_its_call() {
     for (name, text) in [("panic_blocking", "blocking 1"), ("panic_inline", "inline"), ("panic_async", "async")] {
         assert_eq!(error_of(name, Value::Null).await, format!("`{name}` panicked: {text}"));
     }
@@ -202,9 +202,9 @@ async fn a_schema_shows_descriptions_and_defaults_and_no_titles() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "left": { "type": "string", "description": "The first." },
-            "right": { "type": ["string", "null"], "description": "The second." },
-            "by": { "type": "string", "description": "What comes between.", "default": "-" }
+            "left": { "type": "string", "description": "First text." },
+            "right": { "type": ["string", "null"], "description": "Second text." },
+            "by": { "type": "string", "description": "Separator.", "default": "-" }
         },
         "required": ["left"],
         "additionalProperties": false
@@ -218,29 +218,29 @@ async fn missing_state_is_reported_for_all_tools_when_the_runtime_is_built() {
     let text = error.to_string();
     assert!(text.starts_with("missing state; give it with `Runtime::builder().state(..)`:\n  `"), "{text}");
     assert!(text.contains("\n  `Vec<&'static str>` for `count`"), "{text}");
-    assert_eq!(format!("{error:?}"), text, "a test that fails by `?` shows it");
+    assert_eq!(format!("{error:?}"), text, "a test that fails with `?` shows the text");
 }
 
 #[tokio::test]
-async fn a_tool_may_be_tested_with_a_stub_of_its_context() {
+async fn a_tool_may_take_the_context_trait() {
     assert_eq!(runtime().run_named("through_trait", Value::Null).await.unwrap(), "a");
 }
 
 #[tokio::test]
-async fn a_call_by_name_is_held_to_the_declaration() {
-    let error = error_of("held", json!({ "name": "nothing" })).await;
-    assert!(error.contains("`held` may not call `nothing`: add it to the `toolsets` of `held`"), "{error}");
+async fn an_undeclared_tool_cannot_be_called_by_name() {
+    let error = error_of("restricted", json!({ "name": "nothing" })).await;
+    assert!(error.contains("`restricted` may not call `nothing`: add it to the `toolsets` of `restricted`"), "{error}");
 }
 
 #[tokio::test]
-async fn a_context_knows_its_callee_and_its_depth() {
+async fn a_context_has_the_name_and_the_depth_of_its_call() {
     assert_eq!(runtime().run(whereabouts {}).await.unwrap(), ("whereabouts".to_owned(), 0));
 }
 
 #[tokio::test]
-async fn a_cancelled_run_ends_with_an_error_that_says_so() {
+async fn a_cancelled_run_fails_with_a_cancellation_error() {
     let token = CancellationToken::new();
-    let runtime = full().cancellation(token.clone()).build().unwrap();
+    let runtime = builder_with_state().cancellation(token.clone()).build().unwrap();
     let cancel = async {
         tokio::task::yield_now().await;
         token.cancel();
@@ -253,28 +253,25 @@ async fn a_cancelled_run_ends_with_an_error_that_says_so() {
 async fn dropping_a_run_cancels_it() {
     let runtime = runtime();
     let timeout = tokio::time::timeout(Duration::from_millis(20), runtime.run(wait {}));
-    assert!(timeout.await.is_err(), "the tool waits for ever");
+    assert!(timeout.await.is_err(), "the tool never returns");
 }
 
 #[test]
-fn functions_stay_callable_as_they_are() {
+fn functions_can_still_be_called_directly() {
     assert_eq!(join("a".into(), None, "-".into()), "a");
     assert_eq!(count(State::new(vec!["al"]), "a"), 1);
 }
 
 #[test]
-fn a_registered_item_says_what_it_is_and_where() {
+fn a_registered_item_has_its_kind_description_location_and_toolsets() {
     let runtime = runtime();
-    let item = runtime.registry().get("held").unwrap();
-    assert_eq!(
-        (item.kind(), item.description()),
-        (ItemKind::Entry, "Uses some tools, and by name one that it did not declare.")
-    );
+    let item = runtime.registry().get("restricted").unwrap();
+    assert_eq!((item.kind(), item.description()), (ItemKind::Entry, "Calls by name a tool that it did not declare."));
     assert!(item.location().contains("dispatch.rs:"), "{}", item.location());
     assert_eq!(item.declared().unwrap().collect::<Vec<_>>(), ["join", "shift"]);
 }
 
-/// Wait until told to stop, and say so to the application.
+/// Wait until cancelled, and set a flag.
 #[tool(effect = read_only)]
 fn watch(ctx: &CallContext, stopped: State<std::sync::atomic::AtomicBool>) {
     while !ctx.is_cancelled() {
@@ -283,7 +280,7 @@ fn watch(ctx: &CallContext, stopped: State<std::sync::atomic::AtomicBool>) {
     stopped.store(true, std::sync::atomic::Ordering::SeqCst);
 }
 
-/// Gives up on a slow tool.
+/// Drops the call of a slow tool after a timeout.
 #[entry(toolsets = [watch])]
 async fn impatient(ctx: &CallContext<impatient>, stopped: State<std::sync::atomic::AtomicBool>) -> bool {
     let call = tokio::time::timeout(Duration::from_millis(20), ctx.call(watch {})).await;
@@ -293,7 +290,7 @@ async fn impatient(ctx: &CallContext<impatient>, stopped: State<std::sync::atomi
     call.is_err()
 }
 
-/// Calls again and again, whatever happens.
+/// Calls a tool in an endless loop and ignores errors.
 #[entry(toolsets = [nothing])]
 async fn stubborn(ctx: &CallContext<stubborn>) {
     loop {
@@ -301,7 +298,7 @@ async fn stubborn(ctx: &CallContext<stubborn>) {
     }
 }
 
-/// Call itself.
+/// Call itself, without an end.
 #[tool(effect = read_only)]
 async fn endless(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.call_tool("endless", Value::Null).await?)
@@ -310,16 +307,16 @@ async fn endless(ctx: &CallContext) -> Result<Value> {
 #[tokio::test]
 async fn a_nested_call_that_is_dropped_is_cancelled_and_reported_as_finished() {
     let recorder = llm_do::testing::Recorder::new();
-    assert!(full().sink(recorder.clone()).build().unwrap().run(impatient {}).await.unwrap());
+    assert!(builder_with_state().sink(recorder.clone()).build().unwrap().run(impatient {}).await.unwrap());
     let finished = |event: &&llm_do::event::Event| matches!(event.kind, llm_do::event::EventKind::CallFinished { .. });
     let names: Vec<_> = recorder.events().iter().filter(finished).map(|event| event.name.to_string()).collect();
     assert_eq!(names, ["watch", "impatient"]);
 }
 
 #[tokio::test]
-async fn code_that_never_stops_calling_is_stopped_by_a_cancellation() {
+async fn a_cancellation_stops_an_endless_loop_of_calls() {
     let token = CancellationToken::new();
-    let runtime = full().cancellation(token.clone()).build().unwrap();
+    let runtime = builder_with_state().cancellation(token.clone()).build().unwrap();
     let cancel = async {
         tokio::task::yield_now().await;
         token.cancel();
@@ -329,6 +326,6 @@ async fn code_that_never_stops_calling_is_stopped_by_a_cancellation() {
 }
 
 #[tokio::test]
-async fn a_tool_that_calls_itself_without_an_end_is_an_error() {
+async fn infinite_recursion_is_an_error() {
     assert!(error_of("endless", Value::Null).await.ends_with("possible infinite recursion"));
 }

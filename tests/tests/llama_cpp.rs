@@ -1,4 +1,4 @@
-//! A whole run over a server that nobody here wrote: llama.cpp's own, with a small model.
+//! A whole run with the HTTP server of llama.cpp and a small model.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 #[path = "../../llm-do-providers/tests/llama_cpp/server.rs"]
@@ -27,7 +27,7 @@ fn read_file(path: String) -> String {
     path
 }
 
-/// A question, the call that it led to, its result, and the answer to that: the model needs to see how tools are used.
+/// An example for the model: a question, a tool call, its result and the answer.
 fn episode(question: &str, name: &str, arguments: &Value, result: &str, answer: &str) -> [Message; 4] {
     let call = ToolCall::new(format!("call_{name}"), name, arguments.to_string());
     let result = ToolResult::new(&call, result);
@@ -49,7 +49,7 @@ fn runtime(streaming: bool) -> Runtime {
 
 #[tokio::test]
 #[ignore = "needs the weights and the server: sh llm-do-providers/fetch-local-model.sh; sh llm-do-providers/tests/llama_cpp/install"]
-async fn a_worker_calls_a_tool_and_takes_up_its_result_streamed_and_not() {
+async fn a_worker_calls_a_tool_and_uses_its_result_streamed_or_not() {
     let add = episode("What is 5 plus 6?", "add", &json!({"a": 5, "b": 6}), "11", "The answer is 11.");
     let path = json!({"path": "story.txt"});
     let read = episode("Read story.txt", "read_file", &path, "Once upon a time.", "It says: Once upon a time.");
@@ -59,10 +59,11 @@ async fn a_worker_calls_a_tool_and_takes_up_its_result_streamed_and_not() {
         let handle = run.handle();
         let answer = run.await.unwrap();
         assert!(answer.contains('7'), "{answer}");
-        let said: Vec<Message> = handle.history().into();
-        let [.., Message::Assistant { parts }, Message::Tool { results }, Message::Assistant { .. }] = said.as_slice()
+        let messages: Vec<Message> = handle.history().into();
+        let [.., Message::Assistant { parts }, Message::Tool { results }, Message::Assistant { .. }] =
+            messages.as_slice()
         else {
-            panic!("{said:?}")
+            panic!("{messages:?}")
         };
         let [ResponsePart::ToolCall(call)] = parts.as_slice() else { panic!("{parts:?}") };
         assert_eq!((&*call.name, serde_json::from_str(&call.arguments).ok()), ("add", Some(json!({"a": 3, "b": 4}))));

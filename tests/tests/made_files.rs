@@ -1,4 +1,4 @@
-//! Files that a model makes, such as images: who gets them, and what is kept and told of them.
+//! Files that a model creates, such as images: results, histories, journals and events contain them.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::error::chain;
@@ -30,7 +30,7 @@ fn note(wish: String) -> String {
 #[worker(server_side_tools = [image_generation], toolsets = [note], hints = ["bee"])]
 async fn draw(input: String) -> ToolReturn;
 
-/// Draw, if all goes well.
+/// Draw, or return the error.
 #[worker]
 async fn try_to_draw(input: String) -> Result<ToolReturn, CallError>;
 
@@ -38,15 +38,15 @@ async fn try_to_draw(input: String) -> Result<ToolReturn, CallError>;
 #[worker(retries = 1)]
 async fn draw_titled(input: String) -> Drawn;
 
-/// Say something.
+/// Describe in words.
 #[worker(retries = 1)]
-async fn say(input: String) -> String;
+async fn describe(input: String) -> String;
 
-/// Have something drawn, and judge it.
+/// Judge a drawing of another worker.
 #[worker(toolsets = [draw])]
 async fn judge(input: String) -> String;
 
-/// Has something drawn.
+/// Calls the workers that draw.
 #[entry(toolsets = [draw, draw_titled])]
 async fn main_entry(ctx: &CallContext<main_entry>) -> Result<(String, Drawn)> {
     let drawn = ctx.call(draw { input: "a bee".into() }).await?;
@@ -54,16 +54,16 @@ async fn main_entry(ctx: &CallContext<main_entry>) -> Result<(String, Drawn)> {
     Ok((names.join(" "), ctx.call(draw_titled { input: "a wasp".into() }).await?))
 }
 
-/// Has the drawing worker draw.
+/// Delegate to the worker `draw`.
 #[tool]
-fn hand_over() -> ToolReturn {
+fn delegate() -> ToolReturn {
     ToolReturn::subtask(llm_do::context::SubtaskRequest::new("draw a bee").input("input", "a bee"))
 }
 
-/// Draws whatever it takes.
-#[entry(toolsets = [hand_over])]
-async fn handed(ctx: &CallContext<handed>) -> Result<usize> {
-    Ok(ctx.call(hand_over {}).await?.attachments().len())
+/// Counts the files of a delegated drawing.
+#[entry(toolsets = [delegate])]
+async fn delegated(ctx: &CallContext<delegated>) -> Result<usize> {
+    Ok(ctx.call(delegate {}).await?.attachments().len())
 }
 
 fn bee() -> Attachment {
@@ -91,19 +91,19 @@ fn builder(model: &ScriptedModel) -> RuntimeBuilder {
 }
 
 #[tokio::test]
-async fn a_worker_that_returns_a_tool_return_gives_its_text_with_the_files() {
+async fn a_worker_with_a_tool_return_returns_its_text_and_files() {
     for streaming in [false, true] {
         let model = scripted().answer([text("A bee."), picture()]).answer([picture()]);
         let runtime = builder(&model).streaming(streaming).build().unwrap();
         let drawn = runtime.run(draw { input: "a bee".into() }).await.unwrap();
         assert_eq!((drawn.value(), drawn.attachments()), (&json!("A bee."), &[bee()][..]));
         let drawn = runtime.run(try_to_draw { input: "a bee".into() }).await.unwrap();
-        assert_eq!((drawn.value(), drawn.attachments()), (&Value::Null, &[bee()][..]), "no text is needed then");
+        assert_eq!((drawn.value(), drawn.attachments()), (&Value::Null, &[bee()][..]), "files need no text");
     }
 }
 
 #[tokio::test]
-async fn files_of_all_answers_of_a_call_come_in_order() {
+async fn the_files_of_all_answers_of_a_call_are_returned_in_order() {
     let other = Attachment::new("image/jpeg", vec![1]);
     let model = scripted()
         .answer([picture(), call("note", &json!({ "wish": "more yellow" }))])
@@ -113,7 +113,7 @@ async fn files_of_all_answers_of_a_call_come_in_order() {
 }
 
 #[tokio::test]
-async fn a_model_that_calls_a_worker_is_shown_what_that_one_made() {
+async fn a_model_sees_the_files_of_the_worker_that_it_calls() {
     let model = scripted().call("draw", json!({ "input": "a bee" })).answer([picture()]).text("It is a fine bee.");
     let recorder = Recorder::new();
     let runtime = builder(&model).sink(recorder.clone()).build().unwrap();
@@ -129,7 +129,7 @@ async fn a_model_that_calls_a_worker_is_shown_what_that_one_made() {
 }
 
 #[tokio::test]
-async fn code_gets_the_files_that_its_type_takes_and_a_root_call_those_of_any() {
+async fn a_typed_call_returns_files_in_a_tool_return_and_a_root_call_those_of_any_worker() {
     let titled = || call("final_result", &json!({ "title": "Wasp" }));
     let model = scripted().answer([picture()]).answer([picture(), titled()]).answer([picture(), titled()]);
     let runtime = builder(&model).build().unwrap();
@@ -140,28 +140,28 @@ async fn code_gets_the_files_that_its_type_takes_and_a_root_call_those_of_any() 
 }
 
 #[tokio::test]
-async fn what_is_put_together_on_the_spot_gives_files_too() {
-    /// Asks for a picture.
+async fn ad_hoc_requests_and_workers_return_files() {
+    /// Requests a picture from a model and from a worker.
     #[entry]
-    async fn ask_for_one(ctx: &CallContext) -> Result<usize> {
+    async fn request_both(ctx: &CallContext) -> Result<usize> {
         let asked = ctx.llm_ask("Draw a bee.").output::<ToolReturn>().await?;
         let painted = ctx.llm_agent(WorkerSpec::new("painter", "Paint.")).input("a bee").output::<ToolReturn>().await?;
         Ok(asked.attachments().len() + painted.attachments().len())
     }
     let model = scripted().answer([picture()]).repeat_last();
-    assert_eq!(builder(&model).build().unwrap().run(ask_for_one {}).await.unwrap(), 2);
+    assert_eq!(builder(&model).build().unwrap().run(request_both {}).await.unwrap(), 2);
 }
 
 #[tokio::test]
-async fn a_tool_that_hands_over_gives_the_files_of_the_answer() {
+async fn a_tool_that_delegates_returns_the_files_of_the_subtask() {
     let model = scripted().answer([picture()]);
-    assert_eq!(builder(&model).build().unwrap().run(handed {}).await.unwrap(), 1);
+    assert_eq!(builder(&model).build().unwrap().run(delegated {}).await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn a_worker_of_text_is_asked_again_for_words_and_keeps_the_picture() {
+async fn a_text_worker_without_a_text_is_retried_and_keeps_its_files() {
     let model = scripted().answer([picture()]).text("It is a bee.");
-    let whole = builder(&model).build().unwrap().start(say { input: "a bee".into() }).with_files().await.unwrap();
+    let whole = builder(&model).build().unwrap().start(describe { input: "a bee".into() }).with_files().await.unwrap();
     assert_eq!((whole.value(), whole.attachments()), (&json!("It is a bee."), &[bee()][..]));
     assert!(model.requests()[1].last_text().starts_with("the answer was empty; answer in plain text"));
     let error = builder(&scripted().text("").repeat_last()).build().unwrap().run(draw { input: "a".into() }).await;
@@ -169,7 +169,7 @@ async fn a_worker_of_text_is_asked_again_for_words_and_keeps_the_picture() {
 }
 
 #[tokio::test]
-async fn a_file_in_an_answer_that_a_guard_refused_is_not_given() {
+async fn files_of_an_answer_that_a_guard_rejects_are_dropped() {
     let secret = Attachment::new("image/png", b"secret".to_vec());
     let model = scripted().answer([ResponsePart::Attachment(secret)]).answer([picture()]);
     let guard = FunctionGuard::new("no secrets").after_response(|_, response: &mut Response| {
@@ -181,7 +181,7 @@ async fn a_file_in_an_answer_that_a_guard_refused_is_not_given() {
 }
 
 #[tokio::test]
-async fn a_journal_keeps_the_files_and_a_replay_gives_them_without_a_request() {
+async fn a_journal_records_files_and_a_replay_returns_them_without_a_request() {
     let journal = MemoryJournal::new();
     let model =
         scripted().call("draw", json!({ "input": "a bee" })).answer([picture()]).text("Fine.").answer([picture()]);
@@ -200,7 +200,7 @@ async fn a_journal_keeps_the_files_and_a_replay_gives_them_without_a_request() {
 }
 
 #[tokio::test]
-async fn a_conversation_keeps_the_files_and_sends_them_back() {
+async fn a_conversation_keeps_files_and_sends_them_to_the_model() {
     let model = scripted().answer([text("A bee."), picture()]).text("It is yellow.");
     let runtime = builder(&model).build().unwrap();
     let mut chat = runtime.chat();
@@ -208,13 +208,13 @@ async fn a_conversation_keeps_the_files_and_sends_them_back() {
     let saved = serde_json::to_string(&chat.history()).unwrap();
     let mut chat = runtime.chat().with_history(serde_json::from_str(&saved).unwrap());
     let next = chat.send(draw { input: "Which colour?".into() }).await.unwrap();
-    assert_eq!(next.attachments(), [], "those of the call before are that one's");
+    assert_eq!(next.attachments(), [], "the files of the previous call are not returned again");
     let Message::Assistant { parts } = &model.requests()[1].messages[1] else { panic!("no answer") };
     assert_eq!(parts[..], [text("A bee."), picture()]);
 }
 
 #[tokio::test]
-async fn an_event_has_a_files_size_and_media_type_and_in_json_none_of_its_bytes() {
+async fn the_json_of_an_event_has_the_size_and_media_type_of_a_file_but_not_its_bytes() {
     let named = bee().named("bee.png");
     let response = Response::new("m", vec![text("A bee."), ResponsePart::Attachment(named)], Usage::of_request(1, 1));
     let model = scripted().respond(response);

@@ -1,4 +1,4 @@
-//! What one run has of its own: one runtime serves many users, and nothing of one reaches another.
+//! Settings of a single run: one runtime serves many users, whose runs are isolated.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::sync::mpsc::{Receiver, channel};
@@ -23,7 +23,7 @@ fn send_mail(to: String) -> String {
     format!("sent to {to}")
 }
 
-/// Sends a mail, so many times.
+/// Sends a mail a number of times.
 #[entry(toolsets = [send_mail])]
 async fn notify(ctx: &CallContext<notify>, to: String, #[arg(default = 1)] times: usize) -> Result<String> {
     let mut sent = String::new();
@@ -33,11 +33,11 @@ async fn notify(ctx: &CallContext<notify>, to: String, #[arg(default = 1)] times
     Ok(sent)
 }
 
-/// Has a model send a mail.
+/// Send mails.
 #[worker(toolsets = [send_mail])]
 async fn assistant(input: String) -> String;
 
-/// Asks a model.
+/// Calls a worker.
 #[entry(toolsets = [assistant])]
 async fn delegate(ctx: &CallContext<delegate>) -> Result<String> {
     Ok(ctx.call(assistant { input: "Send it.".into() }).await?)
@@ -53,7 +53,7 @@ async fn ask(ctx: &CallContext) -> Result<String> {
 #[worker]
 async fn look(prompt: Prompt) -> String;
 
-/// Who uses the runtime.
+/// The user of a run.
 struct User(&'static str);
 
 /// Returns the user's name.
@@ -70,22 +70,22 @@ async fn wait(ctx: &CallContext) -> Result<()> {
     std::future::pending().await
 }
 
-/// Return the key under which a service would know this call again.
+/// Return the idempotency key of this call.
 #[tool(effect = read_only, inline)]
 fn key(ctx: &CallContext) -> String {
     ctx.idempotency_key()
 }
 
 fn builder() -> llm_do::runtime::RuntimeBuilder {
-    Runtime::builder().state(User("nobody")).force_model(TestModel::new().text("seen"))
+    Runtime::builder().state(User("default")).force_model(TestModel::new().text("seen"))
 }
 
 fn runtime() -> Runtime {
     builder().build().unwrap()
 }
 
-/// A model that sends a mail to Ann, and then says what came of it.
-fn mailing() -> FunctionModel {
+/// Returns a model that sends a mail to Ann and then returns the result.
+fn mail_model() -> FunctionModel {
     FunctionModel::new(|request: Request<'_>| {
         let part = if let Some(Message::Tool { results }) = request.messages.last() {
             ResponsePart::Text { text: results[0].content.clone() }
@@ -96,7 +96,7 @@ fn mailing() -> FunctionModel {
     })
 }
 
-/// Returns who decided about each call, and whether it may run.
+/// Returns for each mail whether it was approved, and by what.
 fn decisions(recorder: &Recorder) -> Vec<(bool, DecidedBy)> {
     let decision = |event: Event| match event.kind {
         EventKind::ApprovalDecided { approved, by, .. } if &*event.name == "send_mail" => Some((approved, by)),
@@ -105,33 +105,33 @@ fn decisions(recorder: &Recorder) -> Vec<(bool, DecidedBy)> {
     recorder.events().into_iter().filter_map(decision).collect()
 }
 
-/// What a sink took; it outlives the sink.
-type Taken = Arc<Mutex<Vec<Arc<Event>>>>;
+/// The events that a sink received; outlives the sink.
+type ReceivedEvents = Arc<Mutex<Vec<Arc<Event>>>>;
 
-/// A sink that takes nothing before its gate is open.
+/// A sink that blocks until its gate is open.
 #[derive(Debug)]
-struct Gated {
+struct GatedSink {
     gate: Mutex<Receiver<()>>,
-    taken: Taken,
+    received: ReceivedEvents,
 }
 
-impl EventSink for Gated {
+impl EventSink for GatedSink {
     fn emit(&self, event: &Arc<Event>) {
         let _ = self.gate.lock().unwrap().recv();
-        self.taken.lock().unwrap().push(Arc::clone(event));
+        self.received.lock().unwrap().push(Arc::clone(event));
     }
 }
 
-fn gated() -> (Arc<Gated>, Taken, std::sync::mpsc::Sender<()>) {
+fn gated_sink() -> (Arc<GatedSink>, ReceivedEvents, std::sync::mpsc::Sender<()>) {
     let (opens, gate) = channel();
-    let taken = Taken::default();
-    (Arc::new(Gated { gate: Mutex::new(gate), taken: Arc::clone(&taken) }), taken, opens)
+    let received = ReceivedEvents::default();
+    (Arc::new(GatedSink { gate: Mutex::new(gate), received: Arc::clone(&received) }), received, opens)
 }
 
-// The run's id.
+// Run ids.
 
 #[tokio::test]
-async fn the_id_of_a_run_is_known_before_it_begins_and_is_that_of_its_events() {
+async fn the_id_of_a_run_is_known_before_it_starts_and_is_in_its_events() {
     let recorder = Recorder::new();
     let start = runtime().start(key {}).sink(recorder.clone());
     let (handle, id) = (start.handle(), start.id().unwrap().to_owned());
@@ -143,7 +143,7 @@ async fn the_id_of_a_run_is_known_before_it_begins_and_is_that_of_its_events() {
 }
 
 #[tokio::test]
-async fn two_runs_have_two_ids() {
+async fn two_runs_have_different_ids() {
     let runtime = runtime();
     let (one, other) = (runtime.start(key {}), runtime.start(key {}));
     assert_ne!(one.id(), other.id());
@@ -154,7 +154,7 @@ async fn a_resumed_run_has_the_id_that_its_journal_recorded() {
     let journal = MemoryJournal::new();
     let first = builder().journal(journal.clone()).build().unwrap().start(key {});
     let handle = first.handle();
-    assert_eq!((first.id(), handle.id()), (None, None), "the journal may have another");
+    assert_eq!((first.id(), handle.id()), (None, None), "a journal may contain another id");
     first.await.unwrap();
     let id = handle.id().unwrap().to_owned();
 
@@ -169,21 +169,21 @@ async fn a_resumed_run_has_the_id_that_its_journal_recorded() {
 // Sinks.
 
 #[tokio::test]
-async fn a_sink_of_a_run_sees_that_run_and_no_other() {
+async fn a_sink_of_a_run_receives_only_events_of_that_run() {
     let all = Recorder::new();
     let runtime = builder().sink(all.clone()).build().unwrap();
     let own = Recorder::new();
     let start = runtime.start(who {}).sink(own.clone());
     let id = start.id().unwrap().to_owned();
     let (one, other) = futures_util::join!(start.into_future(), runtime.run(who {}));
-    assert_eq!((&*one.unwrap(), &*other.unwrap()), ("nobody", "nobody"));
+    assert_eq!((&*one.unwrap(), &*other.unwrap()), ("default", "default"));
     let of_run: Vec<_> = all.events().into_iter().filter(|event| *event.run == *id).map(|event| event.seq).collect();
     assert_eq!(own.events().iter().map(|event| event.seq).collect::<Vec<_>>(), of_run);
     assert!(own.events().len() * 2 == all.events().len() && own.events().iter().all(|event| *event.run == *id));
 }
 
 #[tokio::test]
-async fn the_events_of_a_run_end_with_it_although_its_handle_is_kept() {
+async fn the_event_channel_closes_with_its_run_while_a_handle_is_kept() {
     let (sink, events) = event_channel(256);
     let start = runtime().start(who {}).sink(sink);
     let handle = start.handle();
@@ -194,93 +194,93 @@ async fn the_events_of_a_run_end_with_it_although_its_handle_is_kept() {
 }
 
 #[tokio::test]
-async fn the_events_of_a_run_that_is_dropped_end_with_its_call() {
+async fn the_event_channel_of_a_dropped_run_ends_with_a_finished_call() {
     let (sink, mut events) = event_channel(256);
     let start = runtime().start(wait {}).sink(sink);
     let _handle = start.handle();
     let run = tokio::spawn(start.into_future());
     while !matches!(events.recv().await.unwrap().kind, EventKind::Progress { .. }) {}
     run.abort();
-    let left: Vec<_> = events.collect().await;
-    assert!(matches!(left.last().unwrap().kind, EventKind::CallFinished { .. }), "{left:?}");
+    let rest: Vec<_> = events.collect().await;
+    assert!(matches!(rest.last().unwrap().kind, EventKind::CallFinished { .. }), "{rest:?}");
 }
 
 #[tokio::test]
-async fn a_run_that_never_begins_ends_its_events() {
+async fn the_event_channel_of_a_run_that_never_starts_closes() {
     let (sink, mut events) = event_channel(256);
     drop(runtime().start(who {}).sink(sink));
     assert!(events.recv().await.is_none());
 }
 
 #[tokio::test]
-async fn a_slow_sink_of_a_run_holds_up_nothing_and_misses_nothing() {
-    let (sink, taken, gate) = gated();
-    let weak: Weak<Gated> = Arc::downgrade(&sink);
+async fn a_slow_sink_of_a_run_blocks_nothing_and_loses_no_event() {
+    let (sink, received, gate) = gated_sink();
+    let weak: Weak<GatedSink> = Arc::downgrade(&sink);
     let (runtime, own) = (runtime(), Recorder::new());
     runtime.start(who {}).shared_sink(sink).sink(own.clone()).await.unwrap();
-    assert_eq!(taken.lock().unwrap().len(), 0);
+    assert_eq!(received.lock().unwrap().len(), 0);
     let other = runtime.clone();
     let flushed = tokio::spawn(async move { other.flush().await });
     tokio::task::yield_now().await;
-    assert!(!flushed.is_finished(), "a flush waits for the sinks of runs too");
+    assert!(!flushed.is_finished(), "a flush also waits for sinks of runs");
     drop(gate);
     flushed.await.unwrap();
-    assert_eq!(taken.lock().unwrap().len(), own.events().len());
-    // Another task drops it, and then its thread ends.
-    let gone = async {
+    assert_eq!(received.lock().unwrap().len(), own.events().len());
+    // A background task drops the sink.
+    let dropped = async {
         while weak.upgrade().is_some() {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), gone).await.expect("a sink is dropped once its run is over");
+    tokio::time::timeout(Duration::from_secs(20), dropped).await.expect("the sink of a finished run is dropped");
 }
 
 #[tokio::test]
-async fn a_runtime_that_is_dropped_waits_for_the_sinks_of_runs() {
-    let (sink, taken, gate) = gated();
+async fn dropping_a_runtime_waits_for_the_sinks_of_runs() {
+    let (sink, received, gate) = gated_sink();
     let (runtime, own) = (runtime(), Recorder::new());
     runtime.start(who {}).shared_sink(sink).sink(own.clone()).await.unwrap();
     let opens = std::thread::spawn(move || drop(gate));
     drop(runtime);
-    assert_eq!(taken.lock().unwrap().len(), own.events().len());
+    assert_eq!(received.lock().unwrap().len(), own.events().len());
     opens.join().unwrap();
 }
 
 #[tokio::test]
-async fn one_sink_may_be_that_of_several_runs() {
+async fn several_runs_may_share_a_sink() {
     let (runtime, own) = (runtime(), Arc::new(Recorder::new()));
     for _ in 0..2 {
         runtime.start(who {}).shared_sink(own.clone()).await.unwrap();
     }
-    let ended = |event: &Event| matches!(event.kind, EventKind::CallFinished { .. });
-    assert_eq!(own.events().iter().filter(|event| ended(event)).count(), 2);
+    let is_finished = |event: &&Event| matches!(event.kind, EventKind::CallFinished { .. });
+    assert_eq!(own.events().iter().filter(is_finished).count(), 2);
 }
 
 // Approval.
 
 #[tokio::test]
 async fn each_run_asks_its_own_approver_about_equal_calls() {
-    let runtime = builder().approve_with(|_| async { Decision::deny("the runtime's") }).build().unwrap();
+    let runtime = builder().approve_with(|_| async { Decision::deny("denied by the runtime") }).build().unwrap();
     let (ann, mut anns) = ApprovalInbox::new();
     let (bob, mut bobs) = ApprovalInbox::new();
     let to = || notify { to: "Ann".into(), times: 1 };
     let anns_run = tokio::spawn(runtime.start(to()).approver(ann).into_future());
     let bobs_run = tokio::spawn(runtime.start(to()).approver(bob).into_future());
-    let (anns_question, bobs_question) = (anns.next().await.unwrap(), bobs.next().await.unwrap());
-    assert_eq!(anns_question.request().arguments, bobs_question.request().arguments);
-    assert_eq!((anns_question.request().position, bobs_question.request().position), (1, 1));
-    bobs_question.deny("not Bob");
+    let (anns_request, bobs_request) = (anns.next().await.unwrap(), bobs.next().await.unwrap());
+    assert_eq!(anns_request.request().arguments, bobs_request.request().arguments);
+    assert_eq!((anns_request.request().position, bobs_request.request().position), (1, 1));
+    bobs_request.deny("not Bob");
     assert_eq!(
         llm_do::error::chain(&bobs_run.await.unwrap().unwrap_err()),
         "`notify` failed: call to `send_mail` denied: not Bob"
     );
-    anns_question.approve();
+    anns_request.approve();
     assert_eq!(anns_run.await.unwrap().unwrap(), "sent to Ann");
-    assert!(runtime.run(to()).await.unwrap_err().is_denied(), "a run without an approver asks the runtime's");
+    assert!(runtime.run(to()).await.unwrap_err().is_denied(), "a run without an approver uses that of the runtime");
 }
 
 #[tokio::test]
-async fn what_one_approver_approved_for_the_session_is_asked_of_another() {
+async fn a_session_approval_holds_only_for_its_approver() {
     let asked: Arc<Mutex<Vec<&'static str>>> = Arc::default();
     let approver = |name: &'static str| {
         let asked = Arc::clone(&asked);
@@ -295,34 +295,35 @@ async fn what_one_approver_approved_for_the_session_is_asked_of_another() {
     runtime.start(twice()).approve_with(approver("Ann")).await.unwrap();
     runtime.start(twice()).approve_with(approver("Bob")).await.unwrap();
     runtime.run(twice()).await.unwrap();
-    assert_eq!(*asked.lock().unwrap(), ["runtime", "Ann", "Bob"], "each once: its own session remembers");
+    assert_eq!(*asked.lock().unwrap(), ["runtime", "Ann", "Bob"], "each approver is asked once");
 }
 
 #[tokio::test]
-async fn what_an_approver_of_one_run_approved_holds_for_no_other_run_after_a_resume() {
+async fn an_approval_of_a_resumed_run_does_not_hold_for_other_runs() {
     let journal = MemoryJournal::new();
     let runtime = builder().journal(journal.clone()).build().unwrap();
     let twice = || notify { to: "Ann".into(), times: 2 };
     runtime.start(twice()).approve_with(|_| async { Decision::approve_for_session() }).await.unwrap();
-    // As if the process had died after the first mail was approved.
+    // Simulates a crash after the first approval.
     let mut records = journal.records();
     let approved = records.iter().position(|record| record.kind == llm_do::journal::StepKind::Approval).unwrap();
     records.truncate(approved + 1);
     let runtime = builder()
         .journal(MemoryJournal::from_records(records))
-        .approve_with(|_| async { Decision::deny("this one is asked") })
+        .approve_with(|_| async { Decision::deny("denied by the second run") })
         .build()
         .unwrap();
     runtime.run(twice()).await.unwrap();
     let error = runtime.run(twice()).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).ends_with("denied: this one is asked"), "{error}");
+    assert!(llm_do::error::chain(&error).ends_with("denied: denied by the second run"), "{error}");
 }
 
 #[tokio::test]
-async fn a_decision_that_a_journal_replays_is_remembered_in_its_run_only() {
+async fn a_replayed_decision_is_remembered_only_in_its_run() {
     let journal = MemoryJournal::new();
-    let build =
-        || builder().journal(journal.clone()).approve_with(|_| async { Decision::deny("the runtime's") }).build();
+    let build = || {
+        builder().journal(journal.clone()).approve_with(|_| async { Decision::deny("denied by the runtime") }).build()
+    };
     let twice = || notify { to: "Ann".into(), times: 2 };
     let first = build().unwrap();
     first.start(twice()).approve_with(|_| async { Decision::approve_for_session() }).await.unwrap();
@@ -332,8 +333,8 @@ async fn a_decision_that_a_journal_replays_is_remembered_in_its_run_only() {
 }
 
 #[tokio::test]
-async fn the_mode_of_a_run_is_its_own() {
-    let runtime = builder().approve_with(|_| async { Decision::deny("the runtime's") }).build().unwrap();
+async fn a_run_may_have_its_own_approval_mode() {
+    let runtime = builder().approve_with(|_| async { Decision::deny("denied by the runtime") }).build().unwrap();
     let once = || notify { to: "Ann".into(), times: 1 };
     let own = Recorder::new();
     runtime.start(once()).approval_mode(ApprovalMode::ApproveAll).sink(own.clone()).await.unwrap();
@@ -341,42 +342,44 @@ async fn the_mode_of_a_run_is_its_own() {
     assert!(runtime.run(once()).await.unwrap_err().is_denied());
 
     let lenient = builder().approval_mode(ApprovalMode::ApproveAll).build().unwrap();
-    let refusing = lenient.start(once()).approval_mode(ApprovalMode::RejectAll).await;
-    assert!(refusing.unwrap_err().is_denied());
+    let rejecting = lenient.start(once()).approval_mode(ApprovalMode::RejectAll).await;
+    assert!(rejecting.unwrap_err().is_denied());
     lenient.run(once()).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_worker_below_the_root_asks_the_approver_of_the_run() {
-    let runtime = Runtime::builder().state(User("nobody")).force_model(mailing()).build().unwrap();
+async fn nested_calls_use_the_approver_of_the_run() {
+    let runtime = Runtime::builder().state(User("default")).force_model(mail_model()).build().unwrap();
     assert!(runtime.run(delegate {}).await.unwrap_err().is_denied());
     let approved = runtime.start(delegate {}).approve_with(|_| async { Decision::approve() }).await;
     assert_eq!(approved.unwrap(), "sent to Ann");
 }
 
-// The user, files, state.
+// Input handlers, files, state.
 
 #[derive(Debug)]
-struct Named(&'static str);
+struct FixedAnswer(&'static str);
 
 #[async_trait]
-impl InputHandler for Named {
+impl InputHandler for FixedAnswer {
     async fn answer(&self, _: &InputRequest) -> Result<String, BoxError> {
         Ok(self.0.to_owned())
     }
 }
 
 #[tokio::test]
-async fn each_run_asks_its_own_user() {
-    let runtime = builder().input_handler(Named("Zoe")).build().unwrap();
-    let (ann, bob) =
-        (runtime.start(ask {}).input_handler(Named("Ann")), runtime.start(ask {}).input_handler(Named("Bob")));
+async fn each_run_has_its_own_input_handler() {
+    let runtime = builder().input_handler(FixedAnswer("Zoe")).build().unwrap();
+    let (ann, bob) = (
+        runtime.start(ask {}).input_handler(FixedAnswer("Ann")),
+        runtime.start(ask {}).input_handler(FixedAnswer("Bob")),
+    );
     let (ann, bob, zoe) = futures_util::join!(ann.into_future(), bob.into_future(), runtime.run(ask {}));
     assert_eq!([ann.unwrap(), bob.unwrap(), zoe.unwrap()], ["Ann", "Bob", "Zoe"]);
 }
 
 #[tokio::test]
-async fn each_run_reads_files_below_its_own_folder() {
+async fn each_run_reads_files_of_its_own_project_root() {
     let (anns, bobs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(anns.path().join("note.txt"), "Ann's").unwrap();
     std::fs::write(bobs.path().join("note.txt"), "Bob's").unwrap();
@@ -385,7 +388,7 @@ async fn each_run_reads_files_below_its_own_folder() {
     let note = |path: &std::path::Path| look { prompt: Prompt::new("Look.").attach_file(path) };
     runtime.start(note("note.txt".as_ref())).project_root(anns.path()).await.unwrap();
     runtime.run(note("note.txt".as_ref())).await.unwrap();
-    let read = |asked: usize| format!("{:?}", model.requests()[asked].messages);
+    let read = |index: usize| format!("{:?}", model.requests()[index].messages);
     let attached =
         |text: &str| format!("{:?}", llm_do::Attachment::new("text/plain", text.as_bytes().to_vec()).named("note.txt"));
     assert!(read(0).contains(&attached("Ann's")) && read(1).contains(&attached("Bob's")), "{} {}", read(0), read(1));
@@ -398,16 +401,16 @@ async fn each_run_reads_files_below_its_own_folder() {
 }
 
 #[tokio::test]
-async fn each_run_has_its_own_state_or_else_the_runtimes() {
+async fn the_state_of_a_run_overrides_that_of_the_runtime() {
     let runtime = runtime();
     assert_eq!(runtime.start(who {}).state(User("Ann")).await.unwrap(), "Ann");
-    assert_eq!(runtime.run(who {}).await.unwrap(), "nobody");
+    assert_eq!(runtime.run(who {}).await.unwrap(), "default");
 }
 
-// Limits and ends.
+// Limits and cancellation.
 
 #[tokio::test]
-async fn the_lower_of_the_runs_and_the_runtimes_limits_holds() {
+async fn the_lower_limit_of_run_and_runtime_applies() {
     let builder = builder().approval_mode(ApprovalMode::ApproveAll).limits(Limits::new().tool_calls(2).requests(1));
     let runtime = builder.build().unwrap();
     let calls = |times| notify { to: "Ann".into(), times };
@@ -421,14 +424,14 @@ async fn the_lower_of_the_runs_and_the_runtimes_limits_holds() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_a_run_is_its_own() {
+async fn a_run_may_have_its_own_time_limit() {
     let runtime = runtime();
     let error = runtime.start(wait {}).limits(Limits::new().wall_time(Duration::from_secs(3))).await.unwrap_err();
     assert!(error.is_timeout(), "{error}");
 }
 
 #[tokio::test]
-async fn a_run_is_cancelled_by_its_own_token_by_the_runtimes_and_by_its_handle() {
+async fn a_run_is_cancelled_by_its_token_the_runtimes_token_or_its_handle() {
     let all = CancellationToken::new();
     let runtime = builder().cancellation(all.clone()).build().unwrap();
     let own = CancellationToken::new();
@@ -439,7 +442,7 @@ async fn a_run_is_cancelled_by_its_own_token_by_the_runtimes_and_by_its_handle()
     assert!((&mut one).now_or_never().is_none() && (&mut other).now_or_never().is_none());
     own.cancel();
     assert!(one.await.unwrap_err().is_cancelled());
-    assert!((&mut other).now_or_never().is_none(), "another run goes on");
+    assert!((&mut other).now_or_never().is_none(), "the other run continues");
     handle.cancel();
     assert!(other.await.unwrap_err().is_cancelled());
     assert!((&mut third).now_or_never().is_none());
@@ -447,21 +450,21 @@ async fn a_run_is_cancelled_by_its_own_token_by_the_runtimes_and_by_its_handle()
     assert!(third.await.unwrap_err().is_cancelled());
 }
 
-/// What is read and not written.
+/// An address whose street is deserialized but not serialized.
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 struct Address {
     #[serde(default, skip_serializing)]
     street: String,
 }
 
-/// Look up who lives there.
+/// Return the street of an address.
 #[tool(effect = read_only, inline)]
 fn look_up(address: Address) -> String {
     address.street
 }
 
 #[tokio::test]
-async fn the_sink_of_a_run_sees_arguments_as_the_sink_of_a_runtime_does() {
+async fn sinks_of_runs_and_runtimes_receive_the_same_arguments() {
     let (runtimes, runs) = (Recorder::new(), Recorder::new());
     let call = json!({ "address": { "street": "Elm" } });
     builder().sink(runtimes.clone()).build().unwrap().start_named("look_up", call.clone()).await.unwrap();
@@ -478,7 +481,7 @@ async fn the_sink_of_a_run_sees_arguments_as_the_sink_of_a_runtime_does() {
 // Histories.
 
 #[tokio::test]
-async fn a_call_by_name_of_what_has_no_conversation_refuses_a_history() {
+async fn a_history_is_rejected_for_entries_and_tools() {
     let runtime = runtime();
     let before: History = vec![Message::user("Hello!")].into();
     for (name, kind) in [("ask", "entry"), ("who", "tool")] {

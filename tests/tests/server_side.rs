@@ -1,4 +1,4 @@
-//! Tools that a model's provider runs: what is told of them, and what is not asked.
+//! Tools that a model's provider runs: their events, and no approval.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::io::{self, Write};
@@ -23,28 +23,28 @@ use llm_do::{Model, Value, async_trait, json};
 #[worker(server_side_tools = [web_search, code_execution])]
 async fn search(input: String) -> String;
 
-/// Search for an answer.
+/// Fetch an answer.
 #[worker(server_side_tools = [web_fetch])]
 async fn fetch(input: String) -> String;
 
 const PROFILE: Profile =
     Profile::NONE.with_server_side_tools(&[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution]);
 
-fn used(name: &str, input: Value, error: Option<&str>) -> ResponsePart {
-    let used = ServerSideToolUse::new(name, input, json!({ "found": "swordfish" }));
-    ResponsePart::ServerSideTool(used.with_error(error.map(str::to_owned)))
+fn tool_use(name: &str, input: Value, error: Option<&str>) -> ResponsePart {
+    let tool_use = ServerSideToolUse::new(name, input, json!({ "found": "swordfish" }));
+    ResponsePart::ServerSideTool(tool_use.with_error(error.map(str::to_owned)))
 }
 
 fn text(text: &str) -> ResponsePart {
     ResponsePart::Text { text: text.into() }
 }
 
-/// A search that found something, code that failed, and an answer.
+/// A search with a result, code that failed, and an answer.
 fn answer() -> Response {
     let parts = vec![
-        used("web_search", json!({ "query": "bees" }), None),
+        tool_use("web_search", json!({ "query": "bees" }), None),
         text("I run "),
-        used("code_execution", json!({ "code": "1/0" }), Some("return code 1")),
+        tool_use("code_execution", json!({ "code": "1/0" }), Some("return code 1")),
         text("it."),
     ];
     let mut usage = Usage::of_request(7, 3);
@@ -64,8 +64,8 @@ fn finished(tool: &str, input: Value, error: Option<&str>) -> EventKind {
     EventKind::ServerSideToolFinished { tool: tool.into(), input, error: error.map(str::to_owned) }
 }
 
-/// What is told of both.
-fn both() -> [EventKind; 4] {
+/// The events of both uses in [`answer`].
+fn expected_events() -> [EventKind; 4] {
     let (query, code) = (json!({ "query": "bees" }), json!({ "code": "1/0" }));
     [
         started("web_search", query.clone()),
@@ -75,33 +75,33 @@ fn both() -> [EventKind; 4] {
     ]
 }
 
-fn is_told(kind: &EventKind) -> bool {
+fn is_server_side(kind: &EventKind) -> bool {
     matches!(kind, EventKind::ServerSideToolStarted { .. } | EventKind::ServerSideToolFinished { .. })
 }
 
-/// Returns what is told of server-side tools in a run.
-async fn told(builder: RuntimeBuilder) -> Vec<EventKind> {
+/// Returns the events of server-side tools in a run.
+async fn server_side_events(builder: RuntimeBuilder) -> Vec<EventKind> {
     let recorder = Recorder::new();
     let runtime = builder.sink(recorder.clone()).build().unwrap();
     drop(runtime.run(search { input: "q".into() }).await);
-    recorder.kinds().into_iter().filter(is_told).collect()
+    recorder.kinds().into_iter().filter(is_server_side).collect()
 }
 
 #[tokio::test]
-async fn each_use_is_told_as_begun_and_ended_streamed_or_not_and_guarded_or_not() {
+async fn each_use_has_a_started_and_a_finished_event_with_and_without_streaming_and_guards() {
     let builder = |streaming| Runtime::builder().force_model(scripted()).streaming(streaming);
     for streaming in [false, true] {
-        assert_eq!(told(builder(streaming)).await, both());
-        let guard = FunctionGuard::new("nothing").after_response(|_, _| Ok(()));
-        assert_eq!(told(builder(streaming).guard(guard)).await, both());
+        assert_eq!(server_side_events(builder(streaming)).await, expected_events());
+        let guard = FunctionGuard::new("accepts all").after_response(|_, _| Ok(()));
+        assert_eq!(server_side_events(builder(streaming).guard(guard)).await, expected_events());
     }
 }
 
 #[tokio::test]
-async fn what_was_recorded_with_them_is_replayed_with_them() {
+async fn a_recording_is_replayed_only_for_the_same_server_side_tools() {
     let folder = tempfile::tempdir().unwrap();
     let open = || ReplayModel::open(folder.path().join("search.jsonl"), || Ok(scripted())).unwrap();
-    for _ in ["recorded", "replayed"] {
+    for _ in ["record", "replay"] {
         let model = open();
         let runtime = Runtime::builder().force_model(model.clone()).build().unwrap();
         assert_eq!(runtime.run(search { input: "q".into() }).await.unwrap(), "I run it.");
@@ -112,12 +112,12 @@ async fn what_was_recorded_with_them_is_replayed_with_them() {
     assert!(error.contains("it differs from the next recorded request at `/server_side_tools/0"), "{error}");
 }
 
-/// A model whose streams are these events.
+/// A model that streams the given events.
 #[derive(Debug)]
-struct Streaming(Mutex<Vec<StreamEvent>>);
+struct EventStreamModel(Mutex<Vec<StreamEvent>>);
 
 #[async_trait]
-impl Model for Streaming {
+impl Model for EventStreamModel {
     fn name(&self) -> &'static str {
         "test:streaming"
     }
@@ -127,7 +127,7 @@ impl Model for Streaming {
     }
 
     async fn request(&self, _: Request<'_>) -> Result<Response, ProviderError> {
-        unreachable!("it is streamed")
+        unreachable!("the model is streamed")
     }
 
     async fn stream(&self, _: Request<'_>) -> Result<ResponseStream, ProviderError> {
@@ -137,28 +137,28 @@ impl Model for Streaming {
 }
 
 fn streaming(events: Vec<StreamEvent>) -> RuntimeBuilder {
-    Runtime::builder().force_model(Streaming(Mutex::new(events))).streaming(true)
+    Runtime::builder().force_model(EventStreamModel(Mutex::new(events))).streaming(true)
 }
 
-fn begun(tool: &str, input: Value) -> StreamEvent {
+fn stream_started(tool: &str, input: Value) -> StreamEvent {
     StreamEvent::ServerSideTool { name: tool.into(), input }
 }
 
 #[tokio::test]
-async fn a_stream_tells_of_a_use_as_it_begins_and_as_it_ends() {
+async fn a_stream_reports_uses_when_they_start_and_finish() {
     let (first, second) = (json!({ "query": "bees" }), json!({ "query": "wasps" }));
     let done = |input: &Value, error: Option<&str>| {
         let error = error.map(str::to_owned);
         StreamEvent::ServerSideToolDone { name: "web_search".into(), input: input.clone(), error }
     };
     let parts = vec![
-        used("web_search", first.clone(), None),
-        used("web_search", second.clone(), Some("unavailable")),
+        tool_use("web_search", first.clone(), None),
+        tool_use("web_search", second.clone(), Some("unavailable")),
         text("Bees."),
     ];
     let events = vec![
-        begun("web_search", first.clone()),
-        begun("web_search", second.clone()),
+        stream_started("web_search", first.clone()),
+        stream_started("web_search", second.clone()),
         done(&second, Some("unavailable")),
         StreamEvent::Text("Bees.".into()),
         done(&first, None),
@@ -170,67 +170,74 @@ async fn a_stream_tells_of_a_use_as_it_begins_and_as_it_ends() {
         finished("web_search", second, Some("unavailable")),
         finished("web_search", first, None),
     ];
-    assert_eq!(told(streaming(events)).await, expected);
+    assert_eq!(server_side_events(streaming(events)).await, expected);
 }
 
 #[tokio::test]
-async fn what_a_stream_leaves_out_is_told_with_the_whole_answer() {
-    let (asked, all, code) = (json!({ "queries": ["a"] }), json!({ "queries": ["a", "b"] }), json!({ "code": "1" }));
-    let parts = vec![used("web_search", all.clone(), None), used("code_execution", code.clone(), None), text("So.")];
-    let events =
-        vec![begun("web_search", asked.clone()), StreamEvent::Done(Response::new("m", parts, Usage::of_request(1, 1)))];
+async fn uses_missing_in_a_stream_are_reported_with_the_response() {
+    let (first_input, full_input, code) =
+        (json!({ "queries": ["a"] }), json!({ "queries": ["a", "b"] }), json!({ "code": "1" }));
+    let parts = vec![
+        tool_use("web_search", full_input.clone(), None),
+        tool_use("code_execution", code.clone(), None),
+        text("So."),
+    ];
+    let events = vec![
+        stream_started("web_search", first_input.clone()),
+        StreamEvent::Done(Response::new("m", parts, Usage::of_request(1, 1))),
+    ];
     let expected = [
-        started("web_search", asked),
-        finished("web_search", all, None),
+        started("web_search", first_input),
+        finished("web_search", full_input, None),
         started("code_execution", code.clone()),
         finished("code_execution", code, None),
     ];
-    assert_eq!(told(streaming(events)).await, expected);
+    assert_eq!(server_side_events(streaming(events)).await, expected);
 }
 
 #[tokio::test]
-async fn a_use_in_an_answer_that_breaks_off_is_told_as_ended() {
+async fn a_use_in_an_incomplete_answer_is_reported_as_failed() {
     let input = json!({ "query": "bees" });
     let expected = [
         started("web_search", input.clone()),
         finished("web_search", input.clone(), Some("the answer was interrupted")),
     ];
-    assert_eq!(told(streaming(vec![begun("web_search", input)])).await, expected);
+    assert_eq!(server_side_events(streaming(vec![stream_started("web_search", input)])).await, expected);
 }
 
 #[tokio::test]
-async fn a_result_that_stands_apart_from_its_use_is_no_use_of_its_own() {
+async fn a_separate_result_part_is_not_reported_as_another_use() {
     let input = json!({ "query": "bees" });
-    let asked = ResponsePart::ServerSideTool(ServerSideToolUse::new("web_search", input.clone(), Value::Null));
-    let model = ScriptedModel::new().answer([asked, text("Bees."), used("web_search", Value::Null, None)]);
+    let call = ResponsePart::ServerSideTool(ServerSideToolUse::new("web_search", input.clone(), Value::Null));
+    let model = ScriptedModel::new().answer([call, text("Bees."), tool_use("web_search", Value::Null, None)]);
     let expected = [started("web_search", input.clone()), finished("web_search", input, None)];
-    assert_eq!(told(Runtime::builder().force_model(model.profile(PROFILE))).await, expected);
+    assert_eq!(server_side_events(Runtime::builder().force_model(model.profile(PROFILE))).await, expected);
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_what_a_provider_runs() {
+async fn server_side_tools_need_no_approval() {
     let recorder = Recorder::new();
     let builder = Runtime::builder().force_model(scripted()).approval_mode(ApprovalMode::RejectAll);
     let runtime = builder.sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(search { input: "q".into() }).await.unwrap(), "I run it.");
-    let asked = |kind: &EventKind| matches!(kind, EventKind::ApprovalAsked { .. });
-    assert!(!recorder.kinds().iter().any(asked));
+    let is_approval = |kind: &EventKind| matches!(kind, EventKind::ApprovalAsked { .. });
+    assert!(!recorder.kinds().iter().any(is_approval));
 }
 
 #[tokio::test]
-async fn what_a_provider_counts_is_in_the_usage_of_a_replay_too_and_is_told_only_once() {
+async fn a_replay_counts_the_usage_again_but_reports_no_uses() {
     let journal = MemoryJournal::new();
     let model = scripted();
-    for told_of in [4, 0] {
+    for expected_events in [4, 0] {
         let recorder = Recorder::new();
-        let journal = if told_of == 0 { journal.replayed() } else { journal.clone() };
+        let journal = if expected_events == 0 { journal.replayed() } else { journal.clone() };
         let builder = Runtime::builder().force_model(model.clone()).journal(journal);
         let runtime = builder.sink(recorder.clone()).build().unwrap();
         let start = runtime.start(search { input: "q".into() });
         let handle = start.handle();
         assert_eq!(start.await.unwrap(), "I run it.");
         assert_eq!(handle.usage().model.server_side_tools, 2);
-        assert_eq!(recorder.kinds().iter().filter(|kind| is_told(kind)).count(), told_of);
+        assert_eq!(recorder.kinds().iter().filter(|kind| is_server_side(kind)).count(), expected_events);
         let parts = recorder.kinds().into_iter().find_map(|kind| match kind {
             EventKind::ModelResponse { parts, .. } => Some(parts),
             _ => None,
@@ -242,9 +249,9 @@ async fn what_a_provider_counts_is_in_the_usage_of_a_replay_too_and_is_told_only
 }
 
 #[derive(Clone, Debug, Default)]
-struct Written(Arc<Mutex<Vec<u8>>>);
+struct SharedBuffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Written {
+impl Write for SharedBuffer {
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().write(buffer)
     }
@@ -254,15 +261,15 @@ impl Write for Written {
     }
 }
 
-impl Written {
+impl SharedBuffer {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
 #[tokio::test]
-async fn a_terminal_and_a_log_show_each_use_with_how_it_ended() {
-    let (shown, logged) = (Written::default(), Written::default());
+async fn a_terminal_and_a_log_show_each_use_with_its_result() {
+    let (shown, logged) = (SharedBuffer::default(), SharedBuffer::default());
     let log = Arc::new(JsonLines::new(logged.clone()));
     let builder = Runtime::builder().force_model(scripted()).shared_sink(log.clone());
     let runtime = builder.sink(Terminal::new(shown.clone(), Verbosity::Calls)).build().unwrap();

@@ -1,63 +1,63 @@
-//! The command line of each measurement, which is also that of the processes that it starts.
+//! The command line of each benchmark and of the processes that it starts.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::compare::{self, Way};
+use crate::compare::{self, Variant};
 use crate::http::Pace;
 use crate::load::Load;
 
 #[derive(Debug, Parser)]
 struct Arguments {
     #[command(subcommand)]
-    part: Option<Part>,
+    command: Option<Role>,
     #[command(flatten)]
     load: Load,
-    /// How many rounds there are of each way.
+    /// Number of rounds of each variant.
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Has the server write its answers a kibibyte at a time, every other millisecond, as models do, and not at once.
+    /// Write answers in chunks of 1 KiB, one every 2 milliseconds, instead of all bytes immediately.
     #[arg(long)]
     paced: bool,
 }
 
-/// What the processes do that are started for it.
+/// The role of a process that the benchmark starts.
 #[derive(Debug, Subcommand)]
-enum Part {
-    /// Serves until it is ended, once it has written its address.
+enum Role {
+    /// Write the address of a server to the standard output and serve until killed.
     Serve {
-        /// As models write, and not at once.
+        /// Write answers in chunks, as models do.
         #[arg(long)]
         paced: bool,
     },
-    /// Measures one way.
+    /// Measure one variant.
     Measure {
-        /// Its name, as it is shown.
-        way: String,
+        /// Name of the variant, as in the table.
+        variant: String,
         base_url: String,
         #[command(flatten)]
         load: Load,
     },
 }
 
-/// Compares all ways, or does what the arguments say.
+/// Compares all variants, or takes the role in the arguments.
 ///
 /// # Errors
 ///
-/// Returns an error if a process cannot be started, or if there is no way of that name.
-pub fn run<W: Way>() -> io::Result<ExitCode> {
-    let Arguments { part, load, rounds, paced } = Arguments::parse();
-    match part {
+/// Returns an error if a process cannot be started, or if the variant is unknown.
+pub fn run<W: Variant>() -> io::Result<ExitCode> {
+    let Arguments { command, load, rounds, paced } = Arguments::parse();
+    match command {
         None => compare::compare::<W>(&load, rounds, paced),
-        Some(Part::Serve { paced }) => {
-            let pace = if paced { Pace::Models } else { Pace::AtOnce };
-            compare::serve(W::ANSWERING, pace).map(|()| ExitCode::SUCCESS)
+        Some(Role::Serve { paced }) => {
+            let pace = if paced { Pace::Chunked } else { Pace::Immediate };
+            compare::serve(W::RESPONDER, pace).map(|()| ExitCode::SUCCESS)
         }
-        Some(Part::Measure { way, base_url, load }) => {
-            let known = W::all().into_iter().find(|known| known.name() == way);
-            let known = known.ok_or_else(|| io::Error::other(format!("there is no way `{way}`")))?;
+        Some(Role::Measure { variant, base_url, load }) => {
+            let known = W::all().into_iter().find(|known| known.name() == variant);
+            let known = known.ok_or_else(|| io::Error::other(format!("unknown variant `{variant}`")))?;
             writeln!(io::stdout(), "{}", known.measure(&base_url, &load))?;
             Ok(ExitCode::SUCCESS)
         }

@@ -1,4 +1,4 @@
-//! All ways in turn, each in a process of its own, and how they compare.
+//! Measures all variants in turn, each in a separate process, and compares them.
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Write};
@@ -8,109 +8,112 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use crate::figures::Figures;
-use crate::http::{self, Answering, Pace};
+use crate::http::{self, Pace, Responder};
 use crate::load::Load;
 
-/// A way to do a piece of work.
-pub trait Way: Copy + PartialEq + 'static {
-    /// The most that one may take, in times of its opponent.
-    const MOST: f64;
-    /// What the server says.
-    const ANSWERING: Answering;
+/// An implementation of the measured operation.
+pub trait Variant: Copy + PartialEq + 'static {
+    /// The maximum CPU time, as a multiple of the baseline.
+    const MAX_RATIO: f64;
+    /// Returns the server's response to a request.
+    const RESPONDER: Responder;
 
-    /// All of them, in the order in which they are shown.
+    /// All variants, in the order of the table.
     fn all() -> Vec<Self>;
 
-    /// The name, which is also the argument that says which one to measure.
+    /// The name in the table and on the command line.
     fn name(self) -> String;
 
-    /// Measures it against the server at `base_url`.
+    /// Measures this variant with the server at `base_url`.
     fn measure(self, base_url: &str, load: &Load) -> Figures;
 
-    /// The way by hand that does the same.
+    /// The hand-written variant that does the same.
     #[must_use]
-    fn opponent(self) -> Self;
+    fn baseline(self) -> Self;
 
-    /// The plainest way by hand, if another than the opponent.
-    fn plainest(self) -> Option<Self> {
+    /// The simplest hand-written variant, if it differs from the baseline.
+    fn simplest_baseline(self) -> Option<Self> {
         None
     }
 }
 
-/// Measures all ways in turn, shows them, and fails if one takes more than it may.
+/// Measures all variants, prints a table, and fails if one exceeds its maximum.
 ///
 /// # Errors
 ///
-/// Returns an error if a process cannot be started, or says no figures.
-pub(crate) fn compare<W: Way>(load: &Load, rounds: usize, paced: bool) -> io::Result<ExitCode> {
-    let mut server = started(if paced { &["serve", "--paced"] } else { &["serve"] })?;
+/// Returns an error if a process cannot be started, or prints no figures.
+pub(crate) fn compare<W: Variant>(load: &Load, rounds: usize, paced: bool) -> io::Result<ExitCode> {
+    let mut server = spawn(if paced { &["serve", "--paced"] } else { &["serve"] })?;
     let figures = line(&mut server).and_then(|base_url| measured::<W>(&base_url, load, rounds));
     server.kill()?;
     server.wait()?;
     show(&figures?)
 }
 
-/// Serves until the process is ended, once its address is written.
+/// Writes the server's address to the standard output, and serves until the process is killed.
 ///
 /// # Errors
 ///
-/// Returns an error if it cannot listen.
-pub(crate) fn serve(answering: Answering, pace: Pace) -> io::Result<()> {
+/// Returns an error if no port can be bound.
+pub(crate) fn serve(responder: Responder, pace: Pace) -> io::Result<()> {
     Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         writeln!(io::stdout(), "http://{}", listener.local_addr()?)?;
-        http::serve(listener, answering, pace, None).await
+        http::serve(listener, responder, pace, None).await
     })
 }
 
-/// Returns the figures of each way, over the rounds.
-fn measured<W: Way>(base_url: &str, load: &Load, rounds: usize) -> io::Result<Vec<(W, Vec<Figures>)>> {
-    let mut ways: Vec<_> = W::all().into_iter().map(|way| (way, Vec::new())).collect();
+/// Returns the figures of each variant, one for each round.
+fn measured<W: Variant>(base_url: &str, load: &Load, rounds: usize) -> io::Result<Vec<(W, Vec<Figures>)>> {
+    let mut variants: Vec<_> = W::all().into_iter().map(|variant| (variant, Vec::new())).collect();
     let load = load.args();
     for round in 0..rounds {
-        // There and back, so that no way always follows the same one.
+        // The order alternates, so that no variant always follows the same one.
         if round > 0 {
-            ways.reverse();
+            variants.reverse();
         }
-        for (way, figures) in &mut ways {
-            let name = way.name();
+        for (variant, figures) in &mut variants {
+            let name = variant.name();
             let mut args = vec!["measure", &name, base_url];
             args.extend(load.iter().map(String::as_str));
-            let mut client = started(&args)?;
-            let said = line(&mut client)?;
+            let mut client = spawn(&args)?;
+            let output = line(&mut client)?;
             client.wait()?;
-            figures.push(said.parse().map_err(|_| io::Error::other(format!("`{name}` failed; see above")))?);
+            figures.push(
+                output.parse().map_err(|_| io::Error::other(format!("variant `{name}` failed; its error is above")))?,
+            );
         }
     }
     if rounds.is_multiple_of(2) {
-        ways.reverse();
+        variants.reverse();
     }
-    Ok(ways)
+    Ok(variants)
 }
 
-fn show<W: Way>(ways: &[(W, Vec<Figures>)]) -> io::Result<ExitCode> {
+fn show<W: Variant>(variants: &[(W, Vec<Figures>)]) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    let headings = ("way", "CPU µs", "same by hand", "plainest", "peak MiB");
+    let headings = ("variant", "CPU µs", "/ baseline", "/ simplest", "peak MiB");
     writeln!(
         out,
         "{:30}{:>9}{:>14}{:>10}{:>10}   all rounds",
         headings.0, headings.1, headings.2, headings.3, headings.4
     )?;
     let mut holds = true;
-    for (way, rounds) in ways {
+    for (variant, rounds) in variants {
         let time = cpu(rounds);
-        let against =
-            |other| time / ways.iter().find(|(way, _)| *way == other).map_or(f64::NAN, |(_, rounds)| cpu(rounds));
-        let same = against(way.opponent());
-        holds &= same <= W::MOST;
-        let plainest = way.plainest().map_or_else(String::new, |other| format!("{:.2}x", against(other)));
+        let against = |other| {
+            time / variants.iter().find(|(variant, _)| *variant == other).map_or(f64::NAN, |(_, rounds)| cpu(rounds))
+        };
+        let ratio = against(variant.baseline());
+        holds &= ratio <= W::MAX_RATIO;
+        let simplest = variant.simplest_baseline().map_or_else(String::new, |other| format!("{:.2}x", against(other)));
         let peak = median(rounds.iter().map(|figures| figures.peak));
         let all: Vec<_> = rounds.iter().map(|figures| format!("{:.0}", figures.cpu)).collect();
-        let name = way.name();
-        writeln!(out, "{name:30}{time:>8.0}{same:>13.2}x{plainest:>10}{peak:>10.1}   {}", all.join(" "))?;
+        let name = variant.name();
+        writeln!(out, "{name:30}{time:>8.0}{ratio:>13.2}x{simplest:>10}{peak:>10.1}   {}", all.join(" "))?;
     }
-    let verdict = if holds { "none takes more than" } else { "some take more than" };
-    writeln!(out, "{verdict} {} times what the same takes by hand", W::MOST)?;
+    let verdict = if holds { "passed: no variant exceeds" } else { "failed: a variant exceeds" };
+    writeln!(out, "{verdict} {} times the CPU time of its hand-written baseline", W::MAX_RATIO)?;
     Ok(if holds { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -124,15 +127,15 @@ fn median(figures: impl Iterator<Item = f64>) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// Starts this program for one of its parts.
-fn started(args: &[&str]) -> io::Result<Child> {
+/// Starts this program as a child process with the given arguments.
+fn spawn(args: &[&str]) -> io::Result<Child> {
     Command::new(env::current_exe()?).args(args).stdout(Stdio::piped()).spawn()
 }
 
-/// Waits for the line that a part writes.
-fn line(part: &mut Child) -> io::Result<String> {
+/// Reads the line that a child process writes.
+fn line(child: &mut Child) -> io::Result<String> {
     let mut line = String::new();
-    if let Some(out) = part.stdout.take() {
+    if let Some(out) = child.stdout.take() {
         BufReader::new(out).read_line(&mut line)?;
     }
     Ok(line.trim().to_owned())

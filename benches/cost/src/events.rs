@@ -1,12 +1,12 @@
-//! Server-sent events, read as somebody does by hand who knows the server.
+//! A minimal hand-written reader of server-sent events, for a known server.
 
 use reqwest::Response;
 
-/// Hands the data of each event to `take`, but for the mark of the end.
+/// Passes the data of each event to `take`, except for the `[DONE]` marker.
 ///
 /// # Panics
 ///
-/// Panics if the answer breaks off.
+/// Panics if the response body cannot be read to its end.
 pub async fn each(mut answer: Response, mut take: impl FnMut(&[u8])) {
     let mut lines = Vec::new();
     while let Some(more) = answer.chunk().await.expect("a body") {

@@ -1,4 +1,4 @@
-//! What a client took.
+//! The resource usage of a client process.
 
 use std::fmt;
 use std::fs;
@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// What a client took, written on one line for the process that compares.
+/// The resource usage of a client, formatted as one line for the comparing process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// The CPU time of one piece of work, in microseconds, user and system.
+    /// User and system CPU time of one operation, in microseconds.
     pub cpu: f64,
-    /// The most memory that the process ever had, in MiB.
+    /// Peak memory of the process, in MiB.
     pub peak: f64,
 }
 
@@ -28,22 +28,23 @@ impl FromStr for Figures {
 
     fn from_str(line: &str) -> io::Result<Self> {
         let figures = line.trim().split_once(' ').and_then(|(cpu, peak)| Some((cpu.parse().ok()?, peak.parse().ok()?)));
-        let (cpu, peak) = figures.ok_or_else(|| io::Error::other(format!("`{line}` is not what a client took")))?;
+        let (cpu, peak) =
+            figures.ok_or_else(|| io::Error::other(format!("invalid figures `{line}`: expected two numbers")))?;
         Ok(Self { cpu, peak })
     }
 }
 
-/// The CPU time that this process took so far, in all threads.
+/// Returns the CPU time of this process so far, in all threads.
 ///
 /// # Panics
 ///
-/// Panics if the clock says a time before the process's start.
+/// Panics if the clock returns a negative time.
 #[must_use]
 pub fn cpu_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().expect("a time since the start")
 }
 
-/// The most memory that this process ever had, in MiB; no number where there is no Linux to ask.
+/// Returns the peak memory of this process, in MiB; NaN on systems other than Linux.
 #[must_use]
 pub fn peak_memory() -> f64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A server that answers from memory, over connections that are kept.
+//! A server that responds from memory, with keep-alive connections.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -8,50 +8,60 @@ use memchr::memmem;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The bodies of the requests that came, in order.
-pub type Seen = Arc<Mutex<Vec<Vec<u8>>>>;
+/// The bodies of the received requests, in order.
+pub type RecordedBodies = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// What a server says to the request whose first line and body these are.
-pub type Answering = fn(&str, &[u8]) -> Arc<[u8]>;
+/// Returns the response to a request, given its first line and its body.
+pub type Responder = fn(&str, &[u8]) -> Arc<[u8]>;
 
-/// How answers are written.
+/// How responses are written.
 #[derive(Clone, Copy, Debug)]
 pub enum Pace {
-    /// All of it.
-    AtOnce,
-    /// As models do: a kibibyte at a time, every other millisecond.
-    Models,
+    /// All bytes immediately.
+    Immediate,
+    /// Chunks of 1 KiB, one every 2 milliseconds, similar to a model.
+    Chunked,
 }
 
-/// Answers the requests of each connection, and keeps their bodies where `seen` is given.
+/// Responds to the requests of each connection, and records their bodies in `recorded`, if given.
 ///
 /// # Errors
 ///
 /// Returns an error if connections cannot be accepted.
-pub async fn serve(listener: TcpListener, answering: Answering, pace: Pace, seen: Option<Seen>) -> io::Result<()> {
+pub async fn serve(
+    listener: TcpListener,
+    responder: Responder,
+    pace: Pace,
+    recorded: Option<RecordedBodies>,
+) -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
-        let seen = seen.clone();
+        let recorded = recorded.clone();
         tokio::spawn(async move {
-            // A client that is gone has its answers.
-            _ = converse(stream, answering, pace, seen).await;
+            // An error means that the client has disconnected.
+            _ = serve_connection(stream, responder, pace, recorded).await;
         });
     }
 }
 
-async fn converse(mut stream: TcpStream, answering: Answering, pace: Pace, seen: Option<Seen>) -> io::Result<()> {
+async fn serve_connection(
+    mut stream: TcpStream,
+    responder: Responder,
+    pace: Pace,
+    recorded: Option<RecordedBodies>,
+) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut bytes = Vec::with_capacity(16 << 10);
     while let Some((head, end)) = receive(&mut stream, &mut bytes).await? {
         let (line, body) = (first_line(&bytes), &bytes[head..end]);
-        if let Some(seen) = &seen {
-            seen.lock().expect("no panic holds it").push(body.to_vec());
+        if let Some(recorded) = &recorded {
+            recorded.lock().expect("the lock is not poisoned").push(body.to_vec());
         }
-        let answer = answering(line, body);
+        let answer = responder(line, body);
         bytes.drain(..end);
         match pace {
-            Pace::AtOnce => stream.write_all(&answer).await?,
-            Pace::Models => {
+            Pace::Immediate => stream.write_all(&answer).await?,
+            Pace::Chunked => {
                 for piece in answer.chunks(1024) {
                     tokio::time::sleep(Duration::from_millis(2)).await;
                     stream.write_all(piece).await?;
@@ -62,10 +72,10 @@ async fn converse(mut stream: TcpStream, answering: Answering, pace: Pace, seen:
     Ok(())
 }
 
-/// Reads a whole request; returns where its body begins and ends, or `None` once the client hung up.
+/// Reads a whole request; returns the byte indices of its body, or `None` if the client has disconnected.
 async fn receive(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<Option<(usize, usize)>> {
     loop {
-        if let Some(head) = memmem::find(bytes, b"\r\n\r\n").map(|place| place + 4) {
+        if let Some(head) = memmem::find(bytes, b"\r\n\r\n").map(|at| at + 4) {
             let end = head + length(&bytes[..head])?;
             if bytes.len() >= end {
                 return Ok(Some((head, end)));
@@ -85,17 +95,19 @@ fn first_line(bytes: &[u8]) -> &str {
 fn length(head: &[u8]) -> io::Result<usize> {
     let head = str::from_utf8(head).map_err(io::Error::other)?.to_ascii_lowercase();
     let value = head.lines().find_map(|line| line.strip_prefix("content-length:"));
-    value.and_then(|value| value.trim().parse().ok()).ok_or_else(|| io::Error::other("a request without a length"))
+    value
+        .and_then(|value| value.trim().parse().ok())
+        .ok_or_else(|| io::Error::other("missing or invalid content-length header"))
 }
 
-/// Returns an answer whose body is the JSON `body`.
+/// Returns a response with the JSON `body`.
 #[must_use]
 pub fn whole(body: &str) -> Arc<[u8]> {
     let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
     (head + body).into_bytes().into()
 }
 
-/// Returns an answer of server-sent events, each a chunk of its own.
+/// Returns a response of server-sent events, one for each HTTP chunk.
 pub fn streamed(events: impl IntoIterator<Item = String>) -> Arc<[u8]> {
     let mut answer =
         "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n".to_owned();

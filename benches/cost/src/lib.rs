@@ -1,8 +1,8 @@
-//! What llm-do costs beside a model, in CPU time and memory, against the same exchanges written by hand.
+//! Benchmarks of the CPU time and memory that llm-do adds to a model, compared with hand-written code.
 //!
-//! The server is a process of its own, so that the time of a client is the client's alone; it answers from memory, over
-//! connections that are kept. Each measurement is a fresh process too, warmed up first. Rounds of all ways alternate, and
-//! medians are shown.
+//! The server runs in a separate process, so that the CPU time of a client is its own; it responds from memory, with
+//! keep-alive connections. Each measurement also runs in a new process, after a warm-up. The order of the variants
+//! alternates between rounds, and the table shows medians.
 
 pub mod command;
 pub mod compare;

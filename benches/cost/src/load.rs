@@ -1,4 +1,4 @@
-//! How much work a client does, and doing it.
+//! The load of a client, and its measurement.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,36 +8,36 @@ use tokio::task::JoinSet;
 
 use crate::figures::{Figures, cpu_time, peak_memory};
 
-/// How much work a client does.
+/// The load of a client.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Load {
-    /// How many pieces of work a client does in a round, after a tenth as many to warm up. Default: what takes a second or so.
+    /// Number of operations in a round, after a tenth of that number as warm-up. The default takes about a second.
     #[arg(long)]
     pub count: Option<u32>,
-    /// How many of them at a time.
+    /// Number of concurrent operations.
     #[arg(long, default_value_t = 64)]
-    pub at_a_time: u32,
-    /// How many threads the client's runtime has; of one, no time goes to looking for work.
+    pub concurrency: u32,
+    /// Number of threads of the client's runtime; with 1, it is a current-thread runtime, without work stealing.
     #[arg(long, default_value_t = 1)]
     pub threads: usize,
 }
 
 impl Load {
-    /// The options that say the same.
+    /// Returns the command-line options of this load.
     #[must_use]
     pub fn args(&self) -> Vec<String> {
-        let Self { count, at_a_time, threads } = self;
+        let Self { count, concurrency, threads } = self;
         let count = count.map(|count| format!("--count={count}"));
-        count.into_iter().chain([format!("--at-a-time={at_a_time}"), format!("--threads={threads}")]).collect()
+        count.into_iter().chain([format!("--concurrency={concurrency}"), format!("--threads={threads}")]).collect()
     }
 }
 
-/// Returns what `work` took: its CPU time for each, `usual` of them unless the load says how many.
+/// Measures `work`: runs it `default_count` times, or as often as the load sets, and returns the CPU time of one operation.
 ///
 /// # Panics
 ///
-/// Panics if the work does, or if there can be no runtime.
-pub fn measure<W, F>(load: &Load, usual: u32, prepare: impl FnOnce() -> W) -> Figures
+/// Panics if the work panics, or if no runtime can be built.
+pub fn measure<W, F>(load: &Load, default_count: u32, prepare: impl FnOnce() -> W) -> Figures
 where
     W: Fn() -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
@@ -46,26 +46,26 @@ where
         1 => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     };
-    let tokio = builder.worker_threads(load.threads).enable_all().build().expect("a runtime of tokio");
+    let tokio = builder.worker_threads(load.threads).enable_all().build().expect("a tokio runtime");
     tokio.block_on(async {
-        let (work, count) = (prepare(), load.count.unwrap_or(usual));
-        repeat(&work, count / 10, load.at_a_time).await;
+        let (work, count) = (prepare(), load.count.unwrap_or(default_count));
+        repeat(&work, count / 10, load.concurrency).await;
         let begun = cpu_time();
-        repeat(&work, count, load.at_a_time).await;
+        repeat(&work, count, load.concurrency).await;
         let cpu = cpu_time().saturating_sub(begun).as_secs_f64() * 1e6 / f64::from(count);
         Figures { cpu, peak: peak_memory() }
     })
 }
 
-/// Does `work` `count` times, so many `at_a_time`.
-async fn repeat<W, F>(work: &W, count: u32, at_a_time: u32)
+/// Runs `work` `count` times, with at most `concurrency` operations in flight.
+async fn repeat<W, F>(work: &W, count: u32, concurrency: u32)
 where
     W: Fn() -> F + Clone + Send + 'static,
     F: Future<Output = ()> + Send + 'static,
 {
     let left = Arc::new(AtomicU32::new(count));
     let mut tasks = JoinSet::new();
-    for _ in 0..at_a_time {
+    for _ in 0..concurrency {
         let (work, left) = (work.clone(), Arc::clone(&left));
         tasks.spawn(async move {
             while left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok() {
@@ -73,7 +73,7 @@ where
             }
         });
     }
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("a piece of work");
+    while let Some(finished) = tasks.join_next().await {
+        finished.expect("an operation without a panic");
     }
 }

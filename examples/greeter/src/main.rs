@@ -1,4 +1,4 @@
-//! The smallest llm-do program worth showing: a tool, a worker and an entry that calls both.
+//! A minimal llm-do program: a tool, a worker and an entry that calls both.
 
 use llm_do::prelude::*;
 

@@ -1,10 +1,10 @@
-//! What code can check in a record by itself, and what it can mend.
+//! Checks a record against its note, and corrects small errors.
 //!
-//! A small model reads a note well but copies it badly: it writes `Zurkle` for
-//! `Zurich`, or translates. So code holds every record against its note: what
-//! is nearly right is set right, and the rest is a fault to ask again about.
-//! Nothing here knows any name or city; a rule may only use the note itself
-//! and closed classes of English words, such as numbers and titles.
+//! A small model understands a note well but copies it badly: it writes `Zurkle` for
+//! `Zurich`, or translates. So code compares every record with its note: nearly correct
+//! values are corrected, and for other errors the model is asked again. There are no lists
+//! of names or cities: rules use only the note itself and closed classes of English words,
+//! such as numbers and titles.
 
 mod age;
 mod cue;
@@ -22,86 +22,86 @@ use self::age::ages;
 pub(crate) use self::number::digits;
 use self::person::{full_name, names};
 use self::place::places;
-use self::span::{alike, as_written, find, is_part, without_title};
+use self::span::{as_written, find, is_part, most_similar, without_title};
 
-/// Returns `person` with all that needs no second question set right.
+/// Returns `person` with the errors corrected that need no second request.
 ///
-/// The name loses its title, name and city become what the note says, if they
-/// are nearly so, and the age becomes the only number that may be one.
+/// Removes titles from the name, replaces name and city by the similar words of the note,
+/// and sets the age if only one number of the note can be an age.
 pub(crate) fn repair(note: &str, person: &Person) -> Person {
     let age = match ages(note).as_slice() {
         [only] => *only,
         _ => person.age,
     };
-    let city = as_written(note, tidy(&person.city));
-    let name = as_written(note, without_title(tidy(&person.name)));
+    let city = as_written(note, trim_value(&person.city));
+    let name = as_written(note, without_title(trim_value(&person.name)));
     let name = full_name(note, &name, &city).unwrap_or(name);
     Person { name, age, city }
 }
 
-/// Returns what is still wrong with `person`: for each fault, what the note says instead.
+/// Returns a hint for each invalid field of `person`: the values that the note allows.
 ///
-/// The wrong value is not repeated: a small model would only copy it again.
+/// A hint does not repeat the invalid value: a small model would only copy it again.
 pub(crate) fn faults(note: &str, person: &Person) -> Vec<String> {
     let Person { name, age, city } = person;
     let (names, ages) = (names(note, city), ages(note));
-    // A wrong name may be the city: what the note offers for one must not depend on it.
-    let places = places(note, &settled(note, name.clone(), &names));
+    // An invalid name may be the city, so it is replaced before the places are listed.
+    let places = places(note, &valid_or_closest(note, name.clone(), &names));
     let mut faults = Vec::new();
-    if !may_be(note, name, &names) {
+    if !is_valid(note, name, &names) {
         faults.push(hint("name", &names));
     }
     if !ages.is_empty() && !ages.contains(age) {
         faults.push(hint("age", &ages));
     }
-    if !may_be(note, city, &places) {
+    if !is_valid(note, city, &places) {
         faults.push(hint("city", &places));
     }
     faults
 }
 
-/// Returns what to ask when a reply had `faults`: the note, and below it what is known of the answer.
-pub(crate) fn again(note: &str, faults: &[String]) -> String {
+/// Returns the prompt of the second request: the note, and below it the hints.
+pub(crate) fn retry_prompt(note: &str, faults: &[String]) -> String {
     format!("{}\n\n{}", digits(note), faults.join(" "))
 }
 
-/// Returns `first` with the values of `second` where it has faults.
+/// Returns `first` with its invalid fields replaced by those of `second`.
 ///
-/// A small model that is asked about one value may do worse with the others.
-pub(crate) fn mend(note: &str, first: Person, second: Person) -> Person {
+/// The valid fields of `first` stay, since a small model may get them wrong in its second answer.
+pub(crate) fn merge(note: &str, first: Person, second: Person) -> Person {
     let names = names(note, &first.city);
-    let name = if may_be(note, &first.name, &names) { first.name } else { second.name };
-    let places = places(note, &settled(note, name.clone(), &names));
-    let city = if may_be(note, &first.city, &places) { first.city } else { second.city };
+    let name = if is_valid(note, &first.name, &names) { first.name } else { second.name };
+    let places = places(note, &valid_or_closest(note, name.clone(), &names));
+    let city = if is_valid(note, &first.city, &places) { first.city } else { second.city };
     let ages = ages(note);
     let age = if ages.is_empty() || ages.contains(&first.age) { first.age } else { second.age };
     Person { name, age, city }
 }
 
-/// Returns `person` with a name and a city that the note does offer: what is like them, else the likeliest.
+/// Returns `person` with an invalid name or city replaced by the most similar candidate of the note, else by the first.
 ///
-/// This is for a model that has been asked again and is still wrong.
-pub(crate) fn settle(note: &str, person: Person) -> Person {
-    let name = settled(note, person.name, &names(note, &person.city));
-    let city = settled(note, person.city, &places(note, &name));
+/// For values that are still invalid after the second request.
+pub(crate) fn replace_invalid(note: &str, person: Person) -> Person {
+    let name = valid_or_closest(note, person.name, &names(note, &person.city));
+    let city = valid_or_closest(note, person.city, &places(note, &name));
     Person { name, city, ..person }
 }
 
-/// Returns `value` if it may be one of `offered`, else that of them which is like it, else the first.
-fn settled(note: &str, value: String, offered: &[&str]) -> String {
-    if may_be(note, &value, offered) {
+/// Returns `value` if it is valid, else the most similar of `candidates`, else the first.
+fn valid_or_closest(note: &str, value: String, candidates: &[&str]) -> String {
+    if is_valid(note, &value, candidates) {
         return value;
     }
-    alike(&value, offered).or(offered.first().copied()).map_or(value, str::to_owned)
+    most_similar(&value, candidates).or(candidates.first().copied()).map_or(value, str::to_owned)
 }
 
-/// Whether `value` is words of `note`, no number, and of what is `offered`, if anything is.
-fn may_be(note: &str, value: &str, offered: &[&str]) -> bool {
+/// Whether `value` occurs in `note`, has no digits, and is part of one of `candidates`, unless they are empty.
+fn is_valid(note: &str, value: &str, candidates: &[&str]) -> bool {
     let is_copied = !value.contains(|c: char| c.is_ascii_digit()) && find(note, value).is_some();
-    is_copied && (offered.is_empty() || offered.iter().any(|offer| is_part(value, offer)))
+    is_copied && (candidates.is_empty() || candidates.iter().any(|candidate| is_part(value, candidate)))
 }
 
-/// Says which values `field` may have, as a sentence.
+/// Returns a sentence with the values that `field` may have.
 fn hint(field: &str, values: &[impl ToString]) -> String {
     let values: Vec<_> = values.iter().map(ToString::to_string).collect();
     if values.is_empty() {
@@ -110,8 +110,8 @@ fn hint(field: &str, values: &[impl ToString]) -> String {
     format!("The {field} is {}.", values.join(" or "))
 }
 
-/// Takes away what the model put around a value, and what follows it after a comma or in brackets.
-fn tidy(value: &str) -> &str {
+/// Removes punctuation around a value, and everything after a comma or an opening parenthesis.
+fn trim_value(value: &str) -> &str {
     let value = value.split([',', '(']).next().unwrap_or_default();
     value.trim_matches(|c: char| !c.is_alphanumeric())
 }
@@ -125,34 +125,34 @@ mod tests {
     }
 
     #[test]
-    fn titles_and_decoration_go() {
+    fn repair_removes_titles_and_punctuation() {
         let repaired = repair("Mrs. Ann Hill (38) of Bath", &person("Mrs. Ann Hill (38", 38, " Bath, UK"));
         assert_eq!(repaired, person("Ann Hill", 38, "Bath"));
     }
 
     #[test]
-    fn a_misspelt_copy_becomes_what_the_note_says() {
+    fn a_misspelt_value_is_replaced_by_the_words_of_the_note() {
         let repaired = repair("Mei Ito, 21, lives in Zurich", &person("Mei Ita", 21, "Zurkle"));
         assert_eq!(repaired, person("Mei Ito", 21, "Zurich"));
     }
 
     #[test]
-    fn a_name_that_goes_on_is_taken_whole() {
+    fn a_partial_name_or_city_is_completed() {
         let repaired = repair("Mei Ito, 21, from Salt Lake City", &person("Mei", 21, "Salt Lake"));
         assert_eq!(repaired, person("Mei Ito", 21, "Salt Lake City"));
     }
 
     #[test]
-    fn a_first_name_that_stands_alone_becomes_the_full_one() {
+    fn a_first_name_is_completed_to_the_full_name() {
         let repaired = repair("Ann Hill came. Ann is 9 and lives in Bath", &person("Ann", 9, "Bath"));
         assert_eq!(repaired.name, "Ann Hill");
     }
 
     #[test]
-    fn what_was_right_stays_when_asking_again() {
+    fn valid_fields_of_the_first_answer_stay() {
         let note = "Ann Hill, 9, lives in Bath";
-        let mended = mend(note, person("Ann Hill", 9, "Ann Hill"), person("Bath", 9, "Bath"));
-        assert_eq!(mended, person("Ann Hill", 9, "Bath"));
+        let merged = merge(note, person("Ann Hill", 9, "Ann Hill"), person("Bath", 9, "Bath"));
+        assert_eq!(merged, person("Ann Hill", 9, "Bath"));
     }
 
     #[test]
@@ -166,42 +166,42 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_record_has_no_faults() {
+    fn a_correct_record_has_no_faults() {
         assert!(faults("Ann Hill, 9, of Bath", &person("Ann Hill", 9, "Bath")).is_empty());
     }
 
     #[test]
-    fn a_fault_says_what_the_note_offers() {
+    fn a_hint_lists_the_candidates_of_the_note() {
         let note = "Ann Hill, 9 or 10. She left Bath for Ghent.";
         let faults = faults(note, &person("Anton", 11, "Belgium"));
         assert_eq!(faults, ["The name is Ann Hill or Bath or Ghent.", "The age is 9 or 10.", "The city is Ghent."]);
     }
 
     #[test]
-    fn a_name_is_no_city_unless_the_note_repeats_it() {
+    fn a_name_is_not_a_city_unless_the_note_repeats_it() {
         assert_eq!(faults("Ann Hill, 9, of Bath", &person("Ann Hill", 9, "Ann Hill")), ["The city is Bath."]);
         assert!(faults("Paris Hill, 9, left Bath for Paris", &person("Paris Hill", 9, "Paris")).is_empty());
     }
 
     #[test]
-    fn a_number_is_no_name() {
+    fn a_number_is_not_a_name() {
         assert_eq!(faults("Ann, 25, of Bath", &person("25", 25, "Bath")), ["The name is Ann."]);
     }
 
     #[test]
-    fn asking_again_adds_the_faults_to_the_note() {
-        assert_eq!(again("Ann is forty.", &["The city is Bath.".to_owned()]), "Ann is 40.\n\nThe city is Bath.");
+    fn the_retry_prompt_is_the_note_with_the_hints() {
+        assert_eq!(retry_prompt("Ann is forty.", &["The city is Bath.".to_owned()]), "Ann is 40.\n\nThe city is Bath.");
     }
 
     #[test]
-    fn what_is_still_invented_becomes_the_closest_span() {
-        let settled = settle("Ann Hill, 9, is from Ghent", person("Ann Hill", 9, "Belgium"));
-        assert_eq!(settled, person("Ann Hill", 9, "Ghent"));
+    fn an_invalid_city_is_replaced_by_a_candidate() {
+        let replaced = replace_invalid("Ann Hill, 9, is from Ghent", person("Ann Hill", 9, "Belgium"));
+        assert_eq!(replaced, person("Ann Hill", 9, "Ghent"));
     }
 
     #[test]
     fn an_empty_note_changes_nothing() {
-        let nobody = person("", 0, "");
-        assert_eq!(settle("", repair("", &nobody)), nobody);
+        let empty = person("", 0, "");
+        assert_eq!(replace_invalid("", repair("", &empty)), empty);
     }
 }

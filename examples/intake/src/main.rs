@@ -1,10 +1,10 @@
-//! Turns a folder of short notes (`*.txt`) into records of name, age and city.
+//! Extracts records of name, age and city from a folder of short notes (`*.txt`).
 //!
-//! A worker reads a note, code checks what it read, mends what it can, and asks again with the fault named. The model
-//! is the one inside the process, unless `LLM_DO_MODEL` names another.
+//! A worker extracts a record from a note. Code checks the record, corrects what it can, and otherwise asks the model once
+//! more with hints about the errors. The model runs in the process, unless `LLM_DO_MODEL` names another.
 //!
-//! What counts as right: `name` as the note writes it, without title; `age` in years now, as a number; `city` where the
-//! person lives now, as written. A note is about one person, in plain English.
+//! A record is correct if `name` is as written in the note, without title, `age` is the current age in years, and `city` is
+//! where the person lives now, as written. Each note is in plain English and about one person.
 
 mod check;
 mod score;
@@ -33,7 +33,7 @@ struct Person {
     city: String,
 }
 
-/// What was read from one file; nothing where a note could not be read.
+/// The record of one file; the fields are `None` if the note could not be read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Record {
     file: String,
@@ -42,7 +42,7 @@ struct Record {
     city: Option<String>,
 }
 
-/// List the notes in a folder: the paths, below it, of all its `*.txt` files.
+/// List the notes in a folder: the paths of all `*.txt` files, relative to the folder.
 #[tool(effect = read_only)]
 fn list_notes(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut notes = Vec::new();
@@ -60,7 +60,7 @@ fn list_notes(folder: &Path) -> Result<Vec<PathBuf>> {
 #[tool(effect = read_only)]
 fn read_note(
     folder: &Path,
-    /// Its path below the folder.
+    /// Path relative to the folder.
     file: &Path,
 ) -> std::io::Result<String> {
     Dir::open_ambient_dir(folder, ambient_authority())?.read_to_string(file)
@@ -72,7 +72,7 @@ fn read_note(
 )]
 async fn extract_person(input: String) -> Person;
 
-/// Write records to a CSV file; one that is there is replaced.
+/// Write records to a CSV file; replaces an existing file.
 #[tool(effect = idempotent)]
 fn write_records(path: &Path, records: &[Record]) -> Result<()> {
     let mut writer = csv::Writer::from_path(path)?;
@@ -82,11 +82,11 @@ fn write_records(path: &Path, records: &[Record]) -> Result<()> {
     Ok(writer.flush()?)
 }
 
-/// Turn every note of a folder into a record, and write them to `records.csv` in it.
+/// Extract a record from every note of a folder, and write the records to `records.csv` in that folder.
 #[entry(toolsets = [list_notes, read_note, extract_person, write_records])]
 async fn intake(
     ctx: &CallContext<intake>,
-    /// The folder; default: the notes that come with this example.
+    /// The folder; default: the notes of this example.
     #[arg(default = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/notes")))]
     folder: PathBuf,
 ) -> Result<String> {
@@ -95,14 +95,14 @@ async fn intake(
         return Err(format!("no notes (*.txt) in {}", folder.display()).into());
     }
     let mut records = Vec::with_capacity(notes.len());
-    for (place, file) in notes.iter().enumerate() {
-        ctx.progress(format!("{} of {}: {}", place + 1, notes.len(), file.display()));
+    for (index, file) in notes.iter().enumerate() {
+        ctx.progress(format!("{} of {}: {}", index + 1, notes.len(), file.display()));
         records.push(record(ctx, &folder, file).await?);
     }
     let path = folder.join("records.csv");
     let written = match ctx.call(write_records { path: path.clone(), records: records.clone() }).await {
         Ok(()) => format!("written to {}", path.display()),
-        // The records are still of use to a user who does not want the file.
+        // A user who denies the file still sees the records.
         Err(CallError::Denied { reason, .. }) => format!("not written to {}: {reason}", path.display()),
         Err(error) => {
             ctx.progress(report(&folder, "not written".to_owned(), &records));
@@ -112,12 +112,12 @@ async fn intake(
     Ok(report(&folder, written, &records))
 }
 
-/// Makes the record of one note. A note that cannot be read is said and left empty: the others are still of use.
+/// Returns the record of one note. If a note cannot be read, reports that and returns an empty record, so that the run continues.
 async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Record, CallError> {
     let person = match person(ctx, folder, file).await {
         Ok(person) => Some(person),
         Err(error @ (CallError::Failed { .. } | CallError::GaveUp { .. })) if error.is_recoverable() => {
-            ctx.progress(format!("{}: left empty, since {}", file.display(), llm_do::error::chain(&error)));
+            ctx.progress(format!("{}: empty record, because {}", file.display(), llm_do::error::chain(&error)));
             None
         }
         Err(error) => return Err(error),
@@ -127,7 +127,7 @@ async fn record(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result
     Ok(Record { file: file.display().to_string(), name, age, city })
 }
 
-/// Reads the person off a note: what code can mend it mends, and what it cannot it asks about again, once.
+/// Extracts the person from a note; corrects errors in code where possible, else asks the model once more.
 async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result<Person, CallError> {
     let note = ctx.call(read_note { folder: folder.to_owned(), file: file.to_owned() }).await?;
     let note = note.trim();
@@ -137,18 +137,18 @@ async fn person(ctx: &CallContext<intake>, folder: &Path, file: &Path) -> Result
     if faults.is_empty() {
         return Ok(first);
     }
-    let reply = ctx.call(extract_person { input: check::again(note, &faults) }).await?;
+    let reply = ctx.call(extract_person { input: check::retry_prompt(note, &faults) }).await?;
     let second = check::repair(note, &reply);
-    Ok(check::settle(note, check::mend(note, first, second)))
+    Ok(check::replace_invalid(note, check::merge(note, first, second)))
 }
 
-/// Lists the records, and says how many are right where the folder knows the answers.
+/// Lists the records, and counts the correct ones if the folder contains `answers.csv`.
 fn report(folder: &Path, written: String, records: &[Record]) -> String {
     let mut lines: Vec<String> = records.iter().map(ToString::to_string).collect();
     lines.push(written);
     let answers = folder.join("answers.csv");
     if answers.is_file() {
-        lines.push(Score::of(records, &answers).map_or_else(|error| error.to_string(), |score| score.to_string()));
+        lines.push(Score::compare(records, &answers).map_or_else(|error| error.to_string(), |score| score.to_string()));
     }
     lines.join("\n")
 }
@@ -159,7 +159,7 @@ impl fmt::Display for Record {
             Self { file, name: Some(name), age: Some(age), city: Some(city) } => {
                 write!(f, "{file}: {name}, {age}, {city}")
             }
-            Self { file, .. } => write!(f, "{file}: not read"),
+            Self { file, .. } => write!(f, "{file}: could not be read"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How many records are right, where the answers are known.
+//! Compares records with known answers.
 
 use std::fmt;
 use std::path::Path;
@@ -7,23 +7,23 @@ use llm_do::prelude::*;
 
 use crate::Record;
 
-/// How many of the known answers the records hit exactly.
+/// The number of records that equal the known answers.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Score {
-    right: usize,
-    of: usize,
+    correct: usize,
+    total: usize,
 }
 
 impl Score {
-    /// Compares `records` with the answers in a CSV file of the same columns.
-    pub(crate) fn of(records: &[Record], answers: &Path) -> Result<Self> {
-        let unreadable = |error: csv::Error| format!("the answers in {} cannot be read: {error}", answers.display());
+    /// Compares `records` with the answers in a CSV file with the same columns.
+    pub(crate) fn compare(records: &[Record], answers: &Path) -> Result<Self> {
+        let unreadable = |error: csv::Error| format!("cannot read the answers in {}: {error}", answers.display());
         let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_path(answers).map_err(unreadable)?;
-        let mut score = Self { right: 0, of: 0 };
+        let mut score = Self { correct: 0, total: 0 };
         for answer in reader.deserialize() {
             let answer: Record = answer.map_err(unreadable)?;
-            score.right += usize::from(records.contains(&answer));
-            score.of += 1;
+            score.correct += usize::from(records.contains(&answer));
+            score.total += 1;
         }
         Ok(score)
     }
@@ -31,6 +31,6 @@ impl Score {
 
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} records exactly right", self.right, self.of)
+        write!(f, "{} of {} records are correct", self.correct, self.total)
     }
 }

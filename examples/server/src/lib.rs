@@ -7,9 +7,9 @@
 //! | `GET /runs/ID/events` | streams its events, as server-sent events |
 //! | `GET /runs/ID/approvals` | lists the calls that wait for approval |
 //! | `POST /runs/ID/approvals/N` `{"approve": true}` | approves or denies one |
-//! | `DELETE /runs/ID` | cancels the run, and forgets it |
+//! | `DELETE /runs/ID` | cancels the run and removes it |
 //!
-//! Each request names its user by `Authorization: Bearer TOKEN`. The run of another user is not found.
+//! Each request is authenticated by `Authorization: Bearer TOKEN`. For the run of another user, the status is 404.
 
 mod routes;
 mod run;
@@ -28,7 +28,7 @@ use self::run::UserRun;
 /// Add a line to the user's notes.
 #[tool(effect = destructive, summary = "note: {line}")]
 fn take_note(ctx: &CallContext, line: String) -> std::io::Result<()> {
-    // Of the run: the folder of its user.
+    // The project root of this run is the user's folder.
     let path = ctx.project_root().join("notes.txt");
     let mut notes = std::fs::OpenOptions::new().create(true).append(true).open(path)?;
     writeln!(notes, "{line}")
@@ -38,7 +38,7 @@ fn take_note(ctx: &CallContext, line: String) -> std::io::Result<()> {
 #[worker(toolsets = [take_note])]
 async fn assistant(input: String) -> String;
 
-/// Who may start runs.
+/// A user who may start runs.
 #[derive(Clone, Debug)]
 pub struct User {
     /// The user's name.
@@ -47,13 +47,13 @@ pub struct User {
     pub folder: PathBuf,
 }
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Clone, Debug)]
 struct App {
     runtime: Runtime,
-    /// By their tokens.
+    /// Users by token.
     users: Arc<HashMap<String, User>>,
-    /// By their ids.
+    /// Runs by id.
     runs: Arc<Mutex<HashMap<String, UserRun>>>,
 }
 
@@ -63,12 +63,12 @@ impl App {
     }
 }
 
-/// Returns the server's routes, for users by their tokens.
+/// Returns the routes of the server; `users` are pairs of token and user.
 pub fn router(runtime: Runtime, users: impl IntoIterator<Item = (String, User)>) -> Router {
     let app = App { runtime, users: Arc::new(users.into_iter().collect()), runs: Arc::default() };
     Router::new()
         .route("/runs", post(routes::start))
-        .route("/runs/{id}", get(routes::look).delete(routes::cancel))
+        .route("/runs/{id}", get(routes::status).delete(routes::cancel))
         .route("/runs/{id}/events", get(routes::events))
         .route("/runs/{id}/approvals", get(routes::approvals))
         .route("/runs/{id}/approvals/{number}", post(routes::decide))

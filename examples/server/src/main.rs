@@ -13,7 +13,7 @@ async fn main() -> Result<()> {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     let stopped = async move {
         if tokio::signal::ctrl_c().await.is_ok() {
-            // All runs: their events end, and so the requests that stream them.
+            // Cancels all runs, which ends their event streams, so that the server can shut down.
             stop.cancel();
         }
     };

@@ -1,4 +1,4 @@
-//! What each request does.
+//! The request handlers.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -14,24 +14,24 @@ use llm_do::{Value, data, json};
 use crate::run::{self, UserRun};
 use crate::{App, User};
 
-type Fault = (StatusCode, &'static str);
+type HttpError = (StatusCode, &'static str);
 
-/// What a run is to answer.
+/// The body of a request that starts a run.
 #[data]
 pub(crate) struct Question {
     question: String,
 }
 
-/// What a user decides about a call.
+/// The body of a request that decides about a call.
 #[data]
-pub(crate) struct Answer {
+pub(crate) struct ApprovalDecision {
     approve: bool,
 }
 
 impl FromRequestParts<App> for User {
-    type Rejection = Fault;
+    type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Fault> {
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
         let header = parts.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = header.and_then(|header| header.strip_prefix("Bearer "));
         let user = token.and_then(|token| app.users.get(token));
@@ -40,11 +40,11 @@ impl FromRequestParts<App> for User {
 }
 
 impl App {
-    /// Looks at a run, which must be the user's.
-    fn with_run<T>(&self, user: &User, id: &str, look: impl FnOnce(&mut UserRun) -> T) -> Result<T, Fault> {
+    /// Calls `access` with a run of the user.
+    fn with_run<T>(&self, user: &User, id: &str, access: impl FnOnce(&mut UserRun) -> T) -> Result<T, HttpError> {
         let mut runs = self.runs();
         let run = runs.get_mut(id).filter(|run| run.user == user.name);
-        run.map(look).ok_or((StatusCode::NOT_FOUND, "no such run"))
+        run.map(access).ok_or((StatusCode::NOT_FOUND, "unknown run"))
     }
 }
 
@@ -53,15 +53,19 @@ pub(crate) async fn start(
     State(app): State<App>,
     user: User,
     Json(Question { question }): Json<Question>,
-) -> Result<(StatusCode, Json<Value>), Fault> {
+) -> Result<(StatusCode, Json<Value>), HttpError> {
     let started = run::start(&app.runtime, &user, question);
     let (id, run) = started.ok_or((StatusCode::INTERNAL_SERVER_ERROR, "the run has no id"))?;
     app.runs().insert(id.clone(), run);
     Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
 }
 
-/// Returns what became of a run.
-pub(crate) async fn look(State(app): State<App>, user: User, Path(id): Path<String>) -> Result<Json<Value>, Fault> {
+/// Returns the state of a run, with its answer or its error.
+pub(crate) async fn status(
+    State(app): State<App>,
+    user: User,
+    Path(id): Path<String>,
+) -> Result<Json<Value>, HttpError> {
     app.with_run(&user, &id, |run| {
         let usage = run.handle.usage();
         Json(match &run.progress.lock().result {
@@ -77,9 +81,9 @@ pub(crate) async fn events(
     State(app): State<App>,
     user: User,
     Path(id): Path<String>,
-) -> Result<Sse<impl Stream<Item = Result<Event, axum::Error>>>, Fault> {
+) -> Result<Sse<impl Stream<Item = Result<Event, axum::Error>>>, HttpError> {
     let events = app.with_run(&user, &id, |run| run.events.take())?;
-    let events = events.ok_or((StatusCode::CONFLICT, "these events are streamed already"))?;
+    let events = events.ok_or((StatusCode::CONFLICT, "the events of this run are already being streamed"))?;
     let events = events.map(|event| Event::default().id(event.seq.to_string()).json_data(&*event));
     Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
@@ -89,12 +93,12 @@ pub(crate) async fn approvals(
     State(app): State<App>,
     user: User,
     Path(id): Path<String>,
-) -> Result<Json<Vec<Value>>, Fault> {
+) -> Result<Json<Vec<Value>>, HttpError> {
     app.with_run(&user, &id, |run| {
         let state = run.progress.lock();
-        let open = state.pending.iter().filter(|(_, question)| question.is_open());
-        let listed = open.map(|(number, question)| {
-            let request = question.request();
+        let open = state.pending.iter().filter(|(_, pending)| pending.is_open());
+        let listed = open.map(|(number, pending)| {
+            let request = pending.request();
             json!({ "number": number, "summary": request.summary(), "details": request.details() })
         });
         Json(listed.collect())
@@ -106,20 +110,24 @@ pub(crate) async fn decide(
     State(app): State<App>,
     user: User,
     Path((id, number)): Path<(String, u64)>,
-    Json(Answer { approve }): Json<Answer>,
-) -> Result<StatusCode, Fault> {
-    let question = app.with_run(&user, &id, |run| run.progress.lock().pending.remove(&number))?;
-    let question = question.ok_or((StatusCode::NOT_FOUND, "no such question, or it is answered"))?;
+    Json(ApprovalDecision { approve }): Json<ApprovalDecision>,
+) -> Result<StatusCode, HttpError> {
+    let pending = app.with_run(&user, &id, |run| run.progress.lock().pending.remove(&number))?;
+    let pending = pending.ok_or((StatusCode::NOT_FOUND, "unknown approval request, or it is already decided"))?;
     if approve {
-        question.approve();
+        pending.approve();
     } else {
-        question.deny("the user denied it");
+        pending.deny("the user denied it");
     }
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Cancels a run, and forgets it.
-pub(crate) async fn cancel(State(app): State<App>, user: User, Path(id): Path<String>) -> Result<StatusCode, Fault> {
+/// Cancels a run and removes it.
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    user: User,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
     app.with_run(&user, &id, |run| run.handle.cancel())?;
     app.runs().remove(&id);
     Ok(StatusCode::NO_CONTENT)

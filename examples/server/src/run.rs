@@ -13,17 +13,17 @@ use llm_do::{CallError, Limits, Runtime};
 
 use crate::{User, assistant};
 
-/// What is known of a run.
+/// A run and its owner.
 #[derive(Debug)]
 pub(crate) struct UserRun {
     pub(crate) user: String,
     pub(crate) handle: RunHandle,
-    /// Until somebody streams them.
+    /// The events, until a request streams them.
     pub(crate) events: Option<EventReceiver>,
     pub(crate) progress: Arc<Progress>,
 }
 
-/// What changes while a run goes on.
+/// The state of a run that changes while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(Mutex<State>);
 
@@ -31,8 +31,9 @@ pub(crate) struct Progress(Mutex<State>);
 pub(crate) struct State {
     /// Calls that wait for approval, by number.
     pub(crate) pending: BTreeMap<u64, PendingApproval>,
-    asked: u64,
-    /// Once it has ended.
+    /// The number of the latest approval request.
+    last_number: u64,
+    /// The result, once the run has finished.
     pub(crate) result: Option<Result<String, CallError>>,
 }
 
@@ -41,14 +42,14 @@ impl Progress {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, question: PendingApproval) {
+    fn add_pending(&self, pending: PendingApproval) {
         let mut state = self.lock();
-        state.asked += 1;
-        let number = state.asked;
-        state.pending.insert(number, question);
+        state.last_number += 1;
+        let number = state.last_number;
+        state.pending.insert(number, pending);
     }
 
-    fn end(&self, result: Result<String, CallError>) {
+    fn finish(&self, result: Result<String, CallError>) {
         let mut state = self.lock();
         state.pending.clear();
         state.result = Some(result);
@@ -69,16 +70,16 @@ pub(crate) fn start(runtime: &Runtime, user: &User, question: String) -> Option<
     let id = start.id()?.to_owned();
     let handle = start.handle();
     let progress: Arc<Progress> = Arc::default();
-    let of_run = Arc::clone(&progress);
+    let task_progress = Arc::clone(&progress);
     tokio::spawn(async move {
         let mut run = pin!(start.into_future());
         let result = loop {
             tokio::select! {
                 result = &mut run => break result,
-                Some(question) = inbox.next() => of_run.ask(question),
+                Some(pending) = inbox.next() => task_progress.add_pending(pending),
             }
         };
-        of_run.end(result);
+        task_progress.finish(result);
     });
     Some((id, UserRun { user: user.name.clone(), handle, events: Some(events), progress }))
 }

@@ -1,4 +1,4 @@
-//! The server as its users see it: over HTTP.
+//! The server over HTTP.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::time::Duration;
@@ -10,16 +10,16 @@ use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
 use server::User;
 use tempfile::TempDir;
 
-/// A server, and the folders of its users `ann` and `bob`.
-struct Served {
+/// A running server with the folders of its users `ann` and `bob`.
+struct TestServer {
     address: String,
     client: Client,
     ann: TempDir,
     bob: TempDir,
 }
 
-impl Served {
-    /// Starts a server whose model notes a line, and then says so.
+impl TestServer {
+    /// Starts a server whose model calls `take_note` once and then answers.
     async fn start() -> Self {
         let model = ScriptedModel::new().call("take_note", json!({ "line": "buy milk" })).text("Noted.").repeat_last();
         let runtime = Runtime::builder().force_model(model).build().unwrap();
@@ -49,8 +49,8 @@ impl Served {
         request.body(body.to_string()).send().await.unwrap()
     }
 
-    /// Starts a run, and returns the path of it.
-    async fn run(&self, user: &str) -> String {
+    /// Starts a run, and returns its path.
+    async fn start_run(&self, user: &str) -> String {
         let started = self.post(user, "/runs", json!({ "question": "Note: buy milk." })).await;
         assert_eq!(started.status(), StatusCode::CREATED);
         let started = read(started).await;
@@ -69,14 +69,14 @@ struct Events {
 }
 
 impl Events {
-    async fn of(served: &Served, user: &str, run: &str) -> Self {
+    async fn subscribe(served: &TestServer, user: &str, run: &str) -> Self {
         let response = served.get(user, &format!("{run}/events")).await;
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         Self { response, text: String::new() }
     }
 
-    /// Returns the next event, as this crate reads it; none at the end.
+    /// Returns the next event, decoded, or `None` at the end of the stream.
     async fn next(&mut self) -> Option<Event> {
         loop {
             if let Some(end) = self.text.find("\n\n") {
@@ -92,10 +92,10 @@ impl Events {
         }
     }
 
-    async fn until(&mut self, is_it: impl Fn(&EventKind) -> bool) -> Event {
+    async fn next_where(&mut self, matches: impl Fn(&EventKind) -> bool) -> Event {
         loop {
-            let event = self.next().await.expect("the events ended before");
-            if is_it(&event.kind) {
+            let event = self.next().await.expect("the stream ended before the expected event");
+            if matches(&event.kind) {
                 return event;
             }
         }
@@ -110,47 +110,47 @@ impl Events {
     }
 }
 
-/// Waits for the question of a run, and returns its number.
-async fn question(served: &Served, user: &str, run: &str, events: &mut Events) -> u64 {
-    events.until(|kind| matches!(kind, EventKind::ApprovalAsked { .. })).await;
+/// Waits for an approval request of a run, and returns its number.
+async fn approval_number(served: &TestServer, user: &str, run: &str, events: &mut Events) -> u64 {
+    events.next_where(|kind| matches!(kind, EventKind::ApprovalAsked { .. })).await;
     loop {
-        let questions = read(served.get(user, &format!("{run}/approvals")).await).await;
-        if let Some(question) = questions.as_array().unwrap().first() {
-            assert_eq!(question["summary"], "note: buy milk");
-            return question["number"].as_u64().unwrap();
+        let approvals = read(served.get(user, &format!("{run}/approvals")).await).await;
+        if let Some(approval) = approvals.as_array().unwrap().first() {
+            assert_eq!(approval["summary"], "note: buy milk");
+            return approval["number"].as_u64().unwrap();
         }
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test]
-async fn a_run_is_started_watched_approved_and_answers() {
-    let served = Served::start().await;
-    let run = served.run("ann").await;
-    let mut events = Events::of(&served, "ann", &run).await;
-    let number = question(&served, "ann", &run, &mut events).await;
+async fn a_run_streams_events_waits_for_approval_and_answers() {
+    let served = TestServer::start().await;
+    let run = served.start_run("ann").await;
+    let mut events = Events::subscribe(&served, "ann", &run).await;
+    let number = approval_number(&served, "ann", &run, &mut events).await;
     assert_eq!(read(served.get("ann", &run).await).await["state"], "running");
     let answered = served.post("ann", &format!("{run}/approvals/{number}"), json!({ "approve": true })).await;
     assert_eq!(answered.status(), StatusCode::NO_CONTENT);
     let rest = events.rest().await;
     assert!(rest.iter().all(|event| run.ends_with(&*event.run)));
     assert!(matches!(rest.last().unwrap().kind, EventKind::Usage { used, .. } if used.model.requests == 2));
-    let ended = loop {
+    let finished = loop {
         let state = read(served.get("ann", &run).await).await;
         if state["state"] != "running" {
             break state;
         }
         tokio::task::yield_now().await;
     };
-    assert_eq!((&ended["state"], &ended["answer"]), (&json!("done"), &json!("Noted.")));
+    assert_eq!((&finished["state"], &finished["answer"]), (&json!("done"), &json!("Noted.")));
     assert_eq!(std::fs::read_to_string(served.ann.path().join("notes.txt")).unwrap(), "buy milk\n");
     assert!(!served.bob.path().join("notes.txt").exists());
 }
 
 #[tokio::test]
-async fn two_users_run_at_once_and_see_nothing_of_each_other() {
-    let served = Served::start().await;
-    let (anns, bobs) = (served.run("ann").await, served.run("bob").await);
+async fn users_cannot_see_or_approve_runs_of_other_users() {
+    let served = TestServer::start().await;
+    let (anns, bobs) = (served.start_run("ann").await, served.start_run("bob").await);
     for path in [bobs.clone(), format!("{bobs}/events"), format!("{bobs}/approvals")] {
         assert_eq!(served.get("ann", &path).await.status(), StatusCode::NOT_FOUND, "{path}");
     }
@@ -161,22 +161,22 @@ async fn two_users_run_at_once_and_see_nothing_of_each_other() {
 
 #[tokio::test]
 async fn a_denied_call_ends_its_run() {
-    let served = Served::start().await;
-    let run = served.run("bob").await;
-    let mut events = Events::of(&served, "bob", &run).await;
-    let number = question(&served, "bob", &run, &mut events).await;
+    let served = TestServer::start().await;
+    let run = served.start_run("bob").await;
+    let mut events = Events::subscribe(&served, "bob", &run).await;
+    let number = approval_number(&served, "bob", &run, &mut events).await;
     served.post("bob", &format!("{run}/approvals/{number}"), json!({ "approve": false })).await;
-    let denied = |event: &Event| matches!(&event.kind, EventKind::CallRefused { error, .. } if error.ends_with("the user denied it"));
-    assert!(events.rest().await.iter().any(denied));
+    let is_denied = |event: &Event| matches!(&event.kind, EventKind::CallRefused { error, .. } if error.ends_with("the user denied it"));
+    assert!(events.rest().await.iter().any(is_denied));
     assert!(!served.bob.path().join("notes.txt").exists());
 }
 
 #[tokio::test]
-async fn a_run_that_is_cancelled_ends_and_is_forgotten() {
-    let served = Served::start().await;
-    let run = served.run("ann").await;
-    let mut events = Events::of(&served, "ann", &run).await;
-    question(&served, "ann", &run, &mut events).await;
+async fn a_cancelled_run_ends_its_events_and_is_removed() {
+    let served = TestServer::start().await;
+    let run = served.start_run("ann").await;
+    let mut events = Events::subscribe(&served, "ann", &run).await;
+    approval_number(&served, "ann", &run, &mut events).await;
     let cancelled = served.request("ann", Method::DELETE, &run).send().await.unwrap();
     assert_eq!(cancelled.status(), StatusCode::NO_CONTENT);
     events.rest().await;
@@ -185,12 +185,12 @@ async fn a_run_that_is_cancelled_ends_and_is_forgotten() {
 }
 
 #[test]
-fn the_page_of_the_documentation_shows_the_code_of_this_server() {
+fn the_documentation_page_shows_the_code_of_this_server() {
     let page = include_str!("../../../llm-do/docs/server.md");
     let code = [include_str!("../src/run.rs"), include_str!("../src/routes.rs")].concat();
     let shown: Vec<_> = page.split("```rust,ignore\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
     assert_eq!(shown.len(), 3);
     for shown in shown {
-        assert!(code.contains(shown), "the page shows what is not in the example:\n{shown}");
+        assert!(code.contains(shown), "this code of the page is not in the example:\n{shown}");
     }
 }

@@ -1,4 +1,4 @@
-//! Types whose schemas say more than their Rust types do.
+//! Types with schema constraints beyond their Rust types.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arbitrary;
 
-/// Bounds.
+/// Numbers with bounds.
 #[data]
 #[derive(Debug)]
 pub(crate) struct Ranges {
@@ -28,7 +28,7 @@ arbitrary!(
     })
 );
 
-/// Lengths.
+/// Values with length limits.
 #[data]
 #[derive(Debug)]
 pub(crate) struct Lengths {
@@ -51,7 +51,7 @@ arbitrary!(
         .prop_map(|(name, items, two, words)| Lengths { name, items, two, words })
 );
 
-/// What texts look like.
+/// Strings with patterns and formats.
 #[data]
 #[derive(Debug)]
 pub(crate) struct Patterns {
@@ -67,29 +67,29 @@ arbitrary!(
         .prop_map(|(code, mail, site)| Patterns { code, mail, site })
 );
 
-/// Examples, and other words about values.
+/// Values with examples and other annotations.
 #[data]
 #[derive(Debug)]
 #[schemars(extend("x-note" = "for people"))]
 pub(crate) struct Shown {
-    /// Where to look.
+    /// The city.
     #[schemars(example = &"Paris", example = &"Rome")]
     city: String,
     #[schemars(extend("examples" = [3, 5]))]
     days: u8,
-    /// No longer asked for.
+    /// Deprecated.
     #[deprecated]
     #[serde(default)]
     unit: Option<String>,
 }
 arbitrary!(
     Shown = any::<(String, u8, Option<String>)>().prop_map(
-        #[expect(deprecated, reason = "so that a schema says so")]
+        #[expect(deprecated, reason = "the schema marks the field as deprecated")]
         |(city, days, unit)| Shown { city, days, unit }
     )
 );
 
-/// A schema of another type, since serde writes it as that.
+/// Fields with the schema of the type that serde writes.
 #[data]
 #[derive(Debug)]
 pub(crate) struct With {
@@ -108,7 +108,7 @@ fn one_or_two(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 mod as_text {
     use super::{Deserialize, Deserializer, Serializer};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
     pub(super) fn serialize<S: Serializer>(number: &u16, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(number)
     }
@@ -119,7 +119,7 @@ mod as_text {
     }
 }
 
-/// A map with a limit.
+/// A map with a maximum number of entries.
 #[data]
 #[derive(Debug)]
 pub(crate) struct Limited {

@@ -1,4 +1,4 @@
-//! Enums in all of serde's representations.
+//! Enums in all representations of serde.
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -16,14 +16,14 @@ pub(crate) enum Colour {
 }
 arbitrary!(Colour = prop_oneof![Just(Colour::Red), Just(Colour::Green), Just(Colour::Blue)]);
 
-/// How loud to be.
+/// Verbosity of the log.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Loudness {
     /// Errors only.
     VeryQuiet,
-    /// What changes.
+    /// Changes only.
     Normal,
     /// Everything.
     #[serde(rename = "loud", alias = "noisy")]
@@ -31,16 +31,16 @@ pub(crate) enum Loudness {
 }
 arbitrary!(Loudness = prop_oneof![Just(Loudness::VeryQuiet), Just(Loudness::Normal), Just(Loudness::VeryLoud)]);
 
-/// A shape, tagged from outside.
+/// A shape, externally tagged.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum External {
-    /// No extent.
+    /// An empty shape.
     Nothing,
     /// One point.
     At(Point),
-    /// Two ends.
+    /// A line with two ends.
     LineSegment(i32, i32),
     /// A circle.
     #[serde(rename_all = "camelCase")]
@@ -55,16 +55,16 @@ arbitrary!(
     ]
 );
 
-/// A command, tagged inside.
+/// A command, internally tagged.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(crate) enum Internal {
-    /// Stay.
+    /// Stay in place.
     Wait,
-    /// Go.
+    /// Move by a distance.
     Move { by: i32, carefully: Option<bool> },
-    /// Go there.
+    /// Move to a point.
     Jump(Point),
 }
 arbitrary!(
@@ -75,7 +75,7 @@ arbitrary!(
     ]
 );
 
-/// A message, tagged beside its content.
+/// A message, adjacently tagged.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(tag = "type", content = "content")]
@@ -94,7 +94,7 @@ arbitrary!(
     ]
 );
 
-/// One of several, without a tag.
+/// One of several types, untagged.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(untagged)]
@@ -113,7 +113,7 @@ arbitrary!(
     ]
 );
 
-/// A whole number or a fraction.
+/// An integer or a float.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(untagged)]
@@ -123,7 +123,7 @@ pub(crate) enum Numeric {
 }
 arbitrary!(Numeric = prop_oneof![made(|(whole,)| Numeric::Whole(whole)), (0.1..0.9).prop_map(Numeric::Fraction)]);
 
-/// A tag inside, and further fields beside it.
+/// A flattened, internally tagged enum with other fields.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Tagged {
@@ -133,7 +133,7 @@ pub(crate) struct Tagged {
 }
 arbitrary!(Tagged { id, what });
 
-/// Two tags, and what goes with each.
+/// Two flattened enums.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct TwiceTagged {
@@ -145,7 +145,7 @@ pub(crate) struct TwiceTagged {
 }
 arbitrary!(TwiceTagged { id, what, said });
 
-/// Up to two tags, and what goes with each.
+/// Two optional flattened enums.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct MaybeTagged {

@@ -1,4 +1,4 @@
-//! Values of types from other crates, within what their schemas can say.
+//! Values of types from other crates, in the range that their schemas describe.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-/// RFC 3339 writes the years 0 to 9999; these are seconds well within them.
+/// A range of Unix seconds in the years 0 to 9999, which RFC 3339 can write.
 const SECONDS: std::ops::Range<i64> = -60_000_000_000..250_000_000_000;
 
 pub(crate) fn uuid() -> impl Strategy<Value = Uuid> {
@@ -57,13 +57,13 @@ pub(crate) fn jiff_duration() -> impl Strategy<Value = SignedDuration> {
     (SECONDS, 0..1_000_000_000).prop_map(|(seconds, nanos)| SignedDuration::new(seconds, nanos))
 }
 
-/// Since the epoch; a system's clock may not reach as far as its type.
+/// A time since the epoch; the system clock may have a smaller range than its type.
 pub(crate) fn system_time() -> impl Strategy<Value = SystemTime> {
     (0..4_000_000_000_u64, 0..1_000_000_000_u32)
         .prop_map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos))
 }
 
-/// With what the Web allows in addresses and RFC 3986 does not.
+/// A URL, with characters that the WHATWG URL standard allows and RFC 3986 does not.
 pub(crate) fn url() -> impl Strategy<Value = Url> {
     "(https|ftp|data)://[a-z]{1,8}(\\.org)?(:[0-9]{1,4})?/[a-z|\\[\\]é]{0,8}(\\?[a-z{}]{0,4})?(#.{0,4})?"
         .prop_filter_map("an address", |text| Url::parse(&text).ok())

@@ -1,6 +1,6 @@
-//! Argument types of every kind, each with a tool that takes it: what schemas are tested over.
+//! A corpus of argument types for tests of schemas, each with a tool that takes it.
 //!
-//! Every tool gives its arguments back, as one object, so that a call through the plane is a round trip.
+//! Every tool returns its arguments as one object, so that a call is a round trip.
 
 mod constrained;
 mod enums;
@@ -22,9 +22,9 @@ pub use self::subschemas::{references, subschemas};
 pub struct Case {
     /// The tool's registered name.
     pub name: &'static str,
-    /// The schema of its arguments, as the registry has it.
+    /// The schema of its arguments in the registry.
     pub schema: Value,
-    /// Valid arguments, as serde writes them.
+    /// Generates valid arguments, as serde writes them.
     pub values: BoxedStrategy<Value>,
 }
 
@@ -32,10 +32,10 @@ pub struct Case {
 ///
 /// # Panics
 ///
-/// Panics if the registry has faults.
+/// Panics if the registry is invalid.
 #[must_use]
 pub fn all() -> Vec<Case> {
-    let registry = Registry::collect().expect("the program's tools are in order");
+    let registry = Registry::collect().expect("a valid registry");
     let case = |(name, values): (&'static str, BoxedStrategy<Value>)| {
         let schema = registry.get(name).expect("every tool of the corpus is linked").parameters().clone();
         Case { name, schema, values }
@@ -43,7 +43,7 @@ pub fn all() -> Vec<Case> {
     tools::all().into_iter().map(case).collect()
 }
 
-/// Implements `Arbitrary`: from a strategy, or for a struct whose fields may be anything.
+/// Implements `Arbitrary`, with a strategy or for a struct with arbitrary fields.
 macro_rules! arbitrary {
     ($type:ident { $($field:ident),+ }) => {
         arbitrary!($type = $crate::made(|($($field,)+)| $type { $($field),+ }));
@@ -61,21 +61,21 @@ macro_rules! arbitrary {
 }
 use arbitrary;
 
-/// Makes values of anything that `make` takes.
+/// Returns a strategy for the values that `make` returns for arbitrary input.
 fn made<A: Arbitrary + 'static, T: std::fmt::Debug + 'static>(make: fn(A) -> T) -> BoxedStrategy<T> {
     any::<A>().prop_map(make).boxed()
 }
 
-/// Arguments of a tool whose one parameter is `value`.
+/// Returns arguments of a tool whose only parameter is `value`.
 fn value_of<T: Serialize>(strategy: impl Strategy<Value = T> + 'static) -> BoxedStrategy<Value> {
     strategy.prop_map(|value| json!({ "value": written(&value) })).boxed()
 }
 
-/// Arguments of a tool, made from its argument struct.
+/// Returns arguments of a tool from its argument struct.
 fn call_of<A: Arbitrary + 'static, T: Tool>(make: fn(A) -> T) -> BoxedStrategy<Value> {
     any::<A>().prop_map(move |given| written(&make(given))).boxed()
 }
 
 fn written<T: Serialize>(value: &T) -> Value {
-    serde_json::to_value(value).expect("values of the corpus can be written")
+    serde_json::to_value(value).expect("a value that serde can serialize")
 }

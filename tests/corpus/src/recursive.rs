@@ -1,4 +1,4 @@
-//! Types that hold themselves.
+//! Recursive types.
 
 use llm_do::data;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::{arbitrary, made};
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     label: String,
-    /// What is below.
+    /// The subtrees.
     children: Vec<Tree>,
 }
 arbitrary!(
@@ -32,7 +32,7 @@ arbitrary!(
     })
 );
 
-/// A sum, each of whose terms is one.
+/// A sum whose terms are sums.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(rename_all = "snake_case")]
@@ -50,7 +50,7 @@ arbitrary!(
     })
 );
 
-/// A folder, which holds files, which link to folders.
+/// A folder of files, which link to folders.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Folder {

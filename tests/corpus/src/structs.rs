@@ -1,4 +1,4 @@
-//! Structs, and what serde's attributes make of them.
+//! Structs with serde attributes.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +8,34 @@ use serde_json::Value;
 
 use crate::{arbitrary, foreign, made};
 
-/// A point of a plane.
+/// A point in the plane.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Point {
-    /// To the right.
+    /// Distance to the right.
     x: i32,
-    /// Upwards.
+    /// Distance upwards.
     y: i32,
 }
 arbitrary!(Point { x, y });
 
-/// A person, for whom much is optional.
+/// A person, with optional fields.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
-    /// What they are called.
+    /// The name.
     name: String,
-    /// In years.
+    /// Age in years.
     age: Option<u8>,
-    /// Where they are at home.
+    /// The home.
     home: Point,
-    /// Where else they may be.
+    /// Other places.
     elsewhere: Option<Point>,
     friends: Vec<Point>,
 }
 arbitrary!(Person { name, age, home, elsewhere, friends });
 
-/// Names that are not those of the fields.
+/// Renamed fields.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(rename_all = "camelCase")]
@@ -47,7 +47,7 @@ pub(crate) struct Renamed {
 }
 arbitrary!(Renamed { first_name, last_name, year_of_birth });
 
-/// Values for what is absent.
+/// Fields with defaults.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
@@ -66,7 +66,7 @@ fn five() -> u8 {
     5
 }
 
-/// Where things begin.
+/// The upper left corner.
 #[data]
 #[derive(Clone, Debug, Default)]
 #[serde(default)]
@@ -76,7 +76,7 @@ pub(crate) struct Corner {
 }
 arbitrary!(Corner { left, top });
 
-/// Fields of another struct among its own.
+/// A flattened struct.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Flattened {
@@ -87,7 +87,7 @@ pub(crate) struct Flattened {
 }
 arbitrary!(Flattened { label, at, last });
 
-/// Whatever else is given.
+/// A flattened map of other fields.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Catching {
@@ -101,7 +101,7 @@ fn other_names() -> impl Strategy<Value = BTreeMap<String, bool>> {
     prop::collection::btree_map("[a-h]{1,4}", any::<bool>(), 0..4)
 }
 
-/// Absent where there is nothing to say.
+/// Fields that are skipped if they are empty.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Skipping {
@@ -114,7 +114,7 @@ pub(crate) struct Skipping {
 }
 arbitrary!(Skipping = made(|(note, lines)| Skipping { note, lines, _seen: false }));
 
-/// Nothing but its fields.
+/// A struct that denies unknown fields.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(deny_unknown_fields)]
@@ -124,7 +124,7 @@ pub(crate) struct Closed {
 }
 arbitrary!(Closed { key, value });
 
-/// Fields named as a schema's own keywords are.
+/// Fields named like keywords of JSON Schema.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Keywords {
@@ -141,7 +141,7 @@ pub(crate) struct Keywords {
 }
 arbitrary!(Keywords { title, kind, schema, reference, properties, required, default });
 
-/// Fields in no order of the alphabet.
+/// Fields that are not in alphabetical order.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Ordered {
@@ -152,13 +152,13 @@ pub(crate) struct Ordered {
 }
 arbitrary!(Ordered { zulu, alpha, mike, bravo });
 
-/// Metres.
+/// A length in metres.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Metres(u16);
 arbitrary!(Metres = made(|(metres,)| Metres(metres)));
 
-/// As what it holds, also in its schema.
+/// A transparent wrapper, also in its schema.
 #[data]
 #[derive(Clone, Debug)]
 #[serde(transparent)]
@@ -167,13 +167,13 @@ pub(crate) struct Transparent {
 }
 arbitrary!(Transparent = made(|(inner,)| Transparent { inner }));
 
-// Nothing is said of it, so that its schema is `true`.
+// Has no description, so that its schema is `true`.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Payload(Value);
 arbitrary!(Payload = foreign::json().prop_map(Payload));
 
-/// A name that a reference cannot have as it is.
+/// A schema name that a reference must escape.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Größe {
@@ -182,25 +182,25 @@ pub(crate) struct Größe {
 }
 arbitrary!(Größe { width, height });
 
-/// A name and how often.
+/// A name and a count.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Pair(String, u32);
 arbitrary!(Pair = made(|(name, count)| Pair(name, count)));
 
-/// Nothing.
+/// A unit struct.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Unit;
 arbitrary!(Unit = Just(Unit));
 
-/// No fields.
+/// A struct without fields.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Empty {}
 arbitrary!(Empty = Just(()).prop_map(|()| Empty {}));
 
-/// Some of many.
+/// A generic struct.
 #[data]
 #[derive(Clone, Debug)]
 pub(crate) struct Page<T> {
@@ -217,7 +217,7 @@ impl<T: Arbitrary + 'static> Arbitrary for Page<T> {
     }
 }
 
-/// A struct whose schema stands where it is used.
+/// A struct whose schema is inlined.
 #[data]
 #[derive(Clone, Debug)]
 #[schemars(inline)]

@@ -1,9 +1,9 @@
-//! What in a schema is a schema, and what only looks like one: a default, an example, a property's name.
+//! Finds the subschemas of a schema, and not values that only look like one, such as defaults, examples or property names.
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// Keywords whose value is a schema, or a list of them.
+/// Keywords whose value is a schema or a list of schemas.
 const SCHEMAS: [&str; 16] = [
     "additionalProperties",
     "allOf",
@@ -22,7 +22,7 @@ const SCHEMAS: [&str; 16] = [
     "additionalItems",
     "contentSchema",
 ];
-/// Keywords whose value is an object of schemas.
+/// Keywords whose value is a map of schemas.
 const MAPS: [&str; 5] = ["$defs", "definitions", "dependentSchemas", "patternProperties", "properties"];
 
 /// Returns `schema` and every schema in it.
@@ -40,17 +40,17 @@ pub fn subschemas(schema: &Value) -> Vec<&Value> {
     found
 }
 
-/// Returns what the references of `schema` lead to, as JSON pointers.
+/// Returns the targets of the references in `schema`, as JSON pointers.
 ///
 /// # Panics
 ///
-/// Panics if one leads elsewhere than into the schema itself.
+/// Panics if a reference points outside of the schema.
 #[must_use]
 pub fn references(schema: &Value) -> Vec<String> {
     let references = subschemas(schema).into_iter().filter_map(|part| part.get("$ref"));
     let pointers = references.map(|reference| {
         let fragment = reference.as_str().and_then(|reference| reference.strip_prefix('#'));
-        percent_decode_str(fragment.expect("a reference into the schema itself")).decode_utf8_lossy().into_owned()
+        percent_decode_str(fragment.expect("a reference within the schema")).decode_utf8_lossy().into_owned()
     });
     pointers.collect()
 }

@@ -1,4 +1,4 @@
-//! The tools.
+//! The tools of the corpus.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
@@ -29,8 +29,8 @@ use crate::structs::{
 };
 use crate::{call_of, value_of};
 
-/// Makes a tool of each `name: Type`, whose one argument `value` is any of the type or what follows `=`; and lists the
-/// tools that are written out, each with its arguments.
+/// Defines a tool for each `name: Type`, whose argument `value` is any value of the type, or of the strategy after `=`;
+/// also lists the hand-written tools with their arguments.
 macro_rules! corpus {
     (
         $($name:ident: $type:ty $(= $values:expr)?;)*
@@ -38,14 +38,14 @@ macro_rules! corpus {
         $($written_out:ident = $calls:expr;)*
     ) => {
         $(
-            /// Give the value back.
+            /// Return the value.
             #[tool(effect = read_only, inline)]
             fn $name(value: $type) -> Value {
                 json!({ "value": value })
             }
         )*
 
-        /// Returns the tools' names, and valid arguments of each.
+        /// Returns the names of the tools, each with valid arguments.
         pub(crate) fn all() -> Vec<(&'static str, BoxedStrategy<Value>)> {
             vec![
                 $((stringify!($name), value_of::<$type>(corpus!(@values $type $(, $values)?))),)*
@@ -63,7 +63,7 @@ corpus! {
     a_u16: u16;
     a_u32: u32;
     a_u64: u64;
-    // serde_json's numbers end where `u64` does.
+    // The integers of serde_json end at `u64::MAX`.
     a_u128: u128 = any::<u64>().prop_map(u128::from);
     a_usize: usize;
     an_i8: i8;
@@ -189,25 +189,25 @@ corpus! {
     two_of_a_kind = call_of(|(from, to)| two_of_a_kind { from, to });
 }
 
-/// Take nothing.
+/// Take no arguments.
 #[tool(effect = read_only, inline)]
 fn no_arguments() -> Value {
     json!({})
 }
 
-/// Take what is lent.
+/// Take borrowed arguments.
 #[tool(effect = read_only, inline)]
 fn borrowed(text: &str, path: &Path, numbers: &[i32]) -> Value {
     json!({ "text": text, "path": path, "numbers": numbers })
 }
 
-/// Take what may be absent.
+/// Take optional arguments.
 #[tool(effect = read_only, inline)]
 fn optional(left: Option<Point>, right: Option<String>) -> Value {
     json!({ "left": left, "right": right })
 }
 
-/// Take what has defaults.
+/// Take arguments with defaults.
 #[tool(effect = read_only, inline)]
 fn with_defaults(
     #[arg(default = 1.5)] zoom: f64,
@@ -218,17 +218,17 @@ fn with_defaults(
     json!({ "zoom": zoom, "encoding": encoding, "count": count, "corner": corner })
 }
 
-/// Take what is described.
+/// Take arguments with descriptions.
 #[tool(effect = read_only, inline)]
 fn described(
-    /// Which kind.
+    /// The kind.
     r#type: Loudness,
-    /// Whatever you know.
+    /// Any JSON value.
     anything: Value,
-    /// Where it is.
+    /// The position.
     #[arg(rename = "where")]
     at: Point,
-    #[arg(description = "How far, in metres.")] by: Option<Metres>,
+    #[arg(description = "Distance in metres.")] by: Option<Metres>,
 ) -> Value {
     json!({ "type": r#type, "anything": anything, "where": at, "by": by })
 }

@@ -11,11 +11,11 @@ use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 thread_local! {
-    /// How often the schema was built on this thread: tests run beside each other.
+    /// Number of times that the schema was built on this thread; tests run concurrently.
     static BUILT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A number whose schema counts how often it is built.
+/// A number whose schema counts its builds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Counted(u8);
 
@@ -40,8 +40,8 @@ fn count(number: Counted) -> Value {
 #[worker(toolsets = [count])]
 async fn use_count(input: String) -> String;
 
-/// A model that calls the tool twice, and keeps the schemas that it is shown.
-fn curious(seen: &Arc<Mutex<Vec<Arc<Value>>>>) -> FunctionModel {
+/// Returns a model that calls the tool twice, and records the schemas that it receives.
+fn recording_model(seen: &Arc<Mutex<Vec<Arc<Value>>>>) -> FunctionModel {
     let seen = Arc::clone(seen);
     FunctionModel::new(move |request: Request<'_>| {
         let mut seen = seen.lock().unwrap();
@@ -49,18 +49,18 @@ fn curious(seen: &Arc<Mutex<Vec<Arc<Value>>>>) -> FunctionModel {
         let call = ToolCall::new("1", "count", json!({ "number": 1 }).to_string());
         let part =
             if seen.len() < 3 { ResponsePart::ToolCall(call) } else { ResponsePart::Text { text: "done".into() } };
-        Ok(Response::new("curious", vec![part], Usage::of_request(1, 1)))
+        Ok(Response::new("recording", vec![part], Usage::of_request(1, 1)))
     })
 }
 
 #[tokio::test]
-async fn every_request_shows_the_one_schema_of_the_registry() {
+async fn every_request_shares_the_schema_of_the_registry() {
     let seen = Arc::default();
-    let runtime = Runtime::builder().force_model(curious(&seen)).build().unwrap();
+    let runtime = Runtime::builder().force_model(recording_model(&seen)).build().unwrap();
     let built = BUILT.get();
-    assert_ne!(built, 0, "the registry builds it");
+    assert_ne!(built, 0, "the registry builds the schema");
     runtime.run(use_count { input: "go".into() }).await.unwrap();
-    assert_eq!(BUILT.get(), built, "no call builds it again");
+    assert_eq!(BUILT.get(), built, "no call builds the schema again");
     let seen = seen.lock().unwrap();
     let registered: *const Value = runtime.registry().get("count").unwrap().parameters();
     assert_eq!(seen.len(), 3);

@@ -1,24 +1,24 @@
-//! The schemas of tools, over a corpus of argument types.
+//! The schemas of tools, tested with a corpus of argument types.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod built_once;
-mod checked;
 mod gaps;
 mod mutation;
 mod shape;
+mod validation;
 mod values;
 
 use llm_do::{CallError, Runtime};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-/// A property that is tried with the same values in every run.
+/// Returns a test runner with the same values in every run.
 fn runner(cases: u32) -> TestRunner {
     let config = Config { failure_persistence: None, ..Config::with_cases(cases) };
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// The tool plane, to be called from code that is not async.
+/// A runtime for calls from synchronous code.
 struct Plane {
     runtime: Runtime,
     executor: tokio::runtime::Runtime,
@@ -35,10 +35,10 @@ impl Plane {
     }
 }
 
-/// Whether the arguments passed the schema and were refused all the same.
-fn passed_the_schema_only(error: &CallError) -> bool {
+/// Whether the arguments passed the schema but could not be decoded.
+fn failed_only_to_decode(error: &CallError) -> bool {
     match error {
         CallError::InvalidArguments { message, .. } => message.to_string().starts_with("cannot be decoded"),
-        error => panic!("a tool of the corpus cannot fail otherwise: {error}"),
+        error => panic!("unexpected error of a tool of the corpus: {error}"),
     }
 }

@@ -1,44 +1,44 @@
-//! Valid arguments made a little invalid, or valid in another way.
+//! Mutations of valid arguments, which may make them invalid.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
-/// A change at one place of a value.
+/// A change of one part of a value.
 #[derive(Clone, Debug)]
 pub(crate) struct Mutation {
-    place: Index,
+    part: Index,
     change: Change,
 }
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// Puts another value there.
-    Put(Value),
-    /// Takes the last element or an entry away.
+    /// Replaces the part.
+    Replace(Value),
+    /// Removes an entry or the last element.
     Drop(Index),
     /// Adds an entry or an element.
     Add(&'static str, Value),
     /// Repeats the last element.
     Grow,
-    /// Leaves a value of its kind with nothing in it.
+    /// Replaces the part by an empty value of its type.
     Empty,
     /// Writes a number as a fraction: `1` as `1.0`.
     AsFloat,
-    /// Adds to a number.
+    /// Adds an integer to a number.
     Shift(i64),
-    /// Adds to a text.
+    /// Appends to a string.
     Append(&'static str),
 }
 
 pub(crate) fn mutations() -> impl Strategy<Value = Vec<Mutation>> {
-    let mutation = (any::<Index>(), change()).prop_map(|(place, change)| Mutation { place, change });
+    let mutation = (any::<Index>(), change()).prop_map(|(part, change)| Mutation { part, change });
     prop::collection::vec(mutation, 1..4)
 }
 
 fn change() -> impl Strategy<Value = Change> {
     prop_oneof![
-        4 => select(leaves()).prop_map(Change::Put),
+        4 => select(leaves()).prop_map(Change::Replace),
         1 => any::<Index>().prop_map(Change::Drop),
         2 => (select(KEYS), select(leaves())).prop_map(|(key, value)| Change::Add(key, value)),
         1 => Just(Change::Grow),
@@ -139,23 +139,23 @@ fn leaves() -> Vec<Value> {
 }
 
 impl Mutation {
-    /// Changes `value`; what a change does not apply to stays as it is.
+    /// Changes a part of `value`; does nothing if the change does not apply to the type of the part.
     pub(crate) fn apply(&self, value: &mut Value) {
-        let places = places(value, String::new());
-        let place = self.place.get(&places);
-        self.change.apply(value.pointer_mut(place).expect("the place is the value's own"));
+        let pointers = pointers(value, String::new());
+        let pointer = self.part.get(&pointers);
+        self.change.apply(value.pointer_mut(pointer).expect("a pointer into the value"));
     }
 }
 
-/// The JSON pointers to all of a value.
-fn places(value: &Value, here: String) -> Vec<String> {
+/// Returns the JSON pointers to all parts of a value.
+fn pointers(value: &Value, here: String) -> Vec<String> {
     let mut found = match value {
         Value::Object(fields) => fields
             .iter()
-            .flat_map(|(key, value)| places(value, format!("{here}/{}", key.replace('~', "~0").replace('/', "~1"))))
+            .flat_map(|(key, value)| pointers(value, format!("{here}/{}", key.replace('~', "~0").replace('/', "~1"))))
             .collect(),
         Value::Array(items) => {
-            items.iter().enumerate().flat_map(|(index, item)| places(item, format!("{here}/{index}"))).collect()
+            items.iter().enumerate().flat_map(|(index, item)| pointers(item, format!("{here}/{index}"))).collect()
         }
         _ => Vec::new(),
     };
@@ -166,10 +166,10 @@ fn places(value: &Value, here: String) -> Vec<String> {
 impl Change {
     fn apply(&self, value: &mut Value) {
         match (self, value) {
-            (Self::Put(other), value) => *value = other.clone(),
+            (Self::Replace(other), value) => *value = other.clone(),
             (Self::Drop(index), Value::Object(fields)) if !fields.is_empty() => {
                 let key = fields.keys().nth(index.index(fields.len())).cloned();
-                fields.shift_remove(&key.expect("the index is below the number of keys"));
+                fields.shift_remove(&key.expect("an index below the number of keys"));
             }
             (Self::Drop(_), Value::Array(items)) => _ = items.pop(),
             (Self::Add(key, other), Value::Object(fields)) => _ = fields.insert((*key).to_owned(), other.clone()),

@@ -1,4 +1,4 @@
-//! What every schema looks like.
+//! The form of the schemas.
 
 use llm_do::Registry;
 use llm_do_corpus::{Case, all, references, subschemas};
@@ -17,7 +17,7 @@ fn the_corpus_is_large() {
 }
 
 #[test]
-fn every_schema_is_one_of_draft_2020_12() {
+fn every_schema_is_valid_draft_2020_12() {
     for Case { name, schema, .. } in all() {
         jsonschema::draft202012::meta::validate(&schema)
             .unwrap_or_else(|error| panic!("`{name}`: {error}\n{schema:#}"));
@@ -25,7 +25,7 @@ fn every_schema_is_one_of_draft_2020_12() {
 }
 
 #[test]
-fn no_reference_dangles() {
+fn every_reference_resolves() {
     for Case { name, schema, .. } in all() {
         for pointer in references(&schema) {
             assert!(schema.pointer(&pointer).is_some(), "`{name}` refers to {pointer}:\n{schema:#}");
@@ -34,7 +34,7 @@ fn no_reference_dangles() {
 }
 
 #[test]
-fn every_definition_is_referred_to() {
+fn every_definition_is_referenced() {
     for Case { name, schema, .. } in all() {
         let references = references(&schema);
         for definition in schema["$defs"].as_object().into_iter().flatten().map(|(definition, _)| definition) {
@@ -44,17 +44,17 @@ fn every_definition_is_referred_to() {
 }
 
 #[test]
-fn arguments_are_a_closed_object_that_says_its_properties() {
+fn arguments_are_an_object_without_additional_properties() {
     for Case { name, schema, .. } in all() {
         assert_eq!(schema["type"], "object", "`{name}`");
         assert_eq!(schema["additionalProperties"], false, "`{name}`");
         assert!(schema["properties"].is_object(), "`{name}`");
-        assert_eq!(schema.get("description"), None, "`{name}`: a tool's description stands beside its schema");
+        assert_eq!(schema.get("description"), None, "`{name}`: the description of the tool must not be in its schema");
     }
 }
 
 #[test]
-fn no_part_has_a_title_or_says_its_draft() {
+fn no_subschema_has_a_title_or_a_draft() {
     for Case { name, schema, .. } in all() {
         for part in subschemas(&schema) {
             assert!(part.get("title").is_none() && part.get("$schema").is_none(), "`{name}`:\n{part:#}");
@@ -63,23 +63,23 @@ fn no_part_has_a_title_or_says_its_draft() {
 }
 
 #[test]
-fn a_property_may_be_named_as_a_keyword() {
+fn a_property_may_be_named_like_a_keyword() {
     let properties = &schema_of("keywords")["$defs"]["Keywords"]["properties"];
     let names: Vec<_> = properties.as_object().unwrap().keys().collect();
     assert_eq!(names, ["title", "type", "$schema", "$ref", "properties", "required", "default"]);
 }
 
 #[test]
-fn two_collections_give_the_same_text() {
+fn two_registries_have_equal_schemas() {
     let texts =
         || -> Vec<_> { Registry::collect().unwrap().iter().map(|tool| tool.parameters().to_string()).collect() };
     assert_eq!(texts(), texts());
 }
 
 #[test]
-fn arguments_stand_in_the_order_of_the_source() {
+fn arguments_are_in_source_order() {
     for Case { name, schema, values } in all() {
-        // Serde writes them in that order.
+        // Serde writes them in source order.
         let written = values.new_tree(&mut runner(1)).unwrap().current();
         let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&schema["properties"]), keys(&written), "`{name}`");
@@ -87,7 +87,7 @@ fn arguments_stand_in_the_order_of_the_source() {
 }
 
 #[test]
-fn fields_stand_in_the_order_of_the_source() {
+fn fields_are_in_source_order() {
     let schema = schema_of("ordered");
     let names: Vec<_> = schema["$defs"]["Ordered"]["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["zulu", "alpha", "mike", "bravo"]);
@@ -95,7 +95,7 @@ fn fields_stand_in_the_order_of_the_source() {
 }
 
 #[test]
-fn defaults_are_shown_and_nothing_with_one_is_required() {
+fn defaults_are_in_the_schema_and_not_required() {
     let schema = schema_of("with_defaults");
     let defaults: Vec<_> = schema["properties"].as_object().unwrap().values().map(|part| &part["default"]).collect();
     assert_eq!(defaults, [&json!(1.5), &json!("utf-8"), &json!(3), &json!("Green")]);
@@ -106,18 +106,18 @@ fn defaults_are_shown_and_nothing_with_one_is_required() {
 }
 
 #[test]
-fn what_may_be_absent_is_not_required() {
+fn optional_arguments_are_not_required() {
     let schema = schema_of("optional");
     assert_eq!(schema.get("required"), None);
     assert_eq!(schema_of("described")["required"], json!(["type", "anything", "where"]));
 }
 
 #[test]
-fn descriptions_and_examples_are_shown() {
+fn descriptions_and_examples_are_in_the_schema() {
     let schema = schema_of("described");
     let descriptions: Vec<_> =
         schema["properties"].as_object().unwrap().values().map(|part| part["description"].as_str()).collect();
-    let expected = [Some("Which kind."), Some("Whatever you know."), Some("Where it is."), Some("How far, in metres.")];
+    let expected = [Some("The kind."), Some("Any JSON value."), Some("The position."), Some("Distance in metres.")];
     assert_eq!(descriptions, expected);
     let fields = &schema_of("shown")["$defs"]["Shown"]["properties"];
     assert_eq!(fields["city"]["examples"], json!(["Paris", "Rome"]));

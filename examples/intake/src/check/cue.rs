@@ -1,10 +1,10 @@
-//! What the words beside a span say of the person and that place.
+//! Classifies a place by the words around it: home, origin, former home or short stay.
 
 use super::relation::is_relation;
 use super::span::{spans, start};
 use super::text::{after, any_of, before, end_with, lower_words, range};
 
-/// Words of living somewhere.
+/// Words of living in a place.
 const HOME: [&str; 22] = [
     "address",
     "apartment",
@@ -30,7 +30,7 @@ const HOME: [&str; 22] = [
     "stayed",
 ];
 
-/// Words of having been somewhere before.
+/// Words of having lived in a place before.
 const FORMER: [&str; 12] = [
     "born",
     "childhood",
@@ -46,7 +46,7 @@ const FORMER: [&str; 12] = [
     "used",
 ];
 
-/// Words of being somewhere for a while, or of going there.
+/// Words of a short stay in a place, or of going there.
 const AWAY: [&str; 40] = [
     "commutes",
     "commuting",
@@ -90,7 +90,7 @@ const AWAY: [&str; 40] = [
     "works",
 ];
 
-/// What brings news from a person, where other things come from a place.
+/// Messages, which are from a person and not from a place.
 const MESSAGES: [&str; 12] = [
     "booking",
     "call",
@@ -106,7 +106,7 @@ const MESSAGES: [&str; 12] = [
     "voicemail",
 ];
 
-/// What stands before the place where somebody is from.
+/// Words directly before a place of origin.
 const ORIGIN: [&str; 8] =
     ["am from", "comes from", "hails from", "he's from", "i'm from", "im from", "is from", "she's from"];
 
@@ -118,18 +118,18 @@ pub(super) fn is_former(note: &str, span: &str) -> bool {
 }
 
 /// Whether `span`, a slice of `note`, is where a relation of the person lives ("her sister lives in X").
-pub(super) fn is_of_another(note: &str, span: &str) -> bool {
+pub(super) fn is_home_of_relation(note: &str, span: &str) -> bool {
     let lead = lead(note, span);
     let home = lead.iter().position(|word| HOME.contains(&word.as_str())).unwrap_or(0);
     lead[..home].iter().any(|word| is_relation(word))
 }
 
-/// Whether the person is in `span`, a slice of `note`, for a while only, or not yet.
+/// Whether the person only visits `span`, a slice of `note`, or is not there yet.
 pub(super) fn is_away(note: &str, span: &str) -> bool {
     any_of(&AWAY, &lead(note, span))
 }
 
-/// Whether the note says that the person lives in `span`, a slice of it ("lives in X", "moved to X", "X is home").
+/// Whether the person lives in `span`, a slice of `note` ("lives in X", "moved to X", "X is home").
 pub(super) fn is_home(note: &str, span: &str) -> bool {
     let lead = lead(note, span);
     let next = after(note, range(note, span).end);
@@ -138,12 +138,12 @@ pub(super) fn is_home(note: &str, span: &str) -> bool {
     is_after || moved || end_with(&["now in"], &lead) || any_of(&HOME, &lead) && !end_with(&["near"], &lead)
 }
 
-/// Whether the note says that the person is from `span`, a slice of it.
+/// Whether the person is from `span`, a slice of `note`.
 pub(super) fn is_origin(note: &str, span: &str) -> bool {
     end_with(&ORIGIN, &lead(note, span))
 }
 
-/// Whether what stands before `span`, a slice of `note`, makes it a place ("in X", ", of X", "he comes from X").
+/// Whether the words before `span`, a slice of `note`, mark it as a place ("in X", ", of X", "he comes from X").
 pub(super) fn is_place(note: &str, span: &str) -> bool {
     let begin = range(note, span).start;
     let lead = lead(note, span);
@@ -157,7 +157,7 @@ pub(super) fn is_place(note: &str, span: &str) -> bool {
     }
 }
 
-/// Returns the words between `span`, a slice of `note`, and the span or the clause before it; titles are none.
+/// Returns the words before `span`, a slice of `note`, back to the previous span or clause, without titles.
 pub(super) fn lead(note: &str, span: &str) -> Vec<String> {
     let start = start(note, span);
     let previous = spans(note).into_iter().map(|other| range(note, other).end).rfind(|end| *end <= start);

@@ -2,7 +2,7 @@
 
 use super::text::{Word, pieces};
 
-/// The number words below twenty, each at its value.
+/// The number words below twenty; the index is the value.
 const UNITS: [&str; 20] = [
     "zero",
     "one",
@@ -35,7 +35,7 @@ const OLDEST: u8 = 120;
 /// The highest number that [`digits`] leaves in words.
 const SMALL: u8 = 12;
 
-/// A number, and where it stands in its note, in bytes.
+/// A number and its byte range in the note.
 #[derive(Clone, Copy)]
 pub(super) struct Number {
     pub(super) value: u8,
@@ -43,10 +43,9 @@ pub(super) struct Number {
     pub(super) end: usize,
 }
 
-/// Returns `note` with its larger number words as digits, which the model reads better.
+/// Returns `note` with number words above [`SMALL`] as digits, which the model reads better.
 ///
-/// Small ones stay, since most of them count other things: from "two sons" in
-/// digits the model takes an age.
+/// Smaller ones stay words, since most of them count other things: the model takes the 2 of "2 sons" for an age.
 pub(crate) fn digits(note: &str) -> String {
     let mut text = String::new();
     let mut end = 0;
@@ -59,9 +58,9 @@ pub(crate) fn digits(note: &str) -> String {
     text
 }
 
-/// Finds every number of `note` that an age can be, in the order of the note.
+/// Finds every number of `note` up to [`OLDEST`], in the order of the note.
 ///
-/// Clock times, years, and the long groups of phone numbers are left out.
+/// Leaves out clock times, years, and long groups of phone numbers.
 pub(super) fn numbers(note: &str) -> Vec<Number> {
     let mut numbers = spelled(note);
     numbers.extend(pieces(note, |c| c.is_ascii_digit() || c == ':').into_iter().filter_map(|run| {
@@ -74,7 +73,7 @@ pub(super) fn numbers(note: &str) -> Vec<Number> {
     numbers
 }
 
-/// Finds the numbers in words, the longest reading first ("thirty-four" is not 30).
+/// Finds the numbers in words, longest match first ("thirty-four" is not 30).
 fn spelled(note: &str) -> Vec<Number> {
     let words = pieces(note, char::is_alphabetic);
     let mut found = Vec::new();
@@ -95,7 +94,7 @@ pub(super) fn begins_with_number(text: &str) -> bool {
     number_at(text, &pieces(text, char::is_alphabetic)).is_some()
 }
 
-/// Reads a number at the beginning of `words`; returns it and how many words it took.
+/// Reads a number at the beginning of `words`; returns it and the number of words that it has.
 fn number_at(note: &str, words: &[Word<'_>]) -> Option<(u8, usize)> {
     let word = words.first()?.text.to_lowercase();
     if let Some(value) = UNITS.iter().position(|unit| *unit == word) {
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn times_years_and_telephone_groups_are_left_out() {
+    fn times_years_and_phone_numbers_are_left_out() {
         assert!(values("at 10:15 in 1998, on 0113 496 0027").is_empty());
     }
 }

@@ -1,9 +1,9 @@
-//! Who in a note is somebody else than its person.
+//! Finds other people in a note, such as relatives of its person.
 
 use super::span::start;
 use super::text::{before, end_with};
 
-/// Words for who somebody is to the person of a note.
+/// Words for people related to the person of a note.
 const RELATIONS: [&str; 44] = [
     "aunt",
     "boss",
@@ -51,24 +51,24 @@ const RELATIONS: [&str; 44] = [
     "wife",
 ];
 
-/// Words by which a relation is to the person of a note, and not to its writer.
+/// Words that relate someone to the person of a note, and not to its writer.
 const OWNERS: [&str; 4] = ["her", "his", "their", "whose"];
 
-/// What stands before the name of somebody who is not the person of a note.
+/// Words directly before the name of another person.
 const OTHERS: [&str; 6] = ["accompanied by", "married to", "recommended by", "referred by", "sent by", "than"];
 
-/// Whether `word` says who somebody is to another.
+/// Whether `word` names a relation between people.
 pub(super) fn is_relation(word: &str) -> bool {
     RELATIONS.contains(&word)
 }
 
-/// Whether `word` is of several children, whose ages may follow.
+/// Whether `word` means several children, whose ages may follow.
 pub(super) fn is_children(word: &str) -> bool {
     ["boys", "children", "daughters", "girls", "kids", "sons"].contains(&word)
 }
 
-/// Whether `span`, a slice of `note`, is somebody that the person of the note has to do with ("her son Tim").
-pub(super) fn is_others(note: &str, span: &str) -> bool {
+/// Whether `span`, a slice of `note`, is another person than the one of the note ("her son Tim").
+pub(super) fn is_other_person(note: &str, span: &str) -> bool {
     let mut lead = before(note, start(note, span));
     if end_with(&OTHERS, &lead) {
         return true;
@@ -85,18 +85,18 @@ mod tests {
     use super::super::span::spans;
     use super::*;
 
-    fn others(note: &str) -> Vec<&str> {
-        spans(note).into_iter().filter(|span| is_others(note, span)).collect()
+    fn other_people(note: &str) -> Vec<&str> {
+        spans(note).into_iter().filter(|span| is_other_person(note, span)).collect()
     }
 
     #[test]
-    fn a_relation_of_the_person_is_another() {
-        assert_eq!(others("Ann Hill came with her son Tim; her coach was Joe"), ["Tim", "Joe"]);
-        assert_eq!(others("Ann Hill was referred by Dr. Lee"), ["Lee"]);
+    fn a_relation_of_the_person_is_another_person() {
+        assert_eq!(other_people("Ann Hill came with her son Tim; her coach was Joe"), ["Tim", "Joe"]);
+        assert_eq!(other_people("Ann Hill was referred by Dr. Lee"), ["Lee"]);
     }
 
     #[test]
     fn a_relation_of_the_writer_may_be_the_person() {
-        assert!(others("My neighbour Ann Hill is 41").is_empty());
+        assert!(other_people("My neighbour Ann Hill is 41").is_empty());
     }
 }

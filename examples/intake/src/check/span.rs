@@ -1,15 +1,15 @@
-//! The runs of capitalised words in a note: what may be a name or a city.
+//! Runs of capitalised words in a note, which can be names or cities.
 
 use super::number::begins_with_number;
 use super::text::{Word, any_of, before, is_one_of, range, words};
 use super::vocabulary::{DATE_CUES, DAYS, MONTHS, OPENERS, PARTICLES, TITLES};
 
-/// How alike a value and a span must be to count as the same, from 0 to 1.
-const ALIKE: f64 = 0.5;
+/// The minimum similarity of a value and a span that mean the same, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.5;
 
-/// Returns the runs of capitalised words in `note`: what may be a name or a city.
+/// Returns the runs of capitalised words in `note`, which can be names or cities.
 ///
-/// Titles and dates are left off, and so are words that only open a sentence.
+/// Leaves out titles, dates, and words that are capitalised only because they begin a sentence.
 pub(super) fn spans(note: &str) -> Vec<&str> {
     let words = words(note);
     let mut spans = Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn spans(note: &str) -> Vec<&str> {
     spans
 }
 
-/// Returns where `span`, a slice of `note`, begins with the titles before it, in bytes.
+/// Returns the byte index in `note` at which `span`, a slice of it, begins, including the titles before it.
 pub(super) fn start(note: &str, span: &str) -> usize {
     let start = range(note, span).start;
     let lead = note[..start].trim_end_matches(['.', ' ']);
@@ -33,7 +33,7 @@ pub(super) fn start(note: &str, span: &str) -> usize {
     title.map_or(start, |title| self::start(note, &note[title.start..title.end]))
 }
 
-/// Takes away the titles that `name` begins with.
+/// Removes the titles at the beginning of `name`.
 pub(super) fn without_title(name: &str) -> &str {
     match name.split_once(' ') {
         Some((first, rest)) if is_one_of(&TITLES, first.trim_end_matches('.')) => without_title(rest.trim_start()),
@@ -41,18 +41,18 @@ pub(super) fn without_title(name: &str) -> &str {
     }
 }
 
-/// Returns `value` as `note` writes it, or unchanged if nothing there is like it.
+/// Returns `value` as `note` writes it, or unchanged if the note has nothing similar.
 ///
-/// What goes beyond a span is cut to it, and the last word of one stands for the whole.
+/// A value longer than a span is cut to the span; the last word of a span is completed to the whole span.
 pub(super) fn as_written(note: &str, value: &str) -> String {
     find(note, value)
-        .map(|found| around(note, found).or_else(|| within(note, found)).unwrap_or(found).to_owned())
-        .or_else(|| alike(value, &spans(note)).map(str::to_owned))
+        .map(|found| enclosing_span(note, found).or_else(|| inner_span(note, found)).unwrap_or(found).to_owned())
+        .or_else(|| most_similar(value, &spans(note)).map(str::to_owned))
         .unwrap_or_else(|| value.to_owned())
 }
 
-/// Returns the span of which `found`, a slice of `note`, is the end; `found` itself if it is another part of one.
-fn around<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
+/// Returns the span that ends with `found`, a slice of `note`, or `found` itself if it is another part of a span.
+fn enclosing_span<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
     let inner = range(note, found);
     let span = spans(note).into_iter().find(|span| {
         let outer = range(note, span);
@@ -63,7 +63,7 @@ fn around<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
 }
 
 /// Returns the first span in `found`, a slice of `note`.
-fn within<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
+fn inner_span<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
     let outer = range(note, found);
     spans(note).into_iter().find(|span| {
         let inner = range(note, span);
@@ -71,7 +71,7 @@ fn within<'a>(note: &'a str, found: &'a str) -> Option<&'a str> {
     })
 }
 
-/// Finds `value` in `note` as whole words in whatever case; a name that goes on there is taken whole.
+/// Finds `value` in `note` as whole words, ignoring case; if a longer span begins there, returns the whole span.
 pub(super) fn find<'a>(note: &'a str, value: &str) -> Option<&'a str> {
     if let Some(span) = spans(note).into_iter().find(|span| span.to_lowercase() == value.to_lowercase()) {
         return Some(span);
@@ -89,19 +89,19 @@ pub(super) fn find<'a>(note: &'a str, value: &str) -> Option<&'a str> {
     Some(&note[first.start..end])
 }
 
-/// Whether all words of `inner` stand in `outer`.
+/// Whether `outer` contains all words of `inner`.
 pub(super) fn is_part(inner: &str, outer: &str) -> bool {
     find(outer, inner).is_some()
 }
 
-/// Returns the span that is most like `value`, if it is like it at all.
-pub(super) fn alike<'a>(value: &str, spans: &[&'a str]) -> Option<&'a str> {
-    let best = spans.iter().max_by(|a, b| likeness(a, value).total_cmp(&likeness(b, value)))?;
-    (likeness(best, value) >= ALIKE).then_some(*best)
+/// Returns the span that is most similar to `value`, if it reaches [`MIN_SIMILARITY`].
+pub(super) fn most_similar<'a>(value: &str, spans: &[&'a str]) -> Option<&'a str> {
+    let best = spans.iter().max_by(|a, b| similarity(a, value).total_cmp(&similarity(b, value)))?;
+    (similarity(best, value) >= MIN_SIMILARITY).then_some(*best)
 }
 
-/// Returns how alike two texts are, case aside: 1 for the same, 0 for nothing in common.
-fn likeness(a: &str, b: &str) -> f64 {
+/// Returns the similarity of two texts, ignoring case: 1 if they are equal, 0 if they have nothing in common.
+fn similarity(a: &str, b: &str) -> f64 {
     strsim::normalized_levenshtein(&a.to_lowercase(), &b.to_lowercase())
 }
 
@@ -121,7 +121,7 @@ fn run_end(note: &str, words: &[Word<'_>], first: usize) -> usize {
         if !joins(note, words[next - 1], word) || is_one_of(&TITLES, word.text) || is_date(note, word) {
             break;
         }
-        if is_capitalised(word.text) || goes_on(word.text) {
+        if is_capitalised(word.text) || continues_span(word.text) {
             last = next;
         } else if !is_one_of(&PARTICLES, word.text) {
             break;
@@ -130,7 +130,7 @@ fn run_end(note: &str, words: &[Word<'_>], first: usize) -> usize {
     last
 }
 
-/// Whether nothing but a space parts two words, or the full stop of an abbreviation ("J. Smith", "St. Louis").
+/// Whether two words are separated only by a space, or by the full stop of an abbreviation ("J. Smith", "St. Louis").
 fn joins(note: &str, left: Word<'_>, right: Word<'_>) -> bool {
     let abbreviates = left.text.chars().count() <= 2 && is_capitalised(left.text);
     match &note[left.end..right.start] {
@@ -140,13 +140,13 @@ fn joins(note: &str, left: Word<'_>, right: Word<'_>) -> bool {
     }
 }
 
-/// Whether `text` begins with a capital letter, and is no number ("Fifteen-year-old").
+/// Whether `text` begins with a capital letter and is not a number ("Fifteen-year-old").
 fn is_capitalised(text: &str) -> bool {
     text.starts_with(char::is_uppercase) && !begins_with_number(text)
 }
 
-/// Whether `text` is a small prefix with a capitalised word ("al-Masri", "d'Arc"), which a span goes on with.
-fn goes_on(text: &str) -> bool {
+/// Whether `text` is a lower-case prefix with a capitalised word ("al-Masri", "d'Arc"), which continues a span.
+fn continues_span(text: &str) -> bool {
     let parts = text.split_once(['-', '\'', '’']);
     parts.is_some_and(|(prefix, rest)| prefix.len() < 4 && is_capitalised(rest))
 }
@@ -175,33 +175,33 @@ mod tests {
     }
 
     #[test]
-    fn a_name_ends_before_of() {
+    fn a_span_ends_before_of() {
         assert_eq!(spans("Ann Hill of New York"), ["Ann Hill", "New York"]);
     }
 
     #[test]
-    fn spans_leave_out_words_that_open_a_sentence() {
+    fn spans_leave_out_words_that_begin_a_sentence() {
         assert_eq!(spans("Ann is 7. She lives in St. Louis."), ["Ann", "St. Louis"]);
     }
 
     #[test]
-    fn a_span_goes_on_with_a_small_prefix() {
+    fn a_span_continues_with_a_lower_case_prefix() {
         assert_eq!(spans("Tariq al-Masri and Ann d'Arc"), ["Tariq al-Masri", "Ann d'Arc"]);
     }
 
     #[test]
-    fn a_short_surname_is_no_abbreviation() {
+    fn a_short_surname_is_not_an_abbreviation() {
         assert_eq!(spans("Here is Ann Ng. She came with J. Hill"), ["Here", "Ann Ng", "J. Hill"]);
     }
 
     #[test]
-    fn titles_count_as_the_start() {
+    fn the_start_of_a_span_includes_its_titles() {
         let note = "by Prof. Dr. Ann Hill";
         assert_eq!(start(note, spans(note)[0]), 3);
     }
 
     #[test]
-    fn dates_are_no_spans_but_names_like_months_are() {
+    fn dates_are_not_spans_but_names_of_months_can_be() {
         assert_eq!(spans("On 14 March Ann Hill came, on Monday or in May"), ["Ann Hill"]);
         assert_eq!(spans("June Hill came"), ["June Hill"]);
     }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_of_a_span_stands_for_the_whole() {
+    fn the_last_word_of_a_span_is_completed() {
         assert_eq!(as_written("Ann Hill, 9, lives in New York", "Hill"), "Ann Hill");
         assert_eq!(as_written("Ann Hill, 9, lives in New York", "York"), "New York");
     }

@@ -1,8 +1,8 @@
-//! A note as words, and what stands before and after a part of it.
+//! The words of a note, and the words before and after a part of it.
 
 use std::ops::Range;
 
-/// A word and where it stands in its note, in bytes.
+/// A word and its byte range in the note.
 #[derive(Clone, Copy)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
@@ -34,7 +34,7 @@ pub(super) fn pieces(note: &str, belongs: impl Fn(char) -> bool) -> Vec<Word<'_>
         .collect()
 }
 
-/// Returns where `part`, a slice of `note`, stands in it, in bytes.
+/// Returns the byte range of `part`, a slice of `note`.
 pub(super) fn range(note: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr() as usize - note.as_ptr() as usize;
     start..start + part.len()
@@ -46,7 +46,7 @@ pub(super) fn before(note: &str, at: usize) -> Vec<String> {
     lower_words(clause)
 }
 
-/// Returns the words of the clause from byte `at` on, in lower case.
+/// Returns the words of the clause after byte `at`, in lower case.
 pub(super) fn after(note: &str, at: usize) -> Vec<String> {
     let clause = note[at..].split(ends_clause).next().unwrap_or_default();
     lower_words(clause)
@@ -65,23 +65,23 @@ pub(super) fn lower_words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether byte `at` of `note` is where a sentence begins.
+/// Whether a sentence begins at byte `at` of `note`.
 pub(super) fn begins_sentence(note: &str, at: usize) -> bool {
     let before = note[..at].trim_end_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '“' | '('));
     before.is_empty() || before.ends_with(['.', '!', '?']) || note[before.len()..at].contains('\n')
 }
 
-/// Whether `text`, in whatever case, is in `list`.
+/// Whether `text` is in `list`, ignoring case.
 pub(super) fn is_one_of(list: &[&str], text: &str) -> bool {
     list.contains(&text.to_lowercase().as_str())
 }
 
-/// Whether a word of `words` is in `list`.
+/// Whether any of `words` is in `list`.
 pub(super) fn any_of(list: &[&str], words: &[String]) -> bool {
     words.iter().any(|word| list.contains(&word.as_str()))
 }
 
-/// Whether `words` end with those of one of `phrases`.
+/// Whether `words` end with one of `phrases`.
 pub(super) fn end_with(phrases: &[&str], words: &[String]) -> bool {
     phrases.iter().any(|phrase| {
         let phrase: Vec<_> = phrase.split(' ').collect();
@@ -89,9 +89,9 @@ pub(super) fn end_with(phrases: &[&str], words: &[String]) -> bool {
     })
 }
 
-/// Keeps those of `values` for which `holds`, or all if it holds for none.
-pub(super) fn narrow<T: Clone>(values: Vec<T>, holds: impl Fn(&T) -> bool) -> Vec<T> {
-    let kept: Vec<T> = values.iter().filter(|value| holds(value)).cloned().collect();
+/// Keeps the values that `matches` accepts, or all values if it accepts none.
+pub(super) fn narrow<T: Clone>(values: Vec<T>, matches: impl Fn(&T) -> bool) -> Vec<T> {
+    let kept: Vec<T> = values.iter().filter(|value| matches(value)).cloned().collect();
     if kept.is_empty() { values } else { kept }
 }
 
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn narrowing_never_leaves_nothing() {
+    fn narrow_keeps_all_values_if_none_match() {
         assert_eq!(narrow(vec![1, 2], |value| *value > 1), [2]);
         assert_eq!(narrow(vec![1, 2], |value| *value > 2), [1, 2]);
     }

@@ -1,4 +1,4 @@
-//! Closed classes of English words that stand before, inside and beside names and cities.
+//! Closed classes of English words that occur before, in and beside names and cities.
 
 /// Words before a name that do not belong to it.
 pub(super) const TITLES: [&str; 48] = [
@@ -52,13 +52,13 @@ pub(super) const TITLES: [&str; 48] = [
     "sir",
 ];
 
-/// Uncapitalised words that may stand inside a name or a city.
+/// Lower-case words that can be part of a name or a city.
 pub(super) const PARTICLES: [&str; 24] = [
     "al", "bin", "da", "das", "de", "del", "della", "den", "der", "di", "do", "dos", "du", "el", "ibn", "la", "le",
     "sur", "ten", "ter", "the", "upon", "van", "von",
 ];
 
-/// Words that are capitalised only because a sentence begins with them.
+/// Words that are capitalised only because they begin a sentence.
 pub(super) const OPENERS: [&str; 75] = [
     "a",
     "about",
@@ -137,7 +137,7 @@ pub(super) const OPENERS: [&str; 75] = [
     "your",
 ];
 
-/// The months, capitalised in any place.
+/// The months, which are always capitalised.
 pub(super) const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -153,8 +153,8 @@ pub(super) const MONTHS: [&str; 12] = [
     "december",
 ];
 
-/// The days of the week, capitalised in any place.
+/// The days of the week, which are always capitalised.
 pub(super) const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// The words that make a month of what may be a name ("June").
+/// Words before a month that is also a name ("June") that mark it as a month.
 pub(super) const DATE_CUES: [&str; 9] = ["early", "in", "last", "late", "next", "since", "this", "till", "until"];

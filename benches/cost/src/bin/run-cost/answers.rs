@@ -1,14 +1,14 @@
-//! What the server says: five calls of the first tool that a request names, then a text.
+//! The server's responses: five calls of the first tool in the request, then a text.
 
 use std::sync::Arc;
 
 use cost::http;
 use memchr::memmem;
 
-/// How many calls of a tool a run makes before its answer.
+/// Number of tool calls in a run before its answer.
 pub(crate) const CALLS: usize = 5;
 
-/// Returns what a server sends for a request: whole or streamed, a call or a text.
+/// Returns the response to a request: streamed or not, a tool call or a text.
 pub(crate) fn answer(_: &str, body: &[u8]) -> Arc<[u8]> {
     let turn = memmem::find_iter(body, br#""role":"tool""#).count();
     let tool = (turn < CALLS).then(|| first_name(body));
@@ -20,7 +20,7 @@ pub(crate) fn answer(_: &str, body: &[u8]) -> Arc<[u8]> {
 
 fn first_name(body: &[u8]) -> &str {
     const KEY: &[u8] = br#""name":""#;
-    let rest = memmem::find(body, KEY).map_or(&b"nothing"[..], |place| &body[place + KEY.len()..]);
+    let rest = memmem::find(body, KEY).map_or(&b"unknown"[..], |at| &body[at + KEY.len()..]);
     let end = memchr::memchr(b'"', rest).unwrap_or(rest.len());
     str::from_utf8(&rest[..end]).unwrap_or_default()
 }

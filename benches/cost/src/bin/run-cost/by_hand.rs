@@ -1,4 +1,4 @@
-//! The same exchanges on reqwest and `serde_json`, as somebody writes them who needs this one loop and no more.
+//! The same loop, hand-written with reqwest and `serde_json` for this use only.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::ours::{INSTRUCTIONS, QUESTION};
 
-/// What the runs share.
+/// The state that runs share.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
@@ -22,7 +22,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A session that asks the server at `base_url`, over a client that is set up as that of llm-do.
+    /// Returns a session with the server at `base_url`; the HTTP client is configured as in llm-do.
     pub(crate) fn new(base_url: &str, streaming: bool, off_thread: bool) -> Arc<Self> {
         let client = Client::builder()
             .user_agent("by-hand/0.1.0")
@@ -33,26 +33,26 @@ impl Session {
         let parameters = json!({
             "type": "object",
             "properties": {
-                "left": { "description": "The first.", "type": "integer", "format": "int64" },
-                "right": { "description": "The second.", "type": "integer", "format": "int64" }
+                "left": { "description": "First number.", "type": "integer", "format": "int64" },
+                "right": { "description": "Second number.", "type": "integer", "format": "int64" }
             },
             "required": ["left", "right"],
             "additionalProperties": false
         });
         let function = json!({ "name": "add", "description": "Add two numbers.", "parameters": parameters });
         let tools = vec![json!({ "type": "function", "function": function })];
-        let url = Url::parse(&format!("{base_url}/v1/chat/completions")).expect("the address of a server");
+        let url = Url::parse(&format!("{base_url}/v1/chat/completions")).expect("a valid URL");
         Arc::new(Self { client, url, streaming, off_thread, tools })
     }
 
     /// Makes one run.
     pub(crate) async fn run(&self) -> String {
         let mut messages = vec![
-            Message { content: Some(INSTRUCTIONS.to_owned()), ..Message::of("system") },
-            Message { content: Some(QUESTION.to_owned()), ..Message::of("user") },
+            Message { content: Some(INSTRUCTIONS.to_owned()), ..Message::empty("system") },
+            Message { content: Some(QUESTION.to_owned()), ..Message::empty("user") },
         ];
         loop {
-            let answer = self.ask(&messages).await;
+            let answer = self.request(&messages).await;
             if answer.tool_calls.is_empty() {
                 return answer.content.expect("an answer");
             }
@@ -74,10 +74,10 @@ impl Session {
             left + right
         };
         let (content, tool_call_id) = (Some(sum.to_string()), Some(call.id.clone()));
-        Message { content, tool_call_id, ..Message::of("tool") }
+        Message { content, tool_call_id, ..Message::empty("tool") }
     }
 
-    async fn ask(&self, messages: &[Message]) -> Message {
+    async fn request(&self, messages: &[Message]) -> Message {
         let (stream, tools) = (self.streaming, &self.tools);
         let stream_options = stream.then_some(StreamOptions { include_usage: true });
         let chat = Chat { model: "bench", messages, tools, stream, stream_options };
@@ -95,7 +95,7 @@ fn whole(body: &[u8]) -> Message {
 }
 
 async fn streamed(answer: reqwest::Response) -> Message {
-    let mut message = Message::of("assistant");
+    let mut message = Message::empty("assistant");
     events::each(answer, |data| grow(&mut message, serde_json::from_slice(data).expect("chat completions"))).await;
     message
 }
@@ -147,7 +147,7 @@ struct Message {
 }
 
 impl Message {
-    fn of(role: &str) -> Self {
+    fn empty(role: &str) -> Self {
         Self { role: role.to_owned(), content: None, tool_calls: Vec::new(), tool_call_id: None }
     }
 }

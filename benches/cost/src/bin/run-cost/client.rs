@@ -1,38 +1,38 @@
-//! One client: warms up, makes its runs so many at a time, and tells what CPU time each took.
+//! The variants: hand-written code and llm-do, with and without streaming.
 
 use std::sync::Arc;
 
 use clap::ValueEnum;
 use cost::compare;
 use cost::figures::Figures;
-use cost::http::Answering;
+use cost::http::Responder;
 use cost::load::{self, Load};
 
-use crate::ours::{self, Place};
+use crate::ours::{self, ToolMode};
 use crate::{answers, by_hand};
 
-/// Whose runs.
+/// A variant of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Way {
-    /// By hand.
+pub(crate) enum Variant {
+    /// Hand-written.
     ByHand,
-    /// By hand, with answers streamed.
+    /// Hand-written, with streamed answers.
     ByHandStreamed,
-    /// By hand, the tool off the async threads.
+    /// Hand-written, with the tool off the async threads.
     ByHandOffThread,
-    /// llm-do, its tool inline.
+    /// llm-do, with an inline tool.
     Ours,
-    /// llm-do, its tool inline and answers streamed.
+    /// llm-do, with an inline tool and streamed answers.
     OursStreamed,
-    /// llm-do, its tool async.
+    /// llm-do, with an async tool.
     OursAsync,
-    /// llm-do, its tool off the async threads.
+    /// llm-do, with the tool off the async threads.
     OursOffThread,
 }
 
-impl compare::Way for Way {
-    const MOST: f64 = 2.0;
-    const ANSWERING: Answering = answers::answer;
+impl compare::Variant for Variant {
+    const MAX_RATIO: f64 = 2.0;
+    const RESPONDER: Responder = answers::answer;
 
     fn all() -> Vec<Self> {
         Self::value_variants().to_vec()
@@ -52,7 +52,7 @@ impl compare::Way for Way {
         })
     }
 
-    fn opponent(self) -> Self {
+    fn baseline(self) -> Self {
         match self {
             Self::ByHandStreamed | Self::OursStreamed => Self::ByHandStreamed,
             Self::ByHandOffThread | Self::OursOffThread => Self::ByHandOffThread,
@@ -60,39 +60,39 @@ impl compare::Way for Way {
         }
     }
 
-    fn plainest(self) -> Option<Self> {
+    fn simplest_baseline(self) -> Option<Self> {
         Some(Self::ByHand)
     }
 }
 
-/// One side of the comparison, ready to run.
+/// A prepared variant.
 #[derive(Clone, Debug)]
 pub(crate) enum Session {
     ByHand(Arc<by_hand::Session>),
-    Ours(llm_do::prelude::Runtime, Place),
+    Ours(llm_do::prelude::Runtime, ToolMode),
 }
 
 impl Session {
-    /// Returns a session that asks the server at `base_url`.
-    pub(crate) fn new(way: Way, base_url: &str) -> Self {
-        let streaming = compare::Way::opponent(way) == Way::ByHandStreamed;
-        let place = match way {
-            Way::ByHand | Way::ByHandStreamed | Way::ByHandOffThread => {
-                let off_thread = way == Way::ByHandOffThread;
+    /// Returns a session with the server at `base_url`.
+    pub(crate) fn new(variant: Variant, base_url: &str) -> Self {
+        let streaming = compare::Variant::baseline(variant) == Variant::ByHandStreamed;
+        let mode = match variant {
+            Variant::ByHand | Variant::ByHandStreamed | Variant::ByHandOffThread => {
+                let off_thread = variant == Variant::ByHandOffThread;
                 return Self::ByHand(by_hand::Session::new(base_url, streaming, off_thread));
             }
-            Way::Ours | Way::OursStreamed => Place::Inline,
-            Way::OursAsync => Place::Async,
-            Way::OursOffThread => Place::OffThread,
+            Variant::Ours | Variant::OursStreamed => ToolMode::Inline,
+            Variant::OursAsync => ToolMode::Async,
+            Variant::OursOffThread => ToolMode::OffThread,
         };
-        Self::Ours(ours::session(base_url, streaming), place)
+        Self::Ours(ours::session(base_url, streaming), mode)
     }
 
     /// Makes one run.
     pub(crate) async fn run(&self) {
         let answer = match self {
             Self::ByHand(session) => session.run().await,
-            Self::Ours(session, place) => ours::run(session, *place).await,
+            Self::Ours(session, mode) => ours::run(session, *mode).await,
         };
         assert_eq!(answer, "The sum of all of them is 42.");
     }

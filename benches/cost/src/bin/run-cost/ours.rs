@@ -1,20 +1,20 @@
-//! The runs of llm-do: a worker, and its one tool in each way that a tool runs.
+//! The runs of llm-do: a worker with one tool, in each mode in which a tool can run.
 
 use llm_do::model::OpenAiModel;
 use llm_do::prelude::*;
 use llm_do::runtime::RuntimeBuilder;
 
-/// What the model is told to be.
+/// The instructions of the worker.
 pub(crate) const INSTRUCTIONS: &str = "Add up what you are given, two numbers at a time, with the tool.";
-/// What it is asked.
+/// The user's prompt.
 pub(crate) const QUESTION: &str = "What is the sum of 19, 23, 19, 23, 19 and 23?";
 
 /// Add two numbers.
 #[tool(effect = read_only, inline)]
 fn add(
-    /// The first.
+    /// First number.
     left: i64,
-    /// The second.
+    /// Second number.
     right: i64,
 ) -> i64 {
     left + right
@@ -23,9 +23,9 @@ fn add(
 /// Add two numbers.
 #[tool(effect = read_only)]
 async fn add_async(
-    /// The first.
+    /// First number.
     left: i64,
-    /// The second.
+    /// Second number.
     right: i64,
 ) -> i64 {
     left + right
@@ -34,9 +34,9 @@ async fn add_async(
 /// Add two numbers.
 #[tool(effect = read_only)]
 fn add_off_thread(
-    /// The first.
+    /// First number.
     left: i64,
-    /// The second.
+    /// Second number.
     right: i64,
 ) -> i64 {
     left + right
@@ -54,31 +54,30 @@ async fn sum_async(input: String) -> String;
 #[worker(toolsets = [add_off_thread])]
 async fn sum_off_thread(input: String) -> String;
 
-/// How the tool runs.
+/// The mode in which the tool runs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
-    /// In place.
+pub(crate) enum ToolMode {
+    /// On the calling thread.
     Inline,
-    /// As a future.
+    /// As an async function.
     Async,
-    /// Off the async threads, as synchronous tools do that say nothing.
+    /// Off the async threads, the default of synchronous tools.
     OffThread,
 }
 
-/// A session that asks the server at `base_url`.
+/// Returns a runtime whose model is the server at `base_url`.
 pub(crate) fn session(base_url: &str, streaming: bool) -> Runtime {
-    let model =
-        OpenAiModel::builder("bench").base_url(format!("{base_url}/v1")).build().expect("the address of a server");
-    RuntimeBuilder::default().force_model(model).streaming(streaming).build().expect("a registry without faults")
+    let model = OpenAiModel::builder("bench").base_url(format!("{base_url}/v1")).build().expect("a valid URL");
+    RuntimeBuilder::default().force_model(model).streaming(streaming).build().expect("a valid registry")
 }
 
 /// Makes one run.
-pub(crate) async fn run(session: &Runtime, place: Place) -> String {
+pub(crate) async fn run(session: &Runtime, mode: ToolMode) -> String {
     let input = QUESTION.to_owned();
-    let answer = match place {
-        Place::Inline => session.run(sum { input }).await,
-        Place::Async => session.run(sum_async { input }).await,
-        Place::OffThread => session.run(sum_off_thread { input }).await,
+    let answer = match mode {
+        ToolMode::Inline => session.run(sum { input }).await,
+        ToolMode::Async => session.run(sum_async { input }).await,
+        ToolMode::OffThread => session.run(sum_off_thread { input }).await,
     };
     answer.expect("an answer")
 }

@@ -1,6 +1,6 @@
-//! What the server says on each wire: 5,000 pieces of a text, or a whole text at once.
+//! The server's responses on each wire: a text streamed in 5,000 deltas, or a text that is not streamed.
 //!
-//! As documented on <https://platform.openai.com/docs/api-reference/chat-streaming>,
+//! The formats are documented on <https://platform.openai.com/docs/api-reference/chat-streaming>,
 //! <https://platform.openai.com/docs/api-reference/responses-streaming>,
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming> and <https://ai.google.dev/api/generate-content>.
 
@@ -13,16 +13,16 @@ use serde_json::{Value, json};
 use crate::client::Wire;
 use crate::question::MODEL;
 
-/// How many pieces a streamed text has.
+/// Number of deltas of a streamed text.
 pub(crate) const DELTAS: usize = 5000;
-/// How many tokens of the prompt are told.
+/// Number of prompt tokens that the server reports.
 pub(crate) const PROMPT_TOKENS: u64 = 512;
-/// How many tokens of the answer are told.
+/// Number of answer tokens that the server reports.
 pub(crate) const ANSWER_TOKENS: u64 = 5000;
 
 const WORDS: [&str; 8] = [" a", " tomato", " wants", " its", " feet", " wet", " and", " leaves\\n"];
 
-/// Returns the pieces of the streamed text, as they stand in JSON.
+/// Returns the deltas of the streamed text, escaped for JSON.
 fn words() -> impl Iterator<Item = &'static str> {
     WORDS.into_iter().cycle().take(DELTAS)
 }
@@ -37,15 +37,15 @@ pub(crate) fn whole_text() -> String {
     WORDS.concat().replace("\\n", "\n").repeat(16)
 }
 
-/// Returns what a server sends for a request.
+/// Returns the response to a request.
 pub(crate) fn answer(line: &str, body: &[u8]) -> Arc<[u8]> {
     static WHOLE: LazyLock<[Arc<[u8]>; 4]> =
         LazyLock::new(|| Wire::ALL.map(|wire| http::whole(&whole(wire).to_string())));
     static STREAMED: LazyLock<[Arc<[u8]>; 4]> = LazyLock::new(|| Wire::ALL.map(|wire| http::streamed(events(wire))));
     let path = line.split(' ').nth(1).unwrap_or_default();
-    let place = Wire::ALL.iter().position(|wire| path.contains(wire.path())).unwrap_or_default();
+    let index = Wire::ALL.iter().position(|wire| path.contains(wire.path())).unwrap_or_default();
     let is_streamed = path.contains("stream") || memmem::find(body, br#""stream":true"#).is_some();
-    Arc::clone(if is_streamed { &STREAMED[place] } else { &WHOLE[place] })
+    Arc::clone(if is_streamed { &STREAMED[index] } else { &WHOLE[index] })
 }
 
 fn whole(wire: Wire) -> Value {
@@ -86,7 +86,7 @@ fn whole(wire: Wire) -> Value {
     }
 }
 
-/// A response of the Responses API.
+/// Returns a response object of the Responses API.
 fn response(status: &str, text: &str) -> Value {
     let done = status == "completed";
     let usage = json!({
@@ -160,10 +160,10 @@ fn responses_events() -> Vec<String> {
         event("response.output_item.done", &json!({ "output_index": 0, "item": item("completed", &text) })),
         event("response.completed", &json!({ "response": response("completed", &text) })),
     ];
-    let delta = |(place, word): (usize, &str)| {
+    let delta = |(index, word): (usize, &str)| {
         format!(
             "event: response.output_text.delta\ndata: {{\"type\":\"response.output_text.delta\",\"sequence_number\":{},\"item_id\":\"msg_0\",\"output_index\":0,\"content_index\":0,\"delta\":\"{word}\",\"logprobs\":[],\"obfuscation\":\"x0y1z2\"}}",
-            place + 4
+            index + 4
         )
     };
     begin.into_iter().chain(words().enumerate().map(delta)).chain(end).collect()
@@ -197,8 +197,8 @@ fn anthropic_events() -> Vec<String> {
 }
 
 fn gemini_events() -> Vec<String> {
-    let piece = |(place, word): (usize, &str)| {
-        let finish = if place + 1 == DELTAS { r#""finishReason":"STOP","# } else { "" };
+    let piece = |(index, word): (usize, &str)| {
+        let finish = if index + 1 == DELTAS { r#""finishReason":"STOP","# } else { "" };
         let total = PROMPT_TOKENS + ANSWER_TOKENS;
         format!(
             r#"data: {{"candidates":[{{"content":{{"parts":[{{"text":"{word}"}}],"role":"model"}},{finish}"index":0}}],"usageMetadata":{{"promptTokenCount":{PROMPT_TOKENS},"candidatesTokenCount":{ANSWER_TOKENS},"totalTokenCount":{total}}},"modelVersion":"{MODEL}","responseId":"r-0123456789"}}"#

@@ -1,4 +1,4 @@
-//! The same exchanges on `reqwest` and `serde_json`, as somebody writes them who needs this one and no more.
+//! The same requests, hand-written with `reqwest` and `serde_json` for this use only.
 
 mod bodies;
 mod pieces;
@@ -12,49 +12,49 @@ use reqwest::{Client, Url, redirect};
 use serde_json::Value;
 
 use self::pieces::{Piece, read, read_whole};
-use crate::client::{Way, Wire};
+use crate::client::{Variant, Wire};
 use crate::question::MODEL;
 
-/// What the exchanges share.
+/// The state that requests share.
 #[derive(Debug)]
 pub(crate) struct Session {
     client: Client,
     url: Url,
     headers: HeaderMap,
-    way: Way,
+    variant: Variant,
     body: Value,
 }
 
 impl Session {
-    /// A session that asks the server at `base_url`, over a client that is set up as that of llm-do.
-    pub(crate) fn new(way: Way, base_url: &str) -> Self {
+    /// Returns a session with the server at `base_url`; the HTTP client is configured as in llm-do.
+    pub(crate) fn new(variant: Variant, base_url: &str) -> Self {
         let client = Client::builder()
             .user_agent("by-hand/0.1.0")
             .connect_timeout(Duration::from_secs(10))
             .redirect(redirect::Policy::none())
             .build()
             .expect("a client");
-        let path = match (way.wire, way.is_streamed) {
+        let path = match (variant.wire, variant.is_streamed) {
             (Wire::Gemini, true) => format!("/v1beta/models/{MODEL}:streamGenerateContent?alt=sse"),
             (Wire::Gemini, false) => format!("/v1beta/models/{MODEL}:generateContent"),
             (wire, _) => wire.path().to_owned(),
         };
-        let url = Url::parse(&format!("{base_url}{path}")).expect("the address of a server");
-        Self { client, url, headers: headers(way.wire), way, body: bodies::body(way) }
+        let url = Url::parse(&format!("{base_url}{path}")).expect("a valid URL");
+        Self { client, url, headers: headers(variant.wire), variant, body: bodies::body(variant) }
     }
 
-    /// Makes one exchange; returns the text, and how many tokens were asked and answered.
+    /// Makes one request; returns the text and the numbers of prompt and answer tokens.
     pub(crate) async fn exchange(&self) -> (String, u64, u64) {
         let body = serde_json::to_vec(&self.body).expect("a request");
         let request = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body);
         let answer = request.send().await.and_then(reqwest::Response::error_for_status).expect("an answer");
-        let piece = if self.way.is_streamed {
-            streamed(self.way.wire, answer).await
+        let piece = if self.variant.is_streamed {
+            streamed(self.variant.wire, answer).await
         } else {
-            read_whole(self.way.wire, &answer.bytes().await.expect("a body"))
+            read_whole(self.variant.wire, &answer.bytes().await.expect("a body"))
         };
-        assert!(piece.finish.is_some(), "the answer broke off");
-        (piece.text, piece.asked, piece.answered)
+        assert!(piece.finish.is_some(), "incomplete answer");
+        (piece.text, piece.prompt_tokens, piece.answer_tokens)
     }
 }
 
@@ -70,15 +70,15 @@ fn headers(wire: Wire) -> HeaderMap {
 
 async fn streamed(wire: Wire, answer: reqwest::Response) -> Piece {
     let mut whole = Piece::default();
-    events::each(answer, |data| grow(&mut whole, read(wire, data))).await;
+    events::each(answer, |data| append(&mut whole, read(wire, data))).await;
     whole
 }
 
-/// Takes in a piece, and hands its text on.
-fn grow(whole: &mut Piece, piece: Piece) {
+/// Appends a piece, and passes its text to a consumer, here `black_box`.
+fn append(whole: &mut Piece, piece: Piece) {
     whole.text.push_str(&piece.text);
     whole.finish = piece.finish.or(whole.finish.take());
-    whole.asked = whole.asked.max(piece.asked);
-    whole.answered = whole.answered.max(piece.answered);
+    whole.prompt_tokens = whole.prompt_tokens.max(piece.prompt_tokens);
+    whole.answer_tokens = whole.answer_tokens.max(piece.answer_tokens);
     drop(black_box(piece.text));
 }

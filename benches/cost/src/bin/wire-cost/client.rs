@@ -1,11 +1,11 @@
-//! The ways: each wire, streamed and whole, by hand and by llm-do.
+//! The variants: each wire, streamed and not, hand-written and with llm-do.
 
 use std::hint::black_box;
 use std::sync::Arc;
 
 use cost::compare;
 use cost::figures::Figures;
-use cost::http::Answering;
+use cost::http::Responder;
 use cost::load::{self, Load};
 use futures_util::StreamExt as _;
 use llm_do::model::{
@@ -18,7 +18,7 @@ use crate::answers::{self, ANSWER_TOKENS, PROMPT_TOKENS, streamed_text, whole_te
 use crate::by_hand;
 use crate::question::{INSTRUCTIONS, MAX_TOKENS, MODEL, messages, specs};
 
-/// A provider's protocol.
+/// The HTTP API of a provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wire {
     Chat,
@@ -39,7 +39,7 @@ impl Wire {
         }
     }
 
-    /// What only the paths of its requests hold.
+    /// A part of the request path that identifies the wire.
     pub(crate) fn path(self) -> &'static str {
         match self {
             Self::Chat => "/v1/chat/completions",
@@ -50,17 +50,17 @@ impl Wire {
     }
 }
 
-/// One exchange, on one side.
+/// A variant of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Way {
+pub(crate) struct Variant {
     pub(crate) wire: Wire,
     pub(crate) is_streamed: bool,
     pub(crate) is_ours: bool,
 }
 
-impl compare::Way for Way {
-    const MOST: f64 = 1.3;
-    const ANSWERING: Answering = answers::answer;
+impl compare::Variant for Variant {
+    const MAX_RATIO: f64 = 1.3;
+    const RESPONDER: Responder = answers::answer;
 
     fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -79,26 +79,28 @@ impl compare::Way for Way {
     }
 
     fn measure(self, base_url: &str, load: &Load) -> Figures {
-        let (text, usual) = if self.is_streamed { (streamed_text(), 400) } else { (whole_text(), 20_000) };
+        let (text, default_count) = if self.is_streamed { (streamed_text(), 400) } else { (whole_text(), 20_000) };
         let text: Arc<str> = text.into();
-        load::measure(load, usual, || {
+        load::measure(load, default_count, || {
             let session = Session::new(self, base_url);
             move || {
                 let (session, text) = (session.clone(), Arc::clone(&text));
                 async move {
-                    let (answer, asked, answered) = session.exchange().await;
-                    assert!(answer == *text && (asked, answered) == (PROMPT_TOKENS, ANSWER_TOKENS), "another answer");
+                    let (answer, prompt_tokens, answer_tokens) = session.exchange().await;
+                    let is_complete =
+                        answer == *text && (prompt_tokens, answer_tokens) == (PROMPT_TOKENS, ANSWER_TOKENS);
+                    assert!(is_complete, "unexpected answer");
                 }
             }
         })
     }
 
-    fn opponent(self) -> Self {
+    fn baseline(self) -> Self {
         Self { is_ours: false, ..self }
     }
 }
 
-/// One side of an exchange, ready to be made.
+/// A prepared variant.
 #[derive(Clone, Debug)]
 pub(crate) enum Session {
     ByHand(Arc<by_hand::Session>),
@@ -106,16 +108,16 @@ pub(crate) enum Session {
 }
 
 impl Session {
-    /// Returns a session that asks the server at `base_url`.
-    pub(crate) fn new(way: Way, base_url: &str) -> Self {
-        if way.is_ours {
-            Self::Ours(Arc::new(Ours::new(way, base_url)))
+    /// Returns a session with the server at `base_url`.
+    pub(crate) fn new(variant: Variant, base_url: &str) -> Self {
+        if variant.is_ours {
+            Self::Ours(Arc::new(Ours::new(variant, base_url)))
         } else {
-            Self::ByHand(Arc::new(by_hand::Session::new(way, base_url)))
+            Self::ByHand(Arc::new(by_hand::Session::new(variant, base_url)))
         }
     }
 
-    /// Makes one exchange; returns the text, and how many tokens were asked and answered.
+    /// Makes one request; returns the text and the numbers of prompt and answer tokens.
     pub(crate) async fn exchange(&self) -> (String, u64, u64) {
         match self {
             Self::ByHand(session) => session.exchange().await,
@@ -124,7 +126,7 @@ impl Session {
     }
 }
 
-/// A model of llm-do, and what it is asked.
+/// A model of llm-do with the parts of its request.
 #[derive(Debug)]
 pub(crate) struct Ours {
     model: Arc<dyn Model>,
@@ -135,9 +137,9 @@ pub(crate) struct Ours {
 }
 
 impl Ours {
-    fn new(way: Way, base_url: &str) -> Self {
+    fn new(variant: Variant, base_url: &str) -> Self {
         let settings = Settings::new().max_tokens(MAX_TOKENS);
-        let (model, is_streamed) = (model(way.wire, base_url), way.is_streamed);
+        let (model, is_streamed) = (model(variant.wire, base_url), variant.is_streamed);
         Self { model, messages: messages(), tools: specs(), settings, is_streamed }
     }
 

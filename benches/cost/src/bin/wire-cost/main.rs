@@ -1,5 +1,6 @@
-//! What one exchange with a provider costs beside its model: CPU time and memory for an answer of 5,000 deltas, and for a
-//! request with a history and tools and its whole answer, against plain `reqwest` and `serde_json` doing the same.
+//! Measures the CPU time and memory of one provider request, compared with plain `reqwest` and `serde_json`.
+//!
+//! The request has a history and tools; the answer is streamed in 5,000 deltas, or not streamed.
 
 mod answers;
 mod by_hand;
@@ -13,8 +14,8 @@ use std::process::ExitCode;
 
 use cost::command;
 
-use self::client::Way;
+use self::client::Variant;
 
 fn main() -> io::Result<ExitCode> {
-    command::run::<Way>()
+    command::run::<Variant>()
 }

@@ -1,29 +1,29 @@
-//! What is asked, which is the same on every wire: instructions, ten messages and three tools.
+//! The request, the same on every wire: instructions, nine messages and three tools.
 
 use std::sync::Arc;
 
 use llm_do::model::{Message, ResponsePart, ToolSpec};
 use serde_json::{Value, json};
 
-/// What the model is told to be.
+/// The instructions.
 pub(crate) const INSTRUCTIONS: &str = "Answer the questions of a gardener in one paragraph, without lists.";
-/// How many tokens an answer may have; one of the wires wants to be told.
+/// Maximum number of answer tokens, which one of the wires requires.
 pub(crate) const MAX_TOKENS: u32 = 8192;
 /// The name of the model.
 pub(crate) const MODEL: &str = "bench-0";
 
-const ASKED: &str = "The leaves of my tomato plants curl inwards since the last week of June, mostly in the afternoon, \
+const QUESTION: &str = "The leaves of my tomato plants curl inwards since the last week of June, mostly in the afternoon, \
      and the lower ones have turned yellow along their veins; what is it, and what may I do without poison?";
-const ANSWERED: &str = "Leaves that curl inwards on hot afternoons and open again at night save water, which is no \
-     disease; yellow between green veins on the lowest leaves most often tells that the plant lacks magnesium, which is \
-     mended with a spoon of Epsom salt in a can of water, once a week, on the ground and not on the leaves.";
+const ANSWER: &str = "Leaves that curl inwards on hot afternoons and open again at night save water, which is \
+     normal; yellow between green veins on the lowest leaves most often means that the plant lacks magnesium, which is \
+     treated with a spoon of Epsom salt in a can of water, once a week, on the ground and not on the leaves.";
 
-/// The conversation: who says what. `true` is the user.
+/// Returns the messages; `true` marks those of the user.
 pub(crate) fn conversation() -> impl Iterator<Item = (bool, &'static str)> {
-    (0..9).map(|place| if place % 2 == 0 { (true, ASKED) } else { (false, ANSWERED) })
+    (0..9).map(|index| if index % 2 == 0 { (true, QUESTION) } else { (false, ANSWER) })
 }
 
-/// The tools: names, what they do, and schemas.
+/// Returns the tools: names, descriptions and schemas.
 pub(crate) fn tools() -> Vec<(String, &'static str, Value)> {
     let schema = json!({
         "type": "object",
@@ -39,7 +39,7 @@ pub(crate) fn tools() -> Vec<(String, &'static str, Value)> {
     names.map(|name| (format!("look_up_{name}"), "Look up what was measured.", schema.clone())).collect()
 }
 
-/// The conversation in the terms of llm-do.
+/// Returns the messages as types of llm-do.
 pub(crate) fn messages() -> Vec<Message> {
     let message = |(is_user, text): (bool, &str)| {
         if is_user {
@@ -51,7 +51,7 @@ pub(crate) fn messages() -> Vec<Message> {
     conversation().map(message).collect()
 }
 
-/// The tools in the terms of llm-do.
+/// Returns the tools as types of llm-do.
 pub(crate) fn specs() -> Vec<ToolSpec> {
     let spec = |(name, description, parameters): (String, &str, Value)| ToolSpec {
         name: name.into(),

@@ -1,41 +1,41 @@
-//! What is compared is the same: requests, and so answers.
+//! Checks that all variants send the same requests and read the whole answer.
 
 use std::sync::Arc;
 
-use cost::compare::Way as _;
-use cost::http::{self, Pace, Seen};
+use cost::compare::Variant as _;
+use cost::http::{self, Pace, RecordedBodies};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::answers::{ANSWER_TOKENS, PROMPT_TOKENS, answer, streamed_text, whole_text};
-use crate::client::{Session, Way};
+use crate::client::{Session, Variant};
 
-/// Makes one exchange; returns the body of its request and what came of it.
-async fn made(way: Way) -> (Value, (String, u64, u64)) {
+/// Makes one request; returns its body and its result.
+async fn exchange(variant: Variant) -> (Value, (String, u64, u64)) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base_url = format!("http://{}", listener.local_addr().unwrap());
-    let seen = Seen::default();
-    let serving = tokio::spawn(http::serve(listener, answer, Pace::AtOnce, Some(Arc::clone(&seen))));
-    let answered = Session::new(way, &base_url).exchange().await;
+    let recorded = RecordedBodies::default();
+    let serving = tokio::spawn(http::serve(listener, answer, Pace::Immediate, Some(Arc::clone(&recorded))));
+    let answered = Session::new(variant, &base_url).exchange().await;
     serving.abort();
-    let body = seen.lock().unwrap().pop().unwrap();
+    let body = recorded.lock().unwrap().pop().unwrap();
     (serde_json::from_slice(&body).unwrap(), answered)
 }
 
 #[tokio::test]
-async fn both_sides_send_the_same() {
-    for way in Way::all().into_iter().filter(|way| way.is_ours) {
-        let (ours, by_hand) = (made(way).await.0, made(way.opponent()).await.0);
+async fn llm_do_sends_the_same_request_as_its_baseline() {
+    for variant in Variant::all().into_iter().filter(|variant| variant.is_ours) {
+        let (ours, by_hand) = (exchange(variant).await.0, exchange(variant.baseline()).await.0);
         let differing = ours.as_object().unwrap().iter().filter(|(key, value)| by_hand[key.as_str()] != **value);
-        assert_eq!(differing.collect::<Vec<_>>(), [], "{}", way.name());
-        assert_eq!(ours, by_hand, "{}", way.name());
+        assert_eq!(differing.collect::<Vec<_>>(), [], "{}", variant.name());
+        assert_eq!(ours, by_hand, "{}", variant.name());
     }
 }
 
 #[tokio::test]
-async fn every_way_reads_the_whole_answer() {
-    for way in Way::all() {
-        let text = if way.is_streamed { streamed_text() } else { whole_text() };
-        assert_eq!(made(way).await.1, (text, PROMPT_TOKENS, ANSWER_TOKENS), "{}", way.name());
+async fn every_variant_reads_the_whole_answer() {
+    for variant in Variant::all() {
+        let text = if variant.is_streamed { streamed_text() } else { whole_text() };
+        assert_eq!(exchange(variant).await.1, (text, PROMPT_TOKENS, ANSWER_TOKENS), "{}", variant.name());
     }
 }

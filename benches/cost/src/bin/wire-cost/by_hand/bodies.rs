@@ -1,22 +1,22 @@
-//! What each wire is sent.
+//! The request body of each wire.
 
 use serde_json::{Value, json};
 
-use crate::client::{Way, Wire};
+use crate::client::{Variant, Wire};
 use crate::question::{INSTRUCTIONS, MAX_TOKENS, MODEL, conversation, tools};
 
 /// Returns the body of a request.
-pub(crate) fn body(way: Way) -> Value {
-    let mut body = match way.wire {
+pub(crate) fn body(variant: Variant) -> Value {
+    let mut body = match variant.wire {
         Wire::Chat => chat(),
         Wire::Responses => responses(),
         Wire::Anthropic => anthropic(),
         Wire::Gemini => gemini(),
     };
-    if way.is_streamed && way.wire != Wire::Gemini {
+    if variant.is_streamed && variant.wire != Wire::Gemini {
         body["stream"] = true.into();
     }
-    if way.is_streamed && way.wire == Wire::Chat {
+    if variant.is_streamed && variant.wire == Wire::Chat {
         body["stream_options"] = json!({ "include_usage": true });
     }
     body
@@ -27,8 +27,8 @@ fn role(is_user: bool) -> &'static str {
 }
 
 fn chat() -> Value {
-    let said = conversation().map(|(is_user, text)| json!({ "role": role(is_user), "content": text }));
-    let messages: Vec<_> = [json!({ "role": "system", "content": INSTRUCTIONS })].into_iter().chain(said).collect();
+    let turns = conversation().map(|(is_user, text)| json!({ "role": role(is_user), "content": text }));
+    let messages: Vec<_> = [json!({ "role": "system", "content": INSTRUCTIONS })].into_iter().chain(turns).collect();
     let tool = |(name, description, parameters): (String, &str, Value)| {
         let function = json!({ "name": name, "description": description, "parameters": parameters });
         json!({ "type": "function", "function": function })
@@ -58,7 +58,7 @@ fn responses() -> Value {
 fn anthropic() -> Value {
     let text = |text| json!([{ "type": "text", "text": text }]);
     let messages: Vec<_> =
-        conversation().map(|(is_user, said)| json!({ "role": role(is_user), "content": text(said) })).collect();
+        conversation().map(|(is_user, turn)| json!({ "role": role(is_user), "content": text(turn) })).collect();
     let tool = |(name, description, schema): (String, &str, Value)| json!({ "name": name, "description": description, "input_schema": schema });
     let tools: Vec<_> = tools().into_iter().map(tool).collect();
     json!({

@@ -1,17 +1,17 @@
-//! What is read of an answer, or of a piece of one.
+//! Reads answers, and the pieces of streamed answers.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::client::Wire;
 
-/// A text, why it ended, and how many tokens were asked and answered.
+/// A text with its finish reason and the numbers of prompt and answer tokens.
 #[derive(Debug, Default)]
 pub(crate) struct Piece {
     pub(crate) text: String,
     pub(crate) finish: Option<String>,
-    pub(crate) asked: u64,
-    pub(crate) answered: u64,
+    pub(crate) prompt_tokens: u64,
+    pub(crate) answer_tokens: u64,
 }
 
 /// Reads a piece of a stream.
@@ -35,7 +35,7 @@ pub(crate) fn read_whole(wire: Wire, json: &[u8]) -> Piece {
 }
 
 fn parsed<T: DeserializeOwned>(json: &[u8]) -> T {
-    serde_json::from_slice(json).expect("what is documented")
+    serde_json::from_slice(json).expect("the documented format")
 }
 
 #[derive(Deserialize)]
@@ -67,8 +67,9 @@ impl From<Chat> for Piece {
         let choice = chat.choices.into_iter().next();
         let (text, finish) = choice.map_or((None, None), |choice| (choice.delta.content, choice.finish_reason));
         let text = text.unwrap_or_default();
-        let (asked, answered) = chat.usage.map_or((0, 0), |usage| (usage.prompt_tokens, usage.completion_tokens));
-        Self { text, finish, asked, answered }
+        let (prompt_tokens, answer_tokens) =
+            chat.usage.map_or((0, 0), |usage| (usage.prompt_tokens, usage.completion_tokens));
+        Self { text, finish, prompt_tokens, answer_tokens }
     }
 }
 
@@ -121,8 +122,8 @@ impl From<ResponsesEvent> for Piece {
 impl From<Response> for Piece {
     fn from(response: Response) -> Self {
         let text = response.output.into_iter().flat_map(|item| item.content).map(|block| block.text).collect();
-        let TokenUsage { input_tokens: asked, output_tokens: answered } = response.usage;
-        Self { text, finish: Some(response.status), asked, answered }
+        let TokenUsage { input_tokens: prompt_tokens, output_tokens: answer_tokens } = response.usage;
+        Self { text, finish: Some(response.status), prompt_tokens, answer_tokens }
     }
 }
 
@@ -161,8 +162,8 @@ impl From<AnthropicEvent> for Piece {
             AnthropicEvent::MessageStart { message } => message.into(),
             AnthropicEvent::ContentBlockDelta { delta } => Self { text: delta.text, ..Self::default() },
             AnthropicEvent::MessageDelta { delta, usage } => {
-                let TokenUsage { input_tokens: asked, output_tokens: answered } = usage;
-                Self { text: String::new(), finish: delta.stop_reason, asked, answered }
+                let TokenUsage { input_tokens: prompt_tokens, output_tokens: answer_tokens } = usage;
+                Self { text: String::new(), finish: delta.stop_reason, prompt_tokens, answer_tokens }
             }
             AnthropicEvent::Other => Self::default(),
         }
@@ -172,8 +173,8 @@ impl From<AnthropicEvent> for Piece {
 impl From<Anthropic> for Piece {
     fn from(message: Anthropic) -> Self {
         let text = message.content.into_iter().map(|block| block.text).collect();
-        let TokenUsage { input_tokens: asked, output_tokens: answered } = message.usage;
-        Self { text, finish: message.stop_reason, asked, answered }
+        let TokenUsage { input_tokens: prompt_tokens, output_tokens: answer_tokens } = message.usage;
+        Self { text, finish: message.stop_reason, prompt_tokens, answer_tokens }
     }
 }
 
@@ -208,7 +209,8 @@ impl From<Gemini> for Piece {
         let candidate = answer.candidates.into_iter().next();
         let (parts, finish) =
             candidate.map_or((Vec::new(), None), |candidate| (candidate.content.parts, candidate.finish_reason));
-        let GeminiUsage { prompt_token_count: asked, candidates_token_count: answered } = answer.usage_metadata;
-        Self { text: parts.into_iter().map(|part| part.text).collect(), finish, asked, answered }
+        let GeminiUsage { prompt_token_count: prompt_tokens, candidates_token_count: answer_tokens } =
+            answer.usage_metadata;
+        Self { text: parts.into_iter().map(|part| part.text).collect(), finish, prompt_tokens, answer_tokens }
     }
 }
