@@ -1188,6 +1188,35 @@ async fn a_failure_that_code_kept_and_returned_later_is_tried_again() {
     assert_eq!(run(&up.replayed(), false).await, (whole.0, Vec::new()));
 }
 
+/// Tries again and again, and returns the last failure after a report of it.
+#[entry(toolsets = [fetch, write])]
+async fn keep_trying(ctx: &CallContext<keep_trying>) -> Result<String> {
+    let mut last = None;
+    for n in 0..20 {
+        match ctx.call(fetch { what: "news".into() }).await {
+            Ok(news) => return Ok(format!("{news} at {n}")),
+            Err(error) => drop(last.replace(error)),
+        }
+        ctx.call(write { text: n.to_string() }).await?;
+    }
+    Err(last.unwrap().into())
+}
+
+#[tokio::test]
+async fn of_failures_that_say_the_same_only_the_one_that_is_returned_is_tried_again() {
+    let (journal, log) = (MemoryJournal::new(), Log::default());
+    let run = async |journal: &MemoryJournal, up: bool| {
+        let runtime = approved(process(journal, &log), &log).state(Up(Arc::new(AtomicBool::new(up)))).build().unwrap();
+        let result = runtime.run(keep_trying {}).await.map_err(|error| llm_do::error::chain(&error));
+        (result, log.take())
+    };
+    let (first, lines) = run(&journal, false).await;
+    assert!(first.is_err() && lines.iter().filter(|line| *line == "fetched news").count() == 20, "{lines:?}");
+    let again = journal.replayed();
+    assert_eq!(run(&again, false).await, (first, vec!["fetched news".to_owned()]));
+    assert_eq!(run(&again.replayed(), true).await, (Ok("news at 19".to_owned()), vec!["fetched news".to_owned()]));
+}
+
 /// Reports whether something could be fetched, and then returns what came of that.
 #[entry(toolsets = [fetch, write, write_tagged])]
 async fn report_and_return(ctx: &CallContext<report_and_return>) -> Result<String> {
@@ -1208,13 +1237,21 @@ async fn a_run_takes_another_way_after_a_failure_that_is_tried_again() {
         let journal = FileJournal::open(path).unwrap();
         let builder = Runtime::builder().journal(journal).state(log.clone()).state(Up(Arc::new(AtomicBool::new(up))));
         let builder = builder.state(Changed(Vec::new())).state(Changing(Vec::new()));
-        let run = approved(builder, &log).build().unwrap();
-        let result = tokio::time::timeout(Duration::from_millis(100), run.run(report_and_return {})).await;
-        let result = result.map(|result| result.map_err(|error| llm_do::error::chain(&error)));
-        (result.unwrap_or_else(|_| Err("stalled".to_owned())), log.take())
+        let recorder = Recorder::new();
+        let runtime = approved(builder, &log).sink(recorder.clone()).build().unwrap();
+        // Nothing gives an end to `stall` while the server is down, so that this process dies in it.
+        let stalled = async {
+            while up || recorder.events().iter().all(|event| &*event.name != "stall") {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        };
+        let result = tokio::select! {
+            result = runtime.run(report_and_return {}) => result.map_err(|error| llm_do::error::chain(&error)),
+            () = stalled => Err("stalled".to_owned()),
+        };
+        (result, log.take())
     };
     let path = folder.path().join("run.jsonl");
-    // Nothing gives an end to `stall` while the server is down, so that this process dies in it.
     assert_eq!(run(&path, false).await.0, Err("stalled".to_owned()));
     // What is recorded says that the server is down still; then `stall` ends, and the run with the kept failure.
     let (failed, lines) = run(&path, true).await;

@@ -107,6 +107,16 @@ async fn an_approvers_own_value_runs_as_it_was_given_and_not_as_it_is_written() 
     assert_eq!(results, ["ann9999"]);
 }
 
+#[tokio::test]
+async fn an_approvers_own_value_that_is_what_was_shown_runs_in_the_place_of_what_was_given() {
+    let call = |pin: &str| json!({ "amount": 1, "to": "ann", "pin": pin });
+    let approver = Scripted::new([Decision::approve_with(json!({ "transfers": [call("***")] }))]);
+    let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
+    let results = runtime.run(transfers { calls: vec![call("1234")] }).await.unwrap();
+    assert_eq!(approver.asked()[0].arguments["transfers"][0]["pin"], "***");
+    assert_eq!(results, ["ann***"]);
+}
+
 /// A payment, of which only the amount is written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 struct Payment {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use llm_do::approval::{ApprovalRequest, Approver, Decision};
+use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, Decision, Policy, Rule};
 use llm_do::error::chain;
 use llm_do::event::EventKind;
 use llm_do::guard::{FunctionGuard, Refusal};
@@ -127,4 +127,24 @@ async fn a_resumed_run_shows_a_recorded_edit_again_and_asks_nobody() {
     assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 2));
     assert_eq!(runtime(false).run(writing_twice {}).await.unwrap(), "wrote b");
     assert_eq!((seen.take(), asked.take().len()), (vec!["a".into(), "B".into(), "b".into()], 0));
+}
+
+#[tokio::test]
+async fn an_edit_that_has_run_is_replayed_whatever_the_rules_say_of_what_guards_made_of_it() {
+    let of_b =
+        |rule: Rule| Policy::new().decide_with(move |call| (call.arguments["path"] == "b").then(|| rule.clone()));
+    for (first, then) in [
+        (Policy::new(), of_b(Rule::blocked("not now"))),
+        (of_b(Rule::PreApproved), Policy::new()),
+        (of_b(Rule::PreApproved), of_b(Rule::blocked("not now"))),
+    ] {
+        let (seen, asked) = (Notes::default(), Notes::default());
+        let journal = MemoryJournal::new();
+        let builder = |fails| editing("B", &seen, &asked).journal(journal.clone()).state(AtomicBool::new(fails));
+        builder(true).policy(first).build().unwrap().run(writing_twice {}).await.unwrap_err();
+        asked.take();
+        let resumed = builder(false).policy(then).approval_mode(ApprovalMode::RejectAll).build().unwrap();
+        assert_eq!(resumed.run(writing_twice {}).await.unwrap(), "wrote b");
+        assert!(asked.take().is_empty());
+    }
 }

@@ -35,8 +35,10 @@ struct FailedCall {
     key: Arc<str>,
     /// How many calls had begun by then.
     begun: u32,
-    /// The error that its caller got.
-    error: ErrorId,
+    /// Of what visit it is.
+    visit: Arc<str>,
+    /// The error that its caller got; none once that is known to be dropped.
+    error: Option<ErrorId>,
 }
 
 /// A call that is under way until this is dropped.
@@ -76,7 +78,10 @@ impl Places {
         let returned: Vec<_> = error.into_iter().flat_map(CallError::ids).collect();
         let has_last = !error.is_some_and(CallError::is_of_plane);
         let is_last = |failed: &FailedCall| has_last && failed.begun == begun;
-        let led = siblings.failed.iter().filter(|failed| is_last(failed) || returned.contains(&failed.error));
+        let led = siblings
+            .failed
+            .iter()
+            .filter(|failed| is_last(failed) || failed.error.as_ref().is_some_and(|error| returned.contains(error)));
         led.map(|failed| Arc::clone(&failed.key)).collect()
     }
 
@@ -117,9 +122,13 @@ impl Visit {
 
     /// Notes that the call came to a result, of which its caller gets an error because of what failed under these keys.
     pub(crate) fn fail_by(&self, keys: impl IntoIterator<Item = Arc<str>>, error: &CallError) {
-        let mut siblings = lock(&self.siblings);
+        let (mut siblings, error) = (lock(&self.siblings), error.id());
         let begun = siblings.begun();
-        siblings.failed.extend(keys.into_iter().map(|key| FailedCall { key, begun, error: error.id() }));
+        // Code that tries again drops an error, and the next one may take its memory and say the same.
+        let is_dropped = |failed: &&mut FailedCall| failed.visit != self.key && failed.error.as_ref() == Some(&error);
+        siblings.failed.iter_mut().filter(is_dropped).for_each(|failed| failed.error = None);
+        let failed = |key| FailedCall { key, begun, visit: Arc::clone(&self.key), error: Some(error.clone()) };
+        siblings.failed.extend(keys.into_iter().map(failed));
     }
 }
 

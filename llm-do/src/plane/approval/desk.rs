@@ -187,7 +187,11 @@ async fn ask(approver: &dyn Approver, request: &ApprovalRequest, check: &Check) 
             Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
             Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
             Ok(Decision::ApprovedWith { arguments }) => match checked(arguments, check).await {
-                Ok(arguments) => return Answer::edited((arguments != request.arguments).then_some(arguments)),
+                Ok(arguments) => {
+                    // What was asked about is what would run, and that may be more than the arguments show.
+                    let asked = request.given.as_ref().unwrap_or(&request.arguments);
+                    return Answer::edited((arguments != *asked).then_some(arguments));
+                }
                 Err(problem) => problem,
             },
             Err(_) => return Answer::denied("the approver panicked", DecidedBy::Policy),

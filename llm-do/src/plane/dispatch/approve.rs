@@ -20,15 +20,6 @@ use crate::plane::registry::{Prepared, Registered};
 /// How often guards may change what an approver gave, before a guard that never leaves it alone is stopped.
 const MAX_ROUNDS: u32 = 10;
 
-/// Which question about a call it is.
-#[derive(Clone, Copy, Default)]
-struct Round {
-    /// From 0.
-    number: u32,
-    /// Whether the journal has the result of the call.
-    has_result: bool,
-}
-
 /// A call about which somebody is asked, by the rule of `source`.
 pub(super) struct Asked {
     source: RuleSource,
@@ -68,24 +59,24 @@ impl Run {
         asked: Asked,
     ) -> Result<(), CallError> {
         self.could_begin(ctx, tool)?;
-        let edited = self.answered(ctx, tool, prepared, asked, Round::default()).await?;
+        let edited = self.answered(ctx, tool, prepared, asked, 0).await?;
         self.settle_edit(ctx, tool, prepared, edited, false).await
     }
 
-    /// Asks one question; returns the arguments that were put in the place of the call's.
+    /// Asks one question; returns the arguments that were put in the place of the call's. `round` counts them, from 0.
     async fn answered(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
         asked: Asked,
-        round: Round,
+        round: u32,
     ) -> Result<Option<Value>, CallError> {
         let Asked { source, request } = asked;
         let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
-        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, round.number).await?;
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, round).await?;
         if is_replayed {
-            return self.apply_recorded(ctx, tool, prepared, answer, round.has_result);
+            return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
         decided(ctx, &source, &told(tool, &answer));
         permitted(tool, answer)
@@ -103,29 +94,25 @@ impl Run {
         mut edited: Option<Value>,
         has_result: bool,
     ) -> Result<(), CallError> {
-        for number in 1..=MAX_ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
             *prepared = decode_apart(ctx, tool, arguments, true).await?;
             let is_changed = self.show_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
-            let Some(mut asked) = self.ruled_again(ctx, tool, prepared, is_changed)? else { return Ok(()) };
+            if !is_changed {
+                return Ok(());
+            }
+            if has_result {
+                edited = self.decide_again_as_recorded(ctx, tool, prepared, round).await?;
+                continue;
+            }
+            let Some(mut asked) = self.ruled(ctx, tool, prepared)? else { return Ok(()) };
             asked.request.problem =
                 Some("guards changed the arguments that were given: these are what would run".into());
-            edited = self.answered(ctx, tool, prepared, *asked, Round { number, has_result }).await?;
+            edited = self.answered(ctx, tool, prepared, *asked, round).await?;
         }
         let reason = format!("guards changed what the approver gave {MAX_ROUNDS} times");
         Err(CallError::Denied { tool: tool.name().to_owned(), reason })
-    }
-
-    /// Finds what the rules say of arguments that guards changed after they were approved.
-    fn ruled_again(
-        &self,
-        ctx: &CallContext,
-        tool: &Arc<Registered>,
-        prepared: &Prepared,
-        is_changed: bool,
-    ) -> Result<Option<Box<Asked>>, CallError> {
-        if is_changed { self.ruled(ctx, tool, prepared) } else { Ok(None) }
     }
 
     /// Shows guards what an approver gave; returns whether one changed it.

@@ -61,14 +61,36 @@ impl Run {
                 let edited = self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
                 self.settle_edit(ctx, tool, prepared, edited, has_result).await?;
             }
-            None if has_result => {
-                // Reported as in the first process, where that takes no rule to be applied.
-                let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
-                decided(ctx, rule, &Answer::approved(DecidedBy::Policy));
-            }
+            None if has_result => self.approve_as_run(ctx, tool),
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Decides again about a call whose result is recorded, after guards changed what the approver gave.
+    ///
+    /// Returns the arguments that were put in the place of those.
+    pub(super) async fn decide_again_as_recorded(
+        &self,
+        ctx: &CallContext,
+        tool: &Arc<Registered>,
+        prepared: &mut Prepared,
+        round: u32,
+    ) -> Result<Option<Value>, CallError> {
+        let step = ctx.frame().step.get().map(|step| approval_of(step, round));
+        let Some(step) = step.filter(|step| ctx.journal().is_some_and(|journal| journal.is_recorded(&step.key))) else {
+            self.approve_as_run(ctx, tool);
+            return Ok(None);
+        };
+        let answer = recorded_answer(ctx, step).await?;
+        self.apply_recorded(ctx, tool, prepared, answer, true)
+    }
+
+    /// Reports that a call was approved whose result is recorded: as in the first process, where that takes no rule to be
+    /// applied.
+    fn approve_as_run(&self, ctx: &CallContext, tool: &Registered) {
+        let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
+        decided(ctx, rule, &Answer::approved(DecidedBy::Policy));
     }
 
     /// Lets a call run as a recorded answer says; what is yet to run is held to the rules.
