@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
-use crate::declare::argument::{complete, is_told};
+use crate::declare::argument::{add_unwritten, is_contained};
 use crate::declare::schema::CheckedSchema;
 use crate::plane::definition::{Ask, Start};
 
@@ -70,7 +70,7 @@ impl Prepared {
                 let kept = tool.canonical(given.clone());
                 let (asked, found) = find_files(|| (plan.ask)(given, tool.schema()));
                 let (ask, mut arguments) = asked?;
-                complete(&mut arguments, &kept, tool.unordered().is_some());
+                add_unwritten(&mut arguments, &kept, tool.unordered().is_some());
                 let arguments = tool.canonical(arguments);
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 Ok(Self::Worker(Box::new(Briefing { plan, ask, arguments, given: kept, has_files })))
@@ -90,7 +90,7 @@ impl Prepared {
                 // Sorted before too, so that the items of sets stand at the same places as given.
                 let mut arguments = sorted(start.written()?);
                 if let Some(given) = given {
-                    complete(&mut arguments, given, unordered.is_some());
+                    add_unwritten(&mut arguments, given, unordered.is_some());
                 }
                 Ok(Cow::Owned(sorted(arguments)))
             }
@@ -106,7 +106,7 @@ impl Prepared {
             Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
             Self::Worker(briefing) => (Some(&briefing.given), briefing.has_files),
         };
-        let given = given.filter(|given| !is_told(given, &arguments)).cloned();
+        let given = given.filter(|given| !is_contained(given, &arguments)).cloned();
         Ok(Shown { arguments, given, has_files })
     }
 }
