@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
-use crate::declare::tool::{Failure, ToolReturn, Way};
+use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::Caller;
 use crate::plane::context::{CallContext, Given};
 use crate::plane::history::Conversation;
@@ -103,11 +103,11 @@ fn equipped<'a>(
 ) -> Performing<'a> {
     match prepared {
         Prepared::Function { start, .. } => match start.start(ctx).0 {
-            Way::Failed(error) => Performing::Ended(Err(error)),
-            Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
-            Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
-            Way::Future(body) => Performing::Waiting(Waiting::Body(body)),
-            Way::Blocking(body) => {
+            Body::Failed(error) => Performing::Ended(Err(error)),
+            Body::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
+            Body::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
+            Body::Future(body) => Performing::Waiting(Waiting::Body(body)),
+            Body::Blocking(body) => {
                 Performing::Waiting(Waiting::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
