@@ -223,7 +223,7 @@ async fn a_prompt_is_refused_without_its_text_and_with_what_is_no_field_of_it() 
     let missing = error(json!({ "attachments": [] })).await;
     assert!(missing.contains("`input` is missing"), "{missing}");
     let unknown = error(json!({ "input": "a", "files": [] })).await;
-    assert!(unknown.contains("unknown `files`: there are `input`, `attachments`"), "{unknown}");
+    assert!(unknown.contains("unknown field `files`, expected `input`, `attachments`"), "{unknown}");
 }
 
 #[tokio::test]

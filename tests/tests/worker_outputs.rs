@@ -36,9 +36,9 @@ fn all_workers_that_do_not_go_with_their_types_are_refused_at_once() {
     assert!(prompted.contains("`output = prompted`"), "{prompted}");
     assert!(schema.starts_with("`output_schema` (misfit.worker:2) is not that of `Result<Finding>`"), "{schema}");
     for difference in [
-        "its properties are `remarks`, `score`, those of the type `notes`, `score`",
-        "its required properties are none, those of the type `score`",
-        "`score` is of type `string`, that of the type `integer`",
+        "its properties are `remarks`, `score`, but the Rust type has `notes`, `score`",
+        "its required properties are empty, but the Rust type has `score`",
+        "`score` has the type `string`, but the Rust type has `integer`",
     ] {
         assert!(schema.contains(difference), "{schema}");
     }

@@ -115,7 +115,7 @@ impl Registered {
     /// Returns the worker that a program or a file describes; it may call nothing until that is resolved.
     pub(crate) fn written(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
-            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).foreign()),
+            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).untrusted()),
             None => Arc::clone(&PROMPT),
         };
         let parameters = Arc::clone(&arguments.schema);
@@ -309,7 +309,7 @@ impl Registered {
 
     /// As [`validate`](Self::validate), off the async threads if it may take long.
     pub(crate) async fn validate_apart(&self, arguments: Value) -> (Value, Result<(), String>) {
-        self.arguments.check_apart(arguments).await
+        self.arguments.check_async(arguments).await
     }
 
     /// Says everything that is wrong with `arguments`, by the schema.
