@@ -266,7 +266,7 @@ fn the_user_is_asked_once_unless_the_answer_was_lost() {
 
 #[test]
 fn workers_are_made_once_and_their_files_are_whole() {
-    comes_to_the_same("makes", "a worker `helper` was made already");
+    comes_to_the_same("makes", "a worker named `helper` already exists");
 }
 
 #[test]
