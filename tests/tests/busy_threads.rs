@@ -1,4 +1,4 @@
-//! Limits of time that hold while every thread for blocking code is taken.
+//! Timeouts are kept while every blocking thread is busy.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::future::pending;
@@ -19,10 +19,10 @@ use llm_do::usage::Usage;
 use llm_do::worker::{OutputMode, WorkerSpec};
 use llm_do::{Model, Value, async_trait, json};
 
-/// Longer than any limit here; then a thread that is still waited for is let go, so that a test fails and does not hang.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// The time after which a blocked thread is released, so that a test fails instead of hanging; longer than any timeout here.
+const GATE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Whether something happened.
+/// A shared flag.
 #[derive(Clone, Default)]
 struct Flag(Arc<AtomicBool>);
 
@@ -36,10 +36,10 @@ impl Flag {
     }
 }
 
-/// Block the thread for as long as the test lasts.
+/// Block the thread until the test ends.
 #[tool(effect = read_only, timeout = "50ms")]
 fn block(ended: State<Flag>, gate: State<Mutex<std::sync::mpsc::Receiver<()>>>) {
-    let _ = gate.lock().unwrap().recv_timeout(PATIENCE);
+    let _ = gate.lock().unwrap().recv_timeout(GATE_TIMEOUT);
     ended.set();
 }
 
@@ -71,8 +71,8 @@ impl EventSink for Endless {
     }
 }
 
-/// A runtime of tokio with one thread for blocking code, which is taken until the sender is dropped.
-fn taken(timers: bool) -> (tokio::runtime::Runtime, Sender<()>, Flag) {
+/// A tokio runtime whose only blocking thread is busy until the sender is dropped.
+fn busy_runtime(timers: bool) -> (tokio::runtime::Runtime, Sender<()>, Flag) {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     if timers {
         builder.enable_time();
@@ -82,7 +82,7 @@ fn taken(timers: bool) -> (tokio::runtime::Runtime, Sender<()>, Flag) {
     let late = Flag::default();
     let passed = late.clone();
     tokio.spawn_blocking(move || {
-        if gated.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        if gated.recv_timeout(GATE_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             passed.set();
         }
     });
@@ -100,9 +100,9 @@ fn a_tool_that_blocks_past_its_timeout_does_not_keep_block_on() {
 }
 
 #[test]
-fn a_root_call_waits_for_sinks_no_longer_than_it_says_when_no_thread_is_free() {
+fn a_root_call_waits_for_sinks_at_most_its_timeout_when_no_thread_is_free() {
     for timers in [false, true] {
-        let (tokio, gate, late) = taken(timers);
+        let (tokio, gate, late) = busy_runtime(timers);
         let (_, gated) = channel::<()>();
         let builder = Runtime::builder().state(Flag::default()).state(Mutex::new(gated));
         let runtime = builder.sink(Endless).build().unwrap();
@@ -114,24 +114,24 @@ fn a_root_call_waits_for_sinks_no_longer_than_it_says_when_no_thread_is_free() {
 
 #[test]
 fn a_tool_that_timed_out_before_a_thread_was_free_never_runs() {
-    let (tokio, gate, _) = taken(true);
+    let (tokio, gate, _) = busy_runtime(true);
     let ran = Flag::default();
     let (_, gated) = channel::<()>();
     let runtime = Runtime::builder().state(ran.clone()).state(Mutex::new(gated)).build().unwrap();
     assert!(tokio.block_on(runtime.run(note {})).unwrap_err().is_timeout());
     drop(gate);
-    // The one thread takes what it was given in order.
+    // The only blocking thread runs its queue in order.
     tokio.block_on(tokio.spawn_blocking(|| ())).unwrap();
     assert!(!ran.is_set());
 }
 
-/// A schema of the object's items that no value is simply seen to keep to.
+/// A schema that the fast check does not support.
 fn numbers() -> Value {
     let items = json!({ "type": "number", "maximum": 10 });
     json!({ "type": "object", "properties": { "all": { "type": "array", "items": items } } })
 }
 
-/// A value that takes some work to check, of which the last part does not fit.
+/// A value that takes some work to check, and whose last item is invalid.
 fn heavy() -> Value {
     let mut all = vec![json!(1.5); 50_000];
     all.push(json!(11));
@@ -144,13 +144,13 @@ async fn hurry(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.call_tool("sum", heavy()).await?)
 }
 
-/// Calls the worker `sum` with a value that a guard or an approver puts another in the place of.
+/// Calls the worker `sum` with a value that a guard or an approver replaces.
 #[entry(timeout = "50ms")]
 async fn hurry_with_little(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.call_tool("sum", json!({ "all": [] })).await?)
 }
 
-/// Gives the worker `sum` a task with a value that takes some work to check.
+/// Runs a subtask for the worker `sum` with a value that takes some work to check.
 #[entry(timeout = "50ms")]
 async fn hurry_a_task(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.subtask(SubtaskRequest::new("sum").input("all", heavy()["all"].clone())).await?)
@@ -163,10 +163,10 @@ fn summing(model: impl Model + 'static) -> RuntimeBuilder {
     builder.worker(spec).force_model(model)
 }
 
-/// Asserts that a call is ended by its timeout while the thread that checks a value is taken.
+/// Asserts that a call times out while the thread that checks a value is busy.
 #[track_caller]
 fn assert_timely(builder: RuntimeBuilder, entry: &str) {
-    let (tokio, gate, late) = taken(true);
+    let (tokio, gate, late) = busy_runtime(true);
     let runtime = builder.build().unwrap();
     let error = tokio.block_on(runtime.run_named(entry, json!({}))).unwrap_err();
     assert!(error.is_timeout(), "{error}");
@@ -198,7 +198,7 @@ fn a_timeout_fires_while_arguments_that_an_approver_gave_are_checked() {
 }
 
 #[test]
-fn a_timeout_fires_while_a_worker_for_a_task_is_looked_for() {
+fn a_timeout_fires_while_a_worker_for_a_subtask_is_chosen() {
     assert_timely(summing(TestModel::new()), "hurry_a_task");
 }
 
@@ -225,7 +225,7 @@ fn answering(text: impl Fn() -> String + Send + Sync + 'static) -> FunctionModel
 fn a_timeout_fires_while_an_answer_is_checked() {
     for mode in ["tool", "prompted"] {
         for text in [|| heavy().to_string(), || format!("Either {{}} or {}", heavy())] {
-            let (tokio, gate, late) = taken(true);
+            let (tokio, gate, late) = busy_runtime(true);
             let runtime = summing(answering(text)).build().unwrap();
             let error = tokio.block_on(runtime.run(hurry_an_answer { mode: mode.into() })).unwrap_err();
             assert!(error.is_timeout(), "{error}");
@@ -236,7 +236,7 @@ fn a_timeout_fires_while_an_answer_is_checked() {
 }
 
 #[test]
-fn a_value_that_was_checked_off_the_async_threads_is_judged_as_any_other() {
+fn a_value_checked_on_a_blocking_thread_has_the_same_faults() {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let runtime = summing(TestModel::new().text("done")).build().unwrap();
     let error = tokio.block_on(runtime.run_named("sum", heavy())).unwrap_err();

@@ -1,4 +1,4 @@
-//! Toolsets as types: what an item may call, checked by the compiler.
+//! Toolsets as types: which items a tool, worker or entry may call, checked by the compiler.
 
 mod check;
 mod listed;
@@ -15,20 +15,20 @@ pub use self::membership::{
 };
 use crate::declare::tool::TakesHistory;
 
-/// The tool through which a model without native output gives a worker's result; no item may have this name.
+/// The name of the tool through which a model without native output returns a worker's result; no item may have it.
 pub(crate) const OUTPUT_TOOL: &str = "final_result";
 
-/// A tool, worker or entry by itself, or a group that `toolset!` made: what `toolsets = [..]` may name.
+/// A tool, worker or entry, or a group declared with `toolset!`: the items of `toolsets = [..]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool or a toolset",
     label = "not declared with `#[tool]`, `#[worker]`, `#[entry]` or `toolset!`"
 )]
 pub trait Toolset {
-    /// Its members, each under the name that callers see.
+    /// Its members, each with the name that callers see.
     const MEMBERS: &'static [Member];
 }
 
-/// Says that an item declares the tool `T`: its toolsets include it, and no form leaves it out.
+/// Implemented by an item that declares the tool `T`: its toolsets include `T`, and `only` and `except` do not exclude it.
 #[diagnostic::on_unimplemented(
     message = "`{T}` is not in the toolsets of `{Self}`",
     label = "not declared by `{Self}`",
@@ -36,24 +36,24 @@ pub trait Toolset {
 )]
 pub trait Declares<T> {}
 
-// A call outside the declaration is told in the declaration's words, not in its members'. Expanded code cannot ask for
-// that itself: in a crate without a prelude, `diagnostic` is no attribute.
+// An undeclared call is reported in terms of the declaration, not of its members. Expanded code cannot use this attribute
+// itself: in a crate without a prelude, `diagnostic` does not resolve.
 #[diagnostic::do_not_recommend]
 impl<T: Keyed, Item: DeclarationOf<Answer<T> = Yes>> Declares<T> for Item {}
 
-/// Tells whether an item declares a tool; implemented by the macros.
+/// Answers at the type level whether an item declares a tool; implemented by the macros.
 #[doc(hidden)]
 pub trait DeclarationOf {
     /// The answer, as a type.
     type Answer<T: Keyed>: Answer;
 }
 
-/// The declaration of an item that declares nothing: it may call whatever is registered.
+/// The declaration of an item without `toolsets`: it may call everything that is registered.
 #[derive(Debug)]
 pub enum Anything {}
 
 #[diagnostic::do_not_recommend]
 impl<T> Declares<T> for Anything {}
 
-/// A call by name: whether it is of a worker is known when it is made.
+/// For calls by name: whether the callee is a worker is known at run time.
 impl TakesHistory for Anything {}

@@ -11,7 +11,7 @@ use llm_do::usage::Usage;
 use serde_json::{Value, json};
 
 thread_local! {
-    /// How often the schema was built on this thread: tests run beside each other.
+    /// How often the schema was built on this thread: tests run concurrently.
     static BUILT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -40,7 +40,7 @@ fn count(number: Counted) -> Value {
 #[worker(toolsets = [count])]
 async fn use_count(input: String) -> String;
 
-/// A model that calls the tool twice, and keeps the schemas that it is shown.
+/// A model that calls the tool twice, and records the schemas that it receives.
 fn curious(seen: &Arc<Mutex<Vec<Arc<Value>>>>) -> FunctionModel {
     let seen = Arc::clone(seen);
     FunctionModel::new(move |request: Request<'_>| {

@@ -1,4 +1,4 @@
-//! What the plane holds arguments to beyond the words of their schemas.
+//! Checks of arguments beyond the keywords of their schemas.
 
 use llm_do::{CallError, Registry};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn refusal(tool: &str, value: &Value) -> String {
 }
 
 #[test]
-fn a_number_beyond_its_type_is_refused_at_its_place() {
+fn a_number_outside_its_type_is_refused_with_its_location() {
     let wide = json!(3_000_000_000_i64);
     assert_eq!(refusal("an_i32", &wide), "value is greater than the maximum of 2147483647 at `/value`");
     let message = refusal("a_point", &json!({ "x": wide, "y": -3_000_000_000_i64 }));
@@ -30,7 +30,7 @@ fn models_are_not_shown_the_bounds_that_a_format_implies() {
 }
 
 #[test]
-fn a_text_that_is_not_of_its_format_is_refused_at_its_place() {
+fn a_text_in_the_wrong_format_is_refused_with_its_location() {
     for tool in ["a_uuid", "an_ip", "a_url", "a_chrono_time", "a_chrono_local", "a_jiff_clock", "a_jiff_duration"] {
         let message = refusal(tool, &json!("my secret"));
         assert!(message.ends_with("at `/value`") && !message.contains("secret"), "`{tool}`: {message}");
@@ -38,7 +38,7 @@ fn a_text_that_is_not_of_its_format_is_refused_at_its_place() {
 }
 
 #[test]
-fn a_whole_number_is_an_integer_however_it_is_written() {
+fn a_whole_number_with_a_fraction_is_an_integer() {
     let plane = Plane::new();
     let point = json!({ "value": { "x": 1.0, "y": -2e3 } });
     assert_eq!(plane.call("a_point", &point).unwrap(), json!({ "value": { "x": 1, "y": -2000 } }));
@@ -46,7 +46,7 @@ fn a_whole_number_is_an_integer_however_it_is_written() {
 }
 
 #[test]
-fn a_whole_number_stays_a_fraction_where_one_is_asked_for() {
+fn a_whole_number_stays_a_float_for_a_float_type() {
     let plane = Plane::new();
     let answer = plane.call("an_f64", &json!({ "value": 1.0 })).unwrap();
     assert!(answer["value"].is_f64(), "{answer}");

@@ -12,13 +12,13 @@ use llm_do::{CallError, Runtime};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::Value;
 
-/// A property that is tried with the same values in every run.
+/// Returns a runner of property tests that uses the same values in every run.
 fn runner(cases: u32) -> TestRunner {
     let config = Config { failure_persistence: None, ..Config::with_cases(cases) };
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-/// The tool plane, to be called from code that is not async.
+/// The tool plane, callable from synchronous code.
 struct Plane {
     runtime: Runtime,
     executor: tokio::runtime::Runtime,
@@ -35,10 +35,10 @@ impl Plane {
     }
 }
 
-/// Whether the arguments passed the schema and were refused all the same.
+/// Returns whether the arguments passed the schema but could not be decoded.
 fn passed_the_schema_only(error: &CallError) -> bool {
     match error {
         CallError::InvalidArguments { message, .. } => message.to_string().starts_with("cannot be decoded"),
-        error => panic!("a tool of the corpus cannot fail otherwise: {error}"),
+        error => panic!("unexpected error of a tool of the corpus: {error}"),
     }
 }

@@ -1,4 +1,4 @@
-//! Valid arguments made a little invalid, or valid in another way.
+//! Small mutations of valid arguments.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -13,17 +13,17 @@ pub(crate) struct Mutation {
 
 #[derive(Clone, Debug)]
 enum Change {
-    /// Puts another value there.
+    /// Replaces the value.
     Put(Value),
-    /// Takes the last element or an entry away.
+    /// Removes the last element or an entry.
     Drop(Index),
     /// Adds an entry or an element.
     Add(&'static str, Value),
     /// Repeats the last element.
     Grow,
-    /// Leaves a value of its kind with nothing in it.
+    /// Replaces the value with an empty one of the same type.
     Empty,
-    /// Writes a number as a fraction: `1` as `1.0`.
+    /// Writes an integer as a float: `1` as `1.0`.
     AsFloat,
     /// Adds to a number.
     Shift(i64),
@@ -139,7 +139,7 @@ fn leaves() -> Vec<Value> {
 }
 
 impl Mutation {
-    /// Changes `value`; what a change does not apply to stays as it is.
+    /// Changes `value`; has no effect if the change does not apply.
     pub(crate) fn apply(&self, value: &mut Value) {
         let places = places(value, String::new());
         let place = self.place.get(&places);
@@ -147,7 +147,7 @@ impl Mutation {
     }
 }
 
-/// The JSON pointers to all of a value.
+/// Returns the JSON pointers to all parts of a value.
 fn places(value: &Value, here: String) -> Vec<String> {
     let mut found = match value {
         Value::Object(fields) => fields

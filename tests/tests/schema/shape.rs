@@ -1,4 +1,4 @@
-//! What every schema looks like.
+//! The form of all schemas.
 
 use llm_do::Registry;
 use llm_do_corpus::{Case, all, references, subschemas};
@@ -17,7 +17,7 @@ fn the_corpus_is_large() {
 }
 
 #[test]
-fn every_schema_is_one_of_draft_2020_12() {
+fn every_schema_is_valid_draft_2020_12() {
     for Case { name, schema, .. } in all() {
         jsonschema::draft202012::meta::validate(&schema)
             .unwrap_or_else(|error| panic!("`{name}`: {error}\n{schema:#}"));
@@ -44,7 +44,7 @@ fn every_definition_is_referred_to() {
 }
 
 #[test]
-fn arguments_are_a_closed_object_that_says_its_properties() {
+fn arguments_are_a_closed_object_with_declared_properties() {
     for Case { name, schema, .. } in all() {
         assert_eq!(schema["type"], "object", "`{name}`");
         assert_eq!(schema["additionalProperties"], false, "`{name}`");
@@ -54,7 +54,7 @@ fn arguments_are_a_closed_object_that_says_its_properties() {
 }
 
 #[test]
-fn no_part_has_a_title_or_says_its_draft() {
+fn no_subschema_has_a_title_or_a_draft() {
     for Case { name, schema, .. } in all() {
         for part in subschemas(&schema) {
             assert!(part.get("title").is_none() && part.get("$schema").is_none(), "`{name}`:\n{part:#}");
@@ -70,14 +70,14 @@ fn a_property_may_be_named_as_a_keyword() {
 }
 
 #[test]
-fn two_collections_give_the_same_text() {
+fn collecting_twice_returns_the_same_text() {
     let texts =
         || -> Vec<_> { Registry::collect().unwrap().iter().map(|tool| tool.parameters().to_string()).collect() };
     assert_eq!(texts(), texts());
 }
 
 #[test]
-fn arguments_stand_in_the_order_of_the_source() {
+fn arguments_are_in_source_order() {
     for Case { name, schema, values } in all() {
         // Serde writes them in that order.
         let written = values.new_tree(&mut runner(1)).unwrap().current();
@@ -87,7 +87,7 @@ fn arguments_stand_in_the_order_of_the_source() {
 }
 
 #[test]
-fn fields_stand_in_the_order_of_the_source() {
+fn fields_are_in_source_order() {
     let schema = schema_of("ordered");
     let names: Vec<_> = schema["$defs"]["Ordered"]["properties"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["zulu", "alpha", "mike", "bravo"]);
@@ -95,7 +95,7 @@ fn fields_stand_in_the_order_of_the_source() {
 }
 
 #[test]
-fn defaults_are_shown_and_nothing_with_one_is_required() {
+fn defaults_are_shown_and_their_properties_are_optional() {
     let schema = schema_of("with_defaults");
     let defaults: Vec<_> = schema["properties"].as_object().unwrap().values().map(|part| &part["default"]).collect();
     assert_eq!(defaults, [&json!(1.5), &json!("utf-8"), &json!(3), &json!("Green")]);
@@ -106,7 +106,7 @@ fn defaults_are_shown_and_nothing_with_one_is_required() {
 }
 
 #[test]
-fn what_may_be_absent_is_not_required() {
+fn optional_properties_are_not_required() {
     let schema = schema_of("optional");
     assert_eq!(schema.get("required"), None);
     assert_eq!(schema_of("described")["required"], json!(["type", "anything", "where"]));

@@ -1,4 +1,4 @@
-//! Serde and the schema agree, both ways.
+//! Serde and the schemas agree in both directions.
 
 use llm_do_corpus::{Case, all};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::mutation::{Mutation, mutations};
 use crate::{Plane, passed_the_schema_only, runner};
 
 #[test]
-fn what_serde_writes_validates_and_is_decoded_to_the_same() {
+fn serialized_values_are_valid_and_decode_to_the_same_value() {
     let plane = Plane::new();
     for Case { name, schema, values } in all() {
         let validator = jsonschema::draft202012::options().build(&schema).unwrap();
@@ -20,23 +20,23 @@ fn what_serde_writes_validates_and_is_decoded_to_the_same() {
             prop_assert_eq!(back, written);
             Ok(())
         };
-        runner(32).run(&values, property).unwrap_or_else(|fault| panic!("`{name}`: {}\n{schema:#}", said(&fault)));
+        runner(32).run(&values, property).unwrap_or_else(|fault| panic!("`{name}`: {}\n{schema:#}", describe(&fault)));
     }
 }
 
 #[test]
-fn what_validates_is_decoded() {
+fn valid_values_can_be_decoded() {
     let plane = Plane::new();
     let mut faults = Vec::new();
     for Case { name, schema, values } in all() {
-        let tried = runner(64).run(&(values, mutations()), |(value, mutations)| hold(&plane, name, value, &mutations));
-        faults.extend(tried.err().map(|fault| format!("`{name}`: {}\n{schema:#}", said(&fault))));
+        let tried = runner(64).run(&(values, mutations()), |(value, mutations)| check(&plane, name, value, &mutations));
+        faults.extend(tried.err().map(|fault| format!("`{name}`: {}\n{schema:#}", describe(&fault))));
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Arguments that the plane takes are decoded, and what they are decoded to is taken again.
-fn hold(plane: &Plane, name: &str, mut value: Value, mutations: &[Mutation]) -> Result<(), TestCaseError> {
+/// Checks that valid arguments are decoded, and that the decoded value is accepted again.
+fn check(plane: &Plane, name: &str, mut value: Value, mutations: &[Mutation]) -> Result<(), TestCaseError> {
     for mutation in mutations {
         mutation.apply(&mut value);
     }
@@ -54,7 +54,7 @@ fn hold(plane: &Plane, name: &str, mut value: Value, mutations: &[Mutation]) -> 
     Ok(())
 }
 
-fn said<T: std::fmt::Debug>(fault: &TestError<T>) -> String {
+fn describe<T: std::fmt::Debug>(fault: &TestError<T>) -> String {
     match fault {
         TestError::Abort(reason) => format!("{reason}"),
         TestError::Fail(reason, value) => format!("{reason}\nfor {value:?}"),

@@ -1,17 +1,17 @@
-//! What a declaration must not say, refused at compile time in our words.
+//! Compile-time checks of declarations, with error messages of this crate.
 
 use super::OUTPUT_TOOL;
 use super::member::{MAX_NAME, Member, holds};
 use super::text::{Text, same};
 
-/// Room for two names of at most 64 bytes each, and the words around them.
+/// Space for two names of at most 64 bytes each, and the surrounding text.
 type Message = Text<320>;
 
-/// Refuses a declaration of `item` that shows two tools by one name.
+/// Rejects a declaration of `item` with two tools of the same shown name.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if a name comes twice; the message names it.
+/// Panics, and so does not compile, if a name is used twice; the message contains it.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_unique(item: &str, lists: &[&[Member]]) {
@@ -26,13 +26,13 @@ pub const fn assert_unique(item: &str, lists: &[&[Member]]) {
     }
 }
 
-/// Refuses a second member of the first's name, from a place in the lists on.
+/// Rejects a second member with the name of the first, starting at an index in the lists.
 #[track_caller]
 const fn assert_only(item: &str, first: &Member, lists: &[&[Member]], mut list: usize, mut place: usize) {
     while list < lists.len() {
         while place < lists[list].len() {
-            if first.looks_like(&lists[list][place]) {
-                refuse_twice(item, first, &lists[list][place]);
+            if first.has_same_shown_name(&lists[list][place]) {
+                reject_duplicate(item, first, &lists[list][place]);
             }
             place += 1;
         }
@@ -42,13 +42,13 @@ const fn assert_only(item: &str, first: &Member, lists: &[&[Member]], mut list: 
 }
 
 #[track_caller]
-const fn refuse_twice(item: &str, first: &Member, second: &Member) -> ! {
+const fn reject_duplicate(item: &str, first: &Member, second: &Member) -> ! {
     let mut text = Message::new();
     text.push("duplicate tool name `");
     text.push(first.shown());
     text.push("` in the toolsets of `");
     text.push(item);
-    // One that is shown by its registered name can be given another; a prefix is the declaration's own.
+    // A registered name can be prefixed; an existing prefix can be changed.
     if same(first.shown(), first.tool()) && same(second.shown(), second.tool()) {
         text.push("`; list each tool once, or rename one with `prefixed(\"..\", ..)`");
     } else {
@@ -57,11 +57,11 @@ const fn refuse_twice(item: &str, first: &Member, second: &Member) -> ! {
     panic!("{}", text.as_str())
 }
 
-/// Refuses a prefix that makes of a member's name one that no model may see.
+/// Rejects a prefix that makes the name of a member too long or reserved.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if a name is too long or stands for something else; the message names it.
+/// Panics, and so does not compile, if a name is too long or reserved; the message contains it.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_prefixed(prefix: &str, members: &[Member]) {
@@ -73,18 +73,18 @@ pub const fn assert_prefixed(prefix: &str, members: &[Member]) {
         name.push(members[next].shown());
         if !fits {
             let words = "` is too long for a tool name: at most 64 bytes; shorten the prefix";
-            refuse_name(prefix, members[next].shown(), words);
+            reject_name(prefix, members[next].shown(), words);
         }
         if same(name.as_str(), OUTPUT_TOOL) {
             let words = "` is reserved for the output of workers; choose another prefix";
-            refuse_name(prefix, members[next].shown(), words);
+            reject_name(prefix, members[next].shown(), words);
         }
         next += 1;
     }
 }
 
 #[track_caller]
-const fn refuse_name(prefix: &str, name: &str, words: &str) -> ! {
+const fn reject_name(prefix: &str, name: &str, words: &str) -> ! {
     let mut text = Message::new();
     text.push("`");
     text.push(prefix);
@@ -93,11 +93,11 @@ const fn refuse_name(prefix: &str, name: &str, words: &str) -> ! {
     panic!("{}", text.as_str())
 }
 
-/// Refuses `pick` in `only` or `except` if it holds a tool that `members`, which the source calls `of`, do not.
+/// Rejects `pick` in `only` or `except` if it contains a tool that is not in `members`, which the source names `of`.
 ///
 /// # Panics
 ///
-/// Panics, and so does not compile, if there is one; the message names it.
+/// Panics, and so does not compile, if it contains one; the message names the tool.
 #[doc(hidden)]
 #[track_caller]
 pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[Member]) {
@@ -107,7 +107,7 @@ pub const fn assert_picked(pick: &str, picked: &[Member], of: &str, members: &[M
             let mut text = Message::new();
             text.push("`");
             text.push(pick);
-            // A group, of which the one tool is at fault.
+            // A group: name the tool in it.
             if picked.len() > 1 {
                 text.push("` contains `");
                 text.push(picked[next].tool());
@@ -157,17 +157,17 @@ mod tests {
     ]);
     const ALL: &[Member] = &concat::<500>(&[&prefixed::<250>("x_0", HUNDREDS), &prefixed::<250>("x_1", HUNDREDS)]);
 
-    // The compiler refuses to evaluate constants for long, and names of one service begin alike.
+    // The compiler limits the evaluation of constants, and names of one service share a prefix.
     const _: () = assert_unique("hundreds_of_names", &[ALL]);
 
     #[test]
-    fn hundreds_of_names_that_begin_alike_are_told_apart() {
+    fn hundreds_of_names_with_a_common_prefix_are_distinguished() {
         assert_eq!(ALL[499].shown(), "x_1a_company_4a_service_with_a_long_name_49");
     }
 
     #[test]
     #[should_panic(expected = "duplicate tool name `x_0a_company_0a_service_with_a_long_name_00`")]
-    fn a_name_that_comes_twice_among_hundreds_is_found() {
+    fn a_duplicate_among_hundreds_of_names_is_found() {
         assert_unique("hundreds_of_names", &[ALL, &ALL[..1]]);
     }
 }

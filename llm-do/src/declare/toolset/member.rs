@@ -1,4 +1,4 @@
-//! The members of a toolset, as lists that are made at compile time.
+//! The members of a toolset, as lists built at compile time.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::text::{Text, hash, same};
 /// The longest name that every provider accepts, in bytes.
 pub(super) const MAX_NAME: usize = 64;
 
-/// A tool in a toolset: which it is, and the name that callers by name see.
+/// A tool in a toolset: its registered name, and the name shown to models and used in calls by name.
 #[derive(Clone, Copy)]
 pub struct Member {
     shown: Text<MAX_NAME>,
@@ -37,17 +37,17 @@ impl Member {
         self.tool
     }
 
-    /// Returns whether both are shown by one name.
-    pub(super) const fn looks_like(&self, other: &Self) -> bool {
+    /// Returns whether both have the same shown name.
+    pub(super) const fn has_same_shown_name(&self, other: &Self) -> bool {
         self.shown.is(&other.shown)
     }
 
-    /// Returns whether both are the same tool, however they are shown.
-    const fn is_as(&self, other: &Self) -> bool {
+    /// Returns whether both are the same tool, even if their shown names differ.
+    const fn is_same_tool(&self, other: &Self) -> bool {
         self.tool_hash == other.tool_hash && same(self.tool, other.tool)
     }
 
-    /// Returns the same under a longer name; one that would be too long, which is refused elsewhere, stays as it is.
+    /// Adds a prefix to the shown name; a name that would be too long is unchanged, and rejected by `assert_prefixed`.
     const fn prefixed(self, prefix: &str) -> Self {
         let mut shown = Text::new();
         shown.push(prefix);
@@ -67,7 +67,7 @@ impl fmt::Debug for Member {
 
 const NO_MEMBER: Member = Member::new("");
 
-/// Returns how many members there are in all.
+/// Returns the total number of members.
 #[doc(hidden)]
 #[must_use]
 pub const fn count(lists: &[&[Member]]) -> usize {
@@ -97,7 +97,7 @@ pub const fn concat<const N: usize>(lists: &[&[Member]]) -> [Member; N] {
     members
 }
 
-/// Returns all members, each with the prefix; `N` is how many they are.
+/// Returns all members, each with the prefix; `N` is their number.
 #[doc(hidden)]
 #[must_use]
 pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Member; N] {
@@ -110,7 +110,7 @@ pub const fn prefixed<const N: usize>(prefix: &str, members: &[Member]) -> [Memb
     all
 }
 
-/// Returns how many of `members` are among `picks`, or, without `are_kept`, are not.
+/// Returns the number of `members` that are in `picks`, or, without `are_kept`, that are not.
 #[doc(hidden)]
 #[must_use]
 pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: bool) -> usize {
@@ -124,7 +124,7 @@ pub const fn count_picked(members: &[Member], picks: &[&[Member]], are_kept: boo
     sum
 }
 
-/// Returns those of `members` that are among `picks`, or, without `are_kept`, are not; `N` is their [`count_picked`].
+/// Returns the `members` that are in `picks`, or, without `are_kept`, that are not; `N` is their [`count_picked`].
 #[doc(hidden)]
 #[must_use]
 pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are_kept: bool) -> [Member; N] {
@@ -140,12 +140,12 @@ pub const fn picked<const N: usize>(members: &[Member], picks: &[&[Member]], are
     all
 }
 
-/// Returns whether one of the members is the same tool.
+/// Returns whether the lists contain the tool.
 pub(super) const fn holds(lists: &[&[Member]], tool: &Member) -> bool {
     let (mut list, mut place) = (0, 0);
     while list < lists.len() {
         while place < lists[list].len() {
-            if lists[list][place].is_as(tool) {
+            if lists[list][place].is_same_tool(tool) {
                 return true;
             }
             place += 1;

@@ -1,34 +1,34 @@
-//! Whether a toolset includes a tool, answered by a type.
+//! Whether a toolset includes a tool, answered at the type level.
 //!
-//! A trait alone says that a tool is in a toolset and cannot say that it is not, which `except` needs, and so does a
-//! tool that a declaration holds twice, under two names. So each tool has a [`Keyed::Key`], a hash of its name as a list
-//! of digits, and digits can be told apart as types. The runtime goes by the names themselves, so that two names of one
-//! hash would not let a call through; of two tools of one name, it refuses to begin.
+//! The presence of an implementation can express that a tool is in a toolset, but not that it is not. `except` needs both, and
+//! so does a tool that a declaration contains twice, under two names. So each tool has a [`Keyed::Key`], a hash of its name as
+//! a list of digit types, which can be compared. The runtime compares the names themselves, so a hash collision does not let a
+//! call through, and rejects two tools of the same name at start.
 //!
-//! The compiler looks through a declaration anew for each call, so what it does there counts; `benches/compile` measures
-//! it. That is why the tool is a parameter of the answers and not of the traits: what holds of a list is then proved once
-//! for all calls. And a list is looked through up to the first yes only.
+//! The compiler searches a declaration again for each call, so compile time matters; `benches/compile` measures it. That is
+//! why the tool is a parameter of the answers and not of the traits: facts about a list are then proved once for all calls.
+//! The search stops at the first match.
 
 use std::marker::PhantomData;
 
-/// Tells of each tool whether a toolset includes it.
+/// Answers for each tool whether a toolset includes it.
 pub trait Includes {
     /// The answer for `T`, as a type.
     #[doc(hidden)]
     type Answer<T: Keyed>: Answer;
 }
 
-/// A tool by itself: what it is told apart by. Not public API.
+/// A tool's identity at the type level. Not public API.
 pub trait Keyed {
     /// The hash of its registered name.
     type Key: Key;
 }
 
-/// Is included.
+/// The tool is included.
 #[derive(Debug)]
 pub enum Yes {}
 
-/// Is not included.
+/// The tool is not included.
 #[derive(Debug)]
 pub enum No {}
 
@@ -54,13 +54,13 @@ impl Answer for No {
     type NotButIn<Toolset: Includes, T: Keyed> = Toolset::Answer<T>;
 }
 
-/// A list of digits, each in the one before.
+/// A list of digits: each type contains the next.
 pub trait Key {
-    /// Whether both are one: asks the other whether it begins with the first digit of this one.
+    /// Whether both keys are equal: checks that the other begins with the first digit of this one, then compares the rest.
     type Same<Other: Key>: Answer;
-    /// Whether no digit is left.
+    /// Whether the list is empty.
     type IsEnd: Answer;
-    /// Whether it begins with the digit 0 and goes on as `Rest`; and so on for the others.
+    /// Whether it begins with the digit 0, followed by `Rest`; the other digits alike.
     type Is0<Rest: Key>: Answer;
     type Is1<Rest: Key>: Answer;
     type Is2<Rest: Key>: Answer;
@@ -79,7 +79,7 @@ pub trait Key {
     type IsF<Rest: Key>: Answer;
 }
 
-/// Says of digits that they are not this one.
+/// Answers `No` for the given digits.
 macro_rules! no {
     ($($is:ident)*) => { $(type $is<Rest: Key> = No;)* };
 }
@@ -90,11 +90,11 @@ impl Key for () {
     no!(Is0 Is1 Is2 Is3 Is4 Is5 Is6 Is7 Is8 Is9 IsA IsB IsC IsD IsE IsF);
 }
 
-/// Makes the digits of keys; those whose `Is` is before the semicolon are made by now.
+/// Defines the digits of keys; those before the semicolon are already defined.
 macro_rules! digits {
     ($($earlier:ident)*;) => {};
     ($($earlier:ident)*; $digit:ident $is:ident $($name:ident $later:ident)*) => {
-        /// A digit of a key, and the next.
+        /// A digit of a key, followed by `Next`.
         #[derive(Debug)]
         pub struct $digit<Next>(PhantomData<Next>);
 
@@ -119,19 +119,19 @@ impl<Itself: Keyed> Includes for Itself {
     type Answer<T: Keyed> = <T::Key as Key>::Same<Itself::Key>;
 }
 
-/// A list of no members.
+/// An empty list.
 #[diagnostic::do_not_recommend]
 impl Includes for () {
     type Answer<T: Keyed> = <T::Key as Key>::IsEnd;
 }
 
-/// A list of members, cut in two.
+/// A list of members, split in two.
 #[diagnostic::do_not_recommend]
 impl<Left: Includes, Right: Includes> Includes for (Left, Right) {
     type Answer<T: Keyed> = <Left::Answer<T> as Answer>::OrIn<Right, T>;
 }
 
-/// What is in both `Member` and `Picks`.
+/// The tools in both `Member` and `Picks`.
 #[derive(Debug)]
 pub struct Only<Member, Picks>(PhantomData<(Member, Picks)>);
 
@@ -140,7 +140,7 @@ impl<Member: Includes, Picks: Includes> Includes for Only<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::AndIn<Member, T>;
 }
 
-/// What is in `Member` and not in `Picks`.
+/// The tools in `Member` but not in `Picks`.
 #[derive(Debug)]
 pub struct Except<Member, Picks>(PhantomData<(Member, Picks)>);
 
@@ -149,7 +149,7 @@ impl<Member: Includes, Picks: Includes> Includes for Except<Member, Picks> {
     type Answer<T: Keyed> = <Picks::Answer<T> as Answer>::NotButIn<Member, T>;
 }
 
-/// A type by another name: the way to name it in a bound and nowhere else.
+/// An alias of a type, usable in a bound.
 pub trait Alias {
     /// The type itself.
     type Of;
