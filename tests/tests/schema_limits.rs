@@ -62,7 +62,7 @@ fn a_schema_whose_references_multiply_is_refused() {
 fn a_long_chain_of_references_is_refused() {
     // It also exceeds the size limit.
     assert!(refusal(&levels(10_000, 1)).contains("more than the limit of 262144"));
-    assert!(refusal(&levels(1_000, 1)).contains("nests more than 128 schemas"));
+    assert!(refusal(&levels(1_000, 1)).contains("more than 128 nested schemas"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The path of every call: find → decode → guard → depth, cycle, limits → approve → journal → run → guard → report.
+//! The path of every call: find → decode → guard → depth, cycle, limits → approve → journal → run → guard →
+//! report.
 
 mod admit;
 mod approve;

@@ -223,7 +223,7 @@ fn with_defaults(
 fn described(
     /// Which kind.
     r#type: Loudness,
-    /// Whatever you know.
+    /// Anything you know.
     anything: Value,
     /// Where it is.
     #[arg(rename = "where")]

@@ -117,7 +117,7 @@ fn descriptions_and_examples_are_shown() {
     let schema = schema_of("described");
     let descriptions: Vec<_> =
         schema["properties"].as_object().unwrap().values().map(|part| part["description"].as_str()).collect();
-    let expected = [Some("Which kind."), Some("Whatever you know."), Some("Where it is."), Some("How far, in metres.")];
+    let expected = [Some("Which kind."), Some("Anything you know."), Some("Where it is."), Some("How far, in metres.")];
     assert_eq!(descriptions, expected);
     let fields = &schema_of("shown")["$defs"]["Shown"]["properties"];
     assert_eq!(fields["city"]["examples"], json!(["Paris", "Rome"]));

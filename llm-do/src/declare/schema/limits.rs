@@ -58,8 +58,8 @@ fn excess_of(graph: &Graph) -> Option<String> {
     let extent = graph.extent();
     if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
         return Some(format!(
-            "nests more than {MAX_HEIGHT} schemas, or more than {MAX_HEIGHT_HERE} for one value, after its references are \
-             replaced; make it flatter"
+            "has more than {MAX_HEIGHT} nested schemas, or more than {MAX_HEIGHT_HERE} for one value, after its references \
+             are replaced; make it flatter"
         ));
     }
     (extent.expanded > MAX_EXPANDED).then(|| {
