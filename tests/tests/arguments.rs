@@ -1,4 +1,4 @@
-//! What a tool's parameters become: the schema that a model is shown, and the way of the values.
+//! The parameters of a tool: their schema, decoding and encoding.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::borrow::Cow;
@@ -35,7 +35,7 @@ fn search(
     json!([words, range.from, range.to, kind, limit, weights])
 }
 
-/// A part of a text, said by structs in one another.
+/// A part of a text, described by nested structs.
 #[data]
 struct Part {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ async fn call_of(tool: &str, arguments: Value) -> Result<Value, CallError> {
 }
 
 #[test]
-fn a_schema_says_defaults_examples_descriptions_and_constraints_in_the_order_of_the_signature() {
+fn a_schema_has_defaults_examples_descriptions_and_constraints_in_signature_order() {
     let expected = json!({
         "type": "object",
         "properties": {
@@ -90,7 +90,7 @@ fn a_schema_says_defaults_examples_descriptions_and_constraints_in_the_order_of_
 }
 
 #[tokio::test]
-async fn fields_of_a_flattened_struct_stand_among_the_arguments() {
+async fn fields_of_a_flattened_struct_are_arguments() {
     let result = call(json!({ "words": "a", "from": 2, "to": 5, "limit": 3 })).await.unwrap();
     assert_eq!(result, json!(["a", 2, 5, "", 3, [1, 2]]));
 }
@@ -106,7 +106,7 @@ async fn a_flattened_struct_may_flatten_another() {
 }
 
 #[tokio::test]
-async fn of_many_faults_the_first_are_told_and_the_others_counted() {
+async fn of_many_faults_the_first_are_listed_and_the_rest_counted() {
     let error = call_of("sum", json!({ "numbers": vec!["x"; 1000] })).await.unwrap_err().to_string();
     assert!(error.contains("`/numbers/0`") && error.ends_with("`/numbers/9`; and 990 more"), "{error}");
 }
@@ -123,7 +123,7 @@ async fn an_unknown_argument_is_refused_beside_a_flattened_struct_too() {
 }
 
 #[test]
-fn arguments_go_through_json_and_back_by_themselves() {
+fn arguments_round_trip_through_json() {
     let call = search {
         words: "a".into(),
         range: Range { from: 1, to: None },
@@ -138,7 +138,7 @@ fn arguments_go_through_json_and_back_by_themselves() {
 }
 
 #[test]
-fn what_is_wrong_with_arguments_is_told_with_the_name_of_the_argument() {
+fn a_fault_names_its_argument() {
     let error = |value: Value| serde_json::from_value::<search>(value).err().unwrap().to_string();
     assert_eq!(error(json!({ "from": 1 })), "missing field `words`");
     assert_eq!(error(json!({ "words": "a" })), "missing field `from`");
@@ -149,15 +149,15 @@ fn what_is_wrong_with_arguments_is_told_with_the_name_of_the_argument() {
 }
 
 #[test]
-fn the_function_is_called_with_what_it_borrows() {
+fn the_function_takes_borrowed_parameters() {
     assert_eq!(search(Cow::Borrowed("b"), Range { from: 1, to: None }, "k".into(), None, vec![])[0], "b");
 }
 
-/// What is searched for, written without what is usual.
+/// A query that omits default values when serialized.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 struct Query {
     text: String,
-    /// Absent, it is read as 10, but `None` is what is skipped.
+    /// An absent value is read as 10, but `None` is skipped.
     #[serde(default = "ten", skip_serializing_if = "Option::is_none")]
     limit: Option<u32>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -175,7 +175,7 @@ fn queries(all: Vec<Query>) -> String {
     format!("{all:?}")
 }
 
-/// Run a query whose fields stand among the arguments.
+/// Run a query whose fields are arguments.
 #[tool(effect = read_only)]
 fn query(#[arg(flatten)] one: Query) -> String {
     format!("{one:?}")
@@ -189,11 +189,11 @@ async fn querying(ctx: &CallContext<querying>, limit: Option<u32>, is_flat: bool
 }
 
 #[tokio::test]
-async fn a_typed_call_that_would_be_read_as_another_value_is_refused() {
+async fn a_typed_call_whose_arguments_change_in_json_is_refused() {
     let runtime = Runtime::builder().build().unwrap();
     for is_flat in [true, false] {
         let error = chain(&runtime.run(querying { limit: None, is_flat }).await.unwrap_err());
-        assert!(error.contains("`limit` is not read as it was written"), "{error}");
+        assert!(error.contains("`limit` changes when it is serialized and deserialized"), "{error}");
         for limit in [10, 3] {
             let run = runtime.run(querying { limit: Some(limit), is_flat }).await.unwrap();
             assert!(run.contains(&format!("limit: Some({limit}), tags: []")), "{run}");
@@ -203,7 +203,7 @@ async fn a_typed_call_that_would_be_read_as_another_value_is_refused() {
     assert!(runtime.run(queries { all: vec![root] }).await.is_err());
 }
 
-/// Days by name, in no order.
+/// A day of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 enum Day {
     On { hour: u8 },
@@ -217,7 +217,7 @@ fn plan(days: std::collections::HashMap<String, Vec<Day>>, #[arg(default = 3)] w
 }
 
 #[tokio::test]
-async fn a_typed_call_that_is_read_as_it_was_written_is_made() {
+async fn a_typed_call_whose_arguments_round_trip_runs() {
     let days = (0..20).map(|day| (day.to_string(), vec![Day::Off { reason: None }, Day::On { hour: day }])).collect();
     let runtime = Runtime::builder().build().unwrap();
     assert_eq!(runtime.run(plan { days, weeks: 3 }).await.unwrap(), 23);

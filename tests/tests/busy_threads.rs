@@ -1,4 +1,4 @@
-//! Timeouts that hold while all threads for blocking code are busy.
+//! Timeouts are kept while every blocking thread is busy.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::future::pending;
@@ -19,8 +19,8 @@ use llm_do::usage::Usage;
 use llm_do::worker::{OutputMode, WorkerSpec};
 use llm_do::{Model, Value, async_trait, json};
 
-/// Longer than any timeout here. A blocked thread is released after it, so that a failing test does not hang.
-const RELEASE_AFTER: Duration = Duration::from_secs(20);
+/// The time after which a blocked thread is released, so that a test fails instead of hanging; longer than any timeout here.
+const GATE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A shared flag.
 #[derive(Clone, Default)]
@@ -36,10 +36,10 @@ impl Flag {
     }
 }
 
-/// Block the thread for as long as the test lasts.
+/// Block the thread until the test ends.
 #[tool(effect = read_only, timeout = "50ms")]
 fn block(ended: State<Flag>, gate: State<Mutex<std::sync::mpsc::Receiver<()>>>) {
-    let _ = gate.lock().unwrap().recv_timeout(RELEASE_AFTER);
+    let _ = gate.lock().unwrap().recv_timeout(GATE_TIMEOUT);
     ended.set();
 }
 
@@ -71,7 +71,7 @@ impl EventSink for Endless {
     }
 }
 
-/// Returns a tokio runtime whose only thread for blocking code is busy until the sender is dropped.
+/// A tokio runtime whose only blocking thread is busy until the sender is dropped.
 fn busy_runtime(timers: bool) -> (tokio::runtime::Runtime, Sender<()>, Flag) {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     if timers {
@@ -82,7 +82,7 @@ fn busy_runtime(timers: bool) -> (tokio::runtime::Runtime, Sender<()>, Flag) {
     let late = Flag::default();
     let passed = late.clone();
     tokio.spawn_blocking(move || {
-        if gated.recv_timeout(RELEASE_AFTER) == Err(RecvTimeoutError::Timeout) {
+        if gated.recv_timeout(GATE_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             passed.set();
         }
     });
@@ -100,7 +100,7 @@ fn a_tool_that_blocks_past_its_timeout_does_not_keep_block_on() {
 }
 
 #[test]
-fn a_root_call_stops_waiting_for_sinks_although_no_thread_is_free() {
+fn a_root_call_waits_for_sinks_at_most_its_timeout_when_no_thread_is_free() {
     for timers in [false, true] {
         let (tokio, gate, late) = busy_runtime(timers);
         let (_, gated) = channel::<()>();
@@ -120,18 +120,18 @@ fn a_tool_that_timed_out_before_a_thread_was_free_never_runs() {
     let runtime = Runtime::builder().state(ran.clone()).state(Mutex::new(gated)).build().unwrap();
     assert!(tokio.block_on(runtime.run(note {})).unwrap_err().is_timeout());
     drop(gate);
-    // The only thread runs its tasks in order.
+    // The only blocking thread runs its queue in order.
     tokio.block_on(tokio.spawn_blocking(|| ())).unwrap();
     assert!(!ran.is_set());
 }
 
-/// A schema that requires each item to be checked.
+/// A schema that the fast check does not support.
 fn numbers() -> Value {
     let items = json!({ "type": "number", "maximum": 10 });
     json!({ "type": "object", "properties": { "all": { "type": "array", "items": items } } })
 }
 
-/// A value that takes long to check, whose last item is invalid.
+/// A value that takes some work to check, and whose last item is invalid.
 fn heavy() -> Value {
     let mut all = vec![json!(1.5); 50_000];
     all.push(json!(11));
@@ -150,7 +150,7 @@ async fn hurry_with_little(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.call_tool("sum", json!({ "all": [] })).await?)
 }
 
-/// Gives the worker `sum` a task with a value that takes long to check.
+/// Runs a subtask for the worker `sum` with a value that takes some work to check.
 #[entry(timeout = "50ms")]
 async fn hurry_a_task(ctx: &CallContext) -> Result<Value> {
     Ok(ctx.subtask(SubtaskRequest::new("sum").input("all", heavy()["all"].clone())).await?)
@@ -198,7 +198,7 @@ fn a_timeout_fires_while_arguments_changed_by_an_approver_are_checked() {
 }
 
 #[test]
-fn a_timeout_fires_while_a_worker_for_a_task_is_selected() {
+fn a_timeout_fires_while_a_worker_for_a_subtask_is_chosen() {
     assert_timely(summing(TestModel::new()), "hurry_a_task");
 }
 
@@ -236,7 +236,7 @@ fn a_timeout_fires_while_an_answer_is_checked() {
 }
 
 #[test]
-fn a_value_checked_on_a_blocking_thread_gets_the_same_result() {
+fn a_value_checked_on_a_blocking_thread_has_the_same_faults() {
     let tokio = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     let runtime = summing(TestModel::new().text("done")).build().unwrap();
     let error = tokio.block_on(runtime.run_named("sum", heavy())).unwrap_err();

@@ -1,4 +1,4 @@
-//! Values that are nested deeper than a stack holds: refused wherever they come from, and dropped without recursion.
+//! Values nested too deep for the stack are refused from every source, and dropped without recursion.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, Decision};
@@ -17,12 +17,12 @@ use serde_json::Map;
 
 const DEEP: usize = 100_000;
 
-/// An array in an array, `depth` times.
+/// Arrays nested `depth` levels deep.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]))
 }
 
-/// Says what comes.
+/// Return the value.
 #[tool(effect = read_only)]
 fn echo(value: Value) -> Value {
     value
@@ -70,13 +70,13 @@ async fn typed(ctx: &CallContext, depth: usize) -> Result<Value> {
     Ok(ctx.call(echo { value: nested(depth) }).await?)
 }
 
-/// Does an effect that returns a deep value.
+/// Runs an effect that returns a deep value.
 #[entry]
 async fn effect(ctx: &CallContext, depth: usize) -> Result<Value> {
     Ok(ctx.effect("nest", nested(5), async move { Ok(nested(depth)) }).await?)
 }
 
-/// Does an effect that is told apart by a deep value.
+/// Runs an effect whose input is a deep value.
 #[entry]
 async fn effect_input(ctx: &CallContext, depth: usize) -> Result<Value> {
     Ok(ctx.effect("nest", nested(depth), async { Ok(nested(5)) }).await?)
@@ -89,13 +89,13 @@ async fn agent(ctx: &CallContext, depth: usize) -> Result<Value> {
     Ok(ctx.llm_agent(spec).arguments(Map::from_iter([("value".to_owned(), nested(depth))])).json().await?)
 }
 
-/// Gives a task with a deep value.
+/// Runs a subtask with a deep value.
 #[entry]
 async fn task(ctx: &CallContext, depth: usize) -> Result<Value> {
     Ok(ctx.subtask(SubtaskRequest::new("sum up").input("value", nested(depth))).await?)
 }
 
-/// Gives a task with a deep value by what it returns.
+/// Returns a subtask with a deep value.
 #[tool(effect = read_only)]
 fn hand_over(depth: usize) -> ToolReturn {
     ToolReturn::subtask(SubtaskRequest::new("sum up").input("value", nested(depth)))
@@ -124,7 +124,7 @@ fn assert_refused(result: Result<Value, CallError>, item: &str) {
 }
 
 #[tokio::test]
-async fn a_deep_result_is_the_tools_failure() {
+async fn a_deep_result_fails_the_call() {
     for tool in ["plain", "fallible", "wrapped", "noted"] {
         for builder in builders() {
             let runtime = builder.build().unwrap();
@@ -148,7 +148,7 @@ async fn a_typed_call_with_a_deep_value_is_refused() {
 }
 
 #[tokio::test]
-async fn a_deep_value_of_an_effect_is_its_failure_under_a_journal() {
+async fn a_deep_value_fails_an_effect_with_a_journal() {
     let runtime = builder().journal(MemoryJournal::new()).build().unwrap();
     assert_eq!(runtime.run(effect { depth: 100 }).await.unwrap(), nested(100));
     assert_refused(runtime.run(effect { depth: DEEP }).await, "effect");
@@ -156,7 +156,7 @@ async fn a_deep_value_of_an_effect_is_its_failure_under_a_journal() {
 }
 
 #[tokio::test]
-async fn a_worker_is_not_asked_with_a_deep_value() {
+async fn a_worker_does_not_receive_a_deep_value() {
     let runtime = builder().build().unwrap();
     assert_eq!(runtime.run(agent { depth: 100 }).await.unwrap(), "done");
     assert_refused(runtime.run(agent { depth: DEEP }).await, "sum");
@@ -166,7 +166,7 @@ async fn a_worker_is_not_asked_with_a_deep_value() {
 }
 
 #[tokio::test]
-async fn a_guard_cannot_pass_on_what_it_nested_too_deep() {
+async fn a_guard_cannot_pass_on_a_deep_value() {
     let arguments = FunctionGuard::new("nests").before_call(|call| {
         call.arguments_mut()["value"] = nested(DEEP);
         Ok(())
@@ -189,7 +189,7 @@ async fn a_guard_cannot_pass_on_what_it_nested_too_deep() {
     }
 }
 
-/// Puts a deep value in the place of the arguments, once.
+/// Replaces the arguments with a deep value, once.
 #[derive(Debug)]
 struct Nests;
 
@@ -214,7 +214,7 @@ async fn changes(ctx: &CallContext) -> Result<Value> {
 }
 
 #[tokio::test]
-async fn an_approver_is_asked_again_about_a_deep_value_that_it_gave() {
+async fn an_approver_that_returns_a_deep_value_is_asked_again() {
     let runtime = Runtime::builder().approver(Nests).build().unwrap();
     assert_refused(runtime.run(changes {}).await, "change");
 }

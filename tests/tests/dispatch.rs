@@ -155,7 +155,7 @@ async fn no_arguments_are_accepted_where_none_are_required() {
 async fn all_invalid_arguments_are_reported_together_with_their_paths() {
     let error = error_of("shift", json!({ "point": { "x": "one", "y": 2 }, "bye": 3 })).await;
     let parts =
-        ["invalid arguments for `shift`", "/point/x", "unknown `bye`: there are `point`, `by`", "`by` is missing"];
+        ["invalid arguments for `shift`", "/point/x", "unknown field `bye`, expected `point`, `by`", "`by` is missing"];
     for part in parts {
         assert!(error.contains(part), "`{part}` is not in: {error}");
     }

@@ -137,7 +137,10 @@ async fn a_model_without_tools_is_refused_for_a_worker_that_needs_them() {
     let tools = runtime.run(answer_after_a_look { input: "q".into() }).await.unwrap_err();
     assert!(matches!(&tools, CallError::UnfitModel { worker, .. } if worker == "answer_after_a_look"), "{tools:?}");
     let tools = tools.to_string();
-    assert!(tools.contains("`scripted:plain`") && tools.contains("it calls no tools, such as `look`"), "{tools}");
+    assert!(
+        tools.contains("`scripted:plain`") && tools.contains("the model does not support tools, such as `look`"),
+        "{tools}"
+    );
     let output = runtime.run(judge_through_tool { input: "q".into() }).await.unwrap_err().to_string();
     assert!(output.contains("it does not support tools, which `output = tool` needs"), "{output}");
     assert_eq!(model.requests(), []);

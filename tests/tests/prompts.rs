@@ -223,7 +223,7 @@ async fn a_prompt_without_text_or_with_an_unknown_field_is_rejected() {
     let missing = error(json!({ "attachments": [] })).await;
     assert!(missing.contains("`input` is missing"), "{missing}");
     let unknown = error(json!({ "input": "a", "files": [] })).await;
-    assert!(unknown.contains("unknown `files`: there are `input`, `attachments`"), "{unknown}");
+    assert!(unknown.contains("unknown field `files`, expected `input`, `attachments`"), "{unknown}");
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Schemas that are not made of Rust types, and values that are nested deep: neither hangs nor overflows the stack.
+//! Untrusted schemas and deeply nested values neither hang nor overflow the stack.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use llm_do::error::chain;
@@ -24,7 +24,7 @@ fn built(schema: Value) -> Result<Runtime, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Returns why no worker has this input schema, nor this output schema.
+/// Returns why this schema is refused as an input schema; asserts that it is refused as an output schema too.
 fn refusal(schema: &Value) -> String {
     let error = built(schema.clone()).unwrap_err();
     let spec = WorkerSpec::new("sum", "Sum up.").output_schema(schema.clone());
@@ -33,7 +33,7 @@ fn refusal(schema: &Value) -> String {
     error
 }
 
-/// A schema of `levels` definitions, each of which refers to the next in `times` places.
+/// A schema with `levels` definitions, each with `times` references to the next.
 fn levels(levels: usize, times: usize) -> Value {
     let next = |level| vec![json!({ "$ref": format!("#/$defs/d{}", level + 1) }); times];
     let mut definitions = json!({});
@@ -44,7 +44,7 @@ fn levels(levels: usize, times: usize) -> Value {
     json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": definitions })
 }
 
-/// A list in a list, `depth` times.
+/// Lists nested `depth` levels deep.
 fn nested(depth: usize) -> Value {
     (0..depth).fold(json!(1), |inner, _| Value::Array(vec![inner]))
 }
@@ -53,16 +53,16 @@ fn nested(depth: usize) -> Value {
 fn a_schema_whose_references_multiply_is_refused() {
     for depth in [15, 26, 40, 500] {
         let error = refusal(&levels(depth, 2));
-        assert!(error.contains("100000 schemas once its references are replaced") || depth > 15, "{error}");
+        assert!(error.contains("100000 schemas after its references are replaced") || depth > 15, "{error}");
         assert!(error.contains("`input_schema` has more than"), "{error}");
     }
 }
 
 #[test]
 fn a_long_chain_of_references_is_refused() {
-    // It is too large as well.
+    // It also exceeds the size limit.
     assert!(refusal(&levels(10_000, 1)).contains("more than the limit of 262144"));
-    assert!(refusal(&levels(1_000, 1)).contains("inside each other"));
+    assert!(refusal(&levels(1_000, 1)).contains("more than 128 nested schemas"));
 }
 
 #[test]
@@ -79,20 +79,20 @@ fn a_schema_that_is_nested_too_deep_is_refused() {
 }
 
 #[test]
-fn a_schema_that_leads_back_to_itself_is_refused() {
+fn a_schema_with_a_reference_cycle_is_refused() {
     for schema in [
         json!({ "type": "object", "$ref": "#" }),
         json!({ "type": "object", "$ref": "#/$defs/a", "$defs": { "a": { "anyOf": [{ "$ref": "#/$defs/a" }] } } }),
     ] {
-        assert!(refusal(&schema).contains("a reference that leads back to itself"));
+        assert!(refusal(&schema).contains("a reference cycle that passes through no property or item"));
     }
 }
 
 #[test]
-fn a_schema_with_references_that_cannot_be_followed_is_refused() {
+fn a_schema_with_invalid_references_is_refused() {
     for reference in ["#/$defs/b", "#anchor", "https://example.com/schema"] {
         let error = refusal(&json!({ "type": "object", "$ref": reference, "$defs": { "a": { "$anchor": "anchor" } } }));
-        assert!(error.contains(&format!("`$ref` of `{reference}` leads to nothing")), "{error}");
+        assert!(error.contains(&format!("the target of `$ref: {reference}` is not in the schema")), "{error}");
     }
     assert!(refusal(&json!({ "type": "object", "$dynamicRef": "#a" })).contains("`$dynamicRef` is not supported"));
 }
@@ -120,19 +120,19 @@ fn a_file_whose_aliases_multiply_a_long_text_is_refused() {
     assert!(error.faults()[0].starts_with("line 3: more than 16777216 bytes of text"), "{}", error.faults()[0]);
 }
 
-/// A list, each of whose nodes is described twice, so that its depth multiplies what there is to check.
+/// The schema of a linked list that describes each node twice, so that the work doubles with each level.
 fn doubled() -> Value {
     let next = json!({ "properties": { "next": { "$ref": "#" } } });
     json!({ "type": "object", "allOf": [next, next] })
 }
 
-/// A list of so many nodes, of which the last does not fit.
+/// A linked list with `nodes` nodes, the last of which is invalid.
 fn list(nodes: usize) -> Value {
     (0..nodes).fold(json!(1), |next, _| json!({ "next": next }))
 }
 
 #[tokio::test]
-async fn a_schema_inside_itself_is_taken_and_values_are_held_to_it() {
+async fn a_recursive_schema_is_accepted_and_enforced() {
     let tree = json!({
         "type": "object",
         "properties": { "children": { "type": "array", "items": { "$ref": "#" } }, "name": { "type": "string" } },
@@ -167,7 +167,7 @@ async fn sorting_a_value_of_many_schemas_does_not_hang() {
     let sets = json!({ "type": "array", "uniqueItems": true, "items": items });
     let runtime = built(json!({ "type": "object", "properties": { "all": sets } })).unwrap();
     let all: Vec<_> = (0..90).collect();
-    // Each schema was compared with all others, for each item.
+    // Sorting used to compare every pair of schemas for each item.
     assert_eq!(runtime.run_named("sum", json!({ "all": all })).await.unwrap(), "done");
 }
 
@@ -188,7 +188,7 @@ fn patterns_that_have_to_backtrack_are_refused() {
 async fn a_pattern_is_matched_in_linear_time() {
     let runtime = built(matching("^(a|aa)+(.*a){12}x$")).unwrap();
     let all = ["a".repeat(100_000)];
-    // With backtracking it would not end.
+    // With backtracking it would take practically forever.
     let error = chain(&runtime.run_named("sum", json!({ "all": all })).await.unwrap_err());
     assert!(error.contains("/all/0"), "{error}");
 }

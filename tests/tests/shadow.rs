@@ -446,9 +446,9 @@ async fn most_at_once(shadow: Shadow, barrier: Option<Barrier>) -> usize {
 #[tokio::test]
 async fn concurrent_shadows_are_limited_and_the_others_wait() {
     let sociable = || Shadow::of("count", "sociable");
-    assert_eq!(most_at_once(sociable().at_once(1), None).await, 1);
-    assert_eq!(most_at_once(sociable().at_once(3), Some(Barrier::new(3))).await, 3);
-    assert_eq!(most_at_once(sociable().at_once(0), None).await, 1, "0 is taken for 1");
+    assert_eq!(most_at_once(sociable().max_concurrent(1), None).await, 1);
+    assert_eq!(most_at_once(sociable().max_concurrent(3), Some(Barrier::new(3))).await, 3);
+    assert_eq!(most_at_once(sociable().max_concurrent(0), None).await, 1, "0 is treated as 1");
 }
 
 #[tokio::test]
@@ -492,7 +492,7 @@ async fn the_terminal_shows_agreement_and_differences() {
     }
 
     let written = Written::default();
-    let (builder, _) = builder(feeling().at_once(1));
+    let (builder, _) = builder(feeling().max_concurrent(1));
     let runtime = builder.sink(Terminal::new(written.clone(), Verbosity::Calls)).build().unwrap();
     runtime.run(texts(&["two words", "one"])).await.unwrap();
     runtime.flush().await;

@@ -370,7 +370,7 @@ async fn instances_of_a_dropped_run_are_closed_in_reverse_order() {
 async fn a_close_that_times_out_fails_the_call() {
     let runtime = runtime().0.close_timeout(Duration::from_millis(20)).build().unwrap();
     let error = runtime.run(stuck {}).await.unwrap_err();
-    assert_eq!(chain(&error), "`stuck` failed: a toolset did not close: it took longer than 20ms");
+    assert_eq!(chain(&error), "`stuck` failed: a toolset could not be closed: it took longer than 20ms");
 }
 
 #[tokio::test]
@@ -401,7 +401,7 @@ async fn an_instance_that_opens_after_its_call_was_dropped_is_closed() {
 #[tokio::test]
 async fn a_close_that_fails_fails_the_call_that_opened_the_instance() {
     let error = runtime().0.build().unwrap().run(unlucky {}).await.unwrap_err();
-    assert_eq!(chain(&error), "`unlucky` failed: a toolset did not close: unlucky");
+    assert_eq!(chain(&error), "`unlucky` failed: a toolset could not be closed: unlucky");
 }
 
 #[tokio::test]

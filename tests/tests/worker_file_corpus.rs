@@ -1,5 +1,5 @@
-//! The corpus of worker files at run time: the same files are accepted as by the macro, with the same meaning, and the
-//! others are rejected with the same words. `llm-do-macros` runs the corpus through the macro.
+//! The corpus of worker files at run time: the same files are accepted as by the macro, with the same meaning, and invalid
+//! files are rejected with the same faults. `llm-do-macros` runs the corpus through the macro.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::fs;
@@ -81,7 +81,7 @@ fn rejected_files_have_the_faults_of_the_corpus() {
 }
 
 #[test]
-fn accepted_files_are_written_and_read_back_as_the_same() {
+fn accepted_files_are_equal_after_writing_and_reading() {
     for path in files("accepted") {
         let written = WorkerSpec::from_worker_file(&path).unwrap().to_worker_file();
         let again: WorkerSpec = written.parse().unwrap_or_else(|error| panic!("{error}\n{written}"));
@@ -96,7 +96,7 @@ const TOOLS: [ServerSideTool; 4] = [
     ServerSideTool::ImageGeneration,
 ];
 
-/// The first request of a worker. How the scripted answer is taken does not matter.
+/// Returns the first request of a worker; the scripted answer does not matter.
 async fn request(spec: Option<WorkerSpec>, name: &str) -> AskedRequest {
     let model = ScriptedModel::new().text("x").repeat_last().profile(Profile::NONE.with_server_side_tools(&TOOLS));
     let builder = Runtime::builder().force_model(model.clone());
@@ -105,7 +105,7 @@ async fn request(spec: Option<WorkerSpec>, name: &str) -> AskedRequest {
     model.requests().remove(0)
 }
 
-/// The tools that are offered. The macro has those that it knows by path before those that it knows by name.
+/// Returns the offered tools, sorted: the macro lists those given by path before those given by name.
 fn sorted(request: &AskedRequest) -> Vec<&str> {
     let mut names = request.tool_names();
     names.sort_unstable();
@@ -113,7 +113,7 @@ fn sorted(request: &AskedRequest) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn a_file_means_the_same_for_the_macro_and_at_run_time() {
+async fn a_file_has_the_same_meaning_for_the_macro_and_at_run_time() {
     let files = files("accepted");
     assert_eq!(files.len(), 6, "each has a worker above");
     for path in files {

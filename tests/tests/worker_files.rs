@@ -307,7 +307,7 @@ fn server_side_tools_have_a_type() {
 #[tokio::test]
 async fn the_model_is_the_files_or_the_runs_if_it_fits() {
     let both = fault("model: test:a\ncompatible_models: ['*']");
-    assert_eq!(both, "line 4: `model` and `compatible_models` exclude each other: remove one of them");
+    assert_eq!(both, "line 4: `model` and `compatible_models` cannot be combined: remove one");
     assert!(fault("compatible_models: []").contains("is an empty list: add an item, or remove the key"));
     let folder = folder(&[
         HELPER,

@@ -39,9 +39,9 @@ fn all_workers_that_do_not_match_their_types_are_reported_together() {
         "{schema}"
     );
     for difference in [
-        "its properties are `remarks`, `score`, those of the type `notes`, `score`",
-        "its required properties are none, those of the type `score`",
-        "`score` is of type `string`, that of the type `integer`",
+        "its properties are `remarks`, `score`, but the Rust type has `notes`, `score`",
+        "its required properties are empty, but the Rust type has `score`",
+        "`score` has the type `string`, but the Rust type has `integer`",
     ] {
         assert!(schema.contains(difference), "{schema}");
     }

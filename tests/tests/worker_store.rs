@@ -117,8 +117,14 @@ async fn a_missing_store_folder_counts_as_empty() {
 async fn a_worker_whose_file_could_not_be_loaded_is_not_created() {
     let folder = tempfile::tempdir().unwrap();
     let faults = process(folder.path(), None).run(make_too_large {}).await.unwrap();
-    assert!(faults[0].contains("nothing was made: ") && faults[0].contains("the limit is 1048576 bytes"), "{faults:?}");
-    assert!(faults[1].contains("nothing was made: ") && faults[1].contains("more than 100000 values"), "{faults:?}");
+    assert!(
+        faults[0].contains("the worker was not created: ") && faults[0].contains("the limit is 1048576 bytes"),
+        "{faults:?}"
+    );
+    assert!(
+        faults[1].contains("the worker was not created: ") && faults[1].contains("more than 100000 values"),
+        "{faults:?}"
+    );
     assert_eq!(files(folder.path()), []);
     // The next process starts.
     process(folder.path(), None);
@@ -130,8 +136,8 @@ async fn a_run_resumes_from_every_record_after_creating_a_worker() {
     let store = folder.path().join("made");
     let whole = MemoryJournal::new();
     let first = process(&store, Some(&whole)).run(make_below {}).await.unwrap();
-    assert!(first[2].ends_with("a worker `helper` was made already; choose another name"), "{first:?}");
-    assert!(first[3].ends_with("a worker `helper` was made already; choose another name"), "{first:?}");
+    assert!(first[2].ends_with("a worker named `helper` already exists; choose another name"), "{first:?}");
+    assert!(first[3].ends_with("a worker named `helper` already exists; choose another name"), "{first:?}");
     let (written, records) = (files(&store), whole.records());
     // The first record is the run itself.
     for cut in 1..=records.len() {
@@ -165,7 +171,7 @@ async fn a_crash_between_the_file_and_its_record_has_the_same_result() {
     let with_record = MemoryJournal::from_records(whole.records().into_iter().take(made + 1));
     let error = process(folder.path(), Some(&with_record)).run(make_and_call {}).await.unwrap_err();
     let text = llm_do::error::chain(&error);
-    assert!(!error.is_recoverable() && text.contains("`helper` cannot be made again"), "{text}");
+    assert!(!error.is_recoverable() && text.contains("`helper` cannot be restored from the journal"), "{text}");
     assert!(fs::read_to_string(folder.path().join("helper.worker")).unwrap().contains("Mine."));
 }
 
@@ -190,7 +196,7 @@ async fn of_two_processes_that_create_the_same_worker_one_gets_an_error() {
         let (won, lost) = if one.is_ok() { (one, other) } else { (other, one) };
         won.unwrap();
         let text = llm_do::error::chain(&lost.unwrap_err());
-        assert!(text.ends_with("there is a worker file `helper` already; choose another name"), "{text}");
+        assert!(text.ends_with("a worker file for `helper` already exists; choose another name"), "{text}");
         assert_eq!(files(&store).len(), 1, "no file of another name is left");
     }
 }

@@ -205,13 +205,13 @@ async fn a_name_is_trimmed_and_used_only_once() {
     .await;
     let expected = [
         r#"{"worker":"helper""#,
-        "`worker_create` failed: nothing was made: a worker `helper` was made already; choose another name",
-        "`worker_create` failed: nothing was made: `look` is already registered; choose another name",
-        "`worker_create` failed: nothing was made: `senses` is already registered; choose another name",
-        "`worker_create` failed: nothing was made: invalid name `two words`",
-        "`worker_create` failed: nothing was made: its instructions are blank",
+        "`worker_create` failed: the worker was not created: a worker named `helper` already exists; choose another name",
+        "`worker_create` failed: the worker was not created: `look` is registered already; choose another name",
+        "`worker_create` failed: the worker was not created: `senses` is registered already; choose another name",
+        "`worker_create` failed: the worker was not created: invalid name `two words`",
+        "`worker_create` failed: the worker was not created: its instructions are blank",
         "Help. now",
-        "`worker_call` failed: no tool `blank`: the workers that were made are `helper`",
+        "`worker_call` failed: no tool `blank`: the created workers are `helper`",
     ];
     for (told, expected) in told.iter().zip(expected) {
         assert!(told.starts_with(expected), "{told}\nin place of {expected}");
@@ -239,9 +239,9 @@ async fn all_faults_are_reported_together_and_nothing_is_created() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let told = led(vec![faulty, call("a b", "now")]).await;
-    assert!(told[0].contains("it cannot have the toolset `delete`: available: `worker_create`"), "{told:?}");
-    assert!(told[0].contains("it cannot have the toolset `lisen`: did you mean `listen`?"), "{told:?}");
-    assert!(told[1].contains("no tool `a b`: no worker was made yet"), "{told:?}");
+    assert!(told[0].contains("`delete` cannot be given to it; there are `worker_create`"), "{told:?}");
+    assert!(told[0].contains("`lisen` cannot be given to it; did you mean `listen`?"), "{told:?}");
+    assert!(told[1].contains("no tool `a b`: no worker has been created yet"), "{told:?}");
 }
 
 #[tokio::test]
@@ -265,8 +265,8 @@ async fn no_file_is_overwritten() {
     let plan = vec![create(&json!({})), call("helper", "now")];
     let runtime = builder(plan).worker_store(folder.path()).build().unwrap();
     let told = told_by(&runtime).await;
-    assert!(told[0].ends_with("there is a worker file `helper` already; choose another name"), "{told:?}");
-    assert!(told[1].contains("no worker was made yet"), "{told:?}");
+    assert!(told[0].ends_with("a worker file for `helper` already exists; choose another name"), "{told:?}");
+    assert!(told[1].contains("no worker has been created yet"), "{told:?}");
     assert_eq!(fs::read_to_string(folder.path().join("helper.worker")).unwrap(), "mine");
 }
 
@@ -283,11 +283,11 @@ async fn only_worker_call_can_call_a_created_worker_and_nothing_else() {
     ];
     let runtime = builder(plan).build().unwrap();
     let told = told_by(&runtime).await;
-    assert!(told[0].ends_with("no tool `helper`: no worker was made yet"), "{told:#?}");
+    assert!(told[0].ends_with("no tool `helper`: no worker has been created yet"), "{told:#?}");
     assert!(told[2].starts_with("no tool `helper`"), "{told:#?}");
-    assert!(told[3].ends_with("no tool `head`: the workers that were made are `helper`"), "{told:#?}");
-    assert!(told[4].ends_with("the workers that were made are `helper`; did you mean `helper`?"), "{told:#?}");
-    assert!(told[5].contains("it cannot have the toolset `helper`"), "{told:#?}");
+    assert!(told[3].ends_with("no tool `head`: the created workers are `helper`"), "{told:#?}");
+    assert!(told[4].ends_with("the created workers are `helper`; did you mean `helper`?"), "{told:#?}");
+    assert!(told[5].contains("`helper` cannot be given to it"), "{told:#?}");
     assert!(runtime.registry().get("helper").is_none());
     assert!(runtime.run_named("helper", json!({ "input": "now" })).await.is_err());
 }
@@ -298,7 +298,7 @@ async fn a_created_worker_exists_until_the_session_ends() {
     runtime.run(by_code { tools: Vec::new() }).await.unwrap();
     assert_eq!(told_by(&runtime).await, ["Help. again []"]);
     let other = builder(vec![call("coded", "again")]).build().unwrap();
-    assert!(told_by(&other).await[0].contains("no worker was made yet"));
+    assert!(told_by(&other).await[0].contains("no worker has been created yet"));
 }
 
 // Conformance 66.
@@ -319,7 +319,7 @@ async fn creating_a_worker_needs_approval_with_a_summary() {
     assert_eq!(seen.iter().map(ApprovalRequest::summary).collect::<Vec<_>>(), [summary]);
     assert!(seen[0].details().contains(long.trim_end()), "{}", seen[0].details());
     let error = runtime.run_named("worker_call", json!({ "worker": "helper", "input": "now" })).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("no worker was made yet"));
+    assert!(llm_do::error::chain(&error).contains("no worker has been created yet"));
 }
 
 #[tokio::test]
@@ -397,9 +397,9 @@ async fn schemas_apply_to_the_input_and_the_result() {
     let told = told_by(&runtime).await;
     assert_eq!(told[1..3], ["20", "30"], "{told:#?}");
     assert!(told[3].contains("invalid arguments for `helper`") && told[3].contains("/a"), "{told:#?}");
-    assert!(told[4].contains("its input is an object of this schema: {"), "{told:#?}");
-    assert!(told[5].contains("it takes no attachments, since it has an input schema"), "{told:#?}");
-    assert!(told[7].contains("invalid arguments for `plain`: it takes a text as its input"), "{told:#?}");
+    assert!(told[4].contains("its input must be an object that matches this schema: {"), "{told:#?}");
+    assert!(told[5].contains("attachments are not supported, since the worker has an input schema"), "{told:#?}");
+    assert!(told[7].contains("invalid arguments for `plain`: its input must be a string"), "{told:#?}");
 }
 
 #[tokio::test]

@@ -30,53 +30,53 @@ pub fn too_large() -> String {
 ///
 /// Returns the first value that exceeds a limit.
 pub(crate) fn check(yaml: &str) -> Result<Wholes, Fault> {
-    let mut seen = Seen::default();
+    let mut measure = Measure::default();
     for event in Parser::new_from_str(yaml) {
         let Ok((event, span)) = event else { break };
-        seen.take(&event, span)?;
+        measure.take(&event, span)?;
     }
-    Ok(seen.wholes)
+    Ok(measure.wholes)
 }
 
 /// The size of a value: its number of values, their bytes of text, and their nesting depth.
 #[derive(Clone, Copy, Default)]
-struct Extent {
+struct Size {
     values: u64,
     text: u64,
     depth: usize,
 }
 
-/// A list or map whose end is not reached yet.
-struct Open {
+/// A list or map that is not closed yet.
+struct OpenValue {
     anchor: usize,
-    extent: Extent,
+    size: Size,
 }
 
 #[derive(Default)]
-struct Seen {
-    open: Vec<Open>,
+struct Measure {
+    open: Vec<OpenValue>,
     /// The targets of aliases.
-    anchors: HashMap<usize, Extent>,
+    anchors: HashMap<usize, Size>,
     wholes: Wholes,
 }
 
-impl Seen {
+impl Measure {
     fn take(&mut self, event: &Event<'_>, span: Span) -> Result<(), Fault> {
         match event {
             Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
-                self.open.push(Open { anchor: *anchor, extent: Extent { values: 1, text: 0, depth: 1 } });
-                self.add(Extent::default(), span)?;
+                self.open.push(OpenValue { anchor: *anchor, size: Size { values: 1, text: 0, depth: 1 } });
+                self.add(Size::default(), span)?;
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                if let Some(Open { anchor, extent }) = self.open.pop() {
-                    self.anchors.insert(anchor, extent);
-                    self.add(extent, span)?;
+                if let Some(OpenValue { anchor, size }) = self.open.pop() {
+                    self.anchors.insert(anchor, size);
+                    self.add(size, span)?;
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
-                let extent = Extent { values: 1, text: text.len() as u64, depth: 0 };
-                self.anchors.insert(*anchor, extent);
-                self.add(extent, span)?;
+                let size = Size { values: 1, text: text.len() as u64, depth: 0 };
+                self.anchors.insert(*anchor, size);
+                self.add(size, span)?;
                 if *style == ScalarStyle::Plain && tag.is_none() {
                     self.whole(text, span);
                 }
@@ -88,20 +88,20 @@ impl Seen {
     }
 
     /// Adds a value to the list or map that contains it.
-    fn add(&mut self, extent: Extent, span: Span) -> Result<(), Fault> {
-        let depth = self.open.len() + extent.depth;
+    fn add(&mut self, size: Size, span: Span) -> Result<(), Fault> {
+        let depth = self.open.len() + size.depth;
         let Some(outer) = self.open.last_mut() else { return Ok(()) };
-        outer.extent.values = outer.extent.values.saturating_add(extent.values);
-        outer.extent.text = outer.extent.text.saturating_add(extent.text);
-        outer.extent.depth = outer.extent.depth.max(extent.depth + 1);
+        outer.size.values = outer.size.values.saturating_add(size.values);
+        outer.size.text = outer.size.text.saturating_add(size.text);
+        outer.size.depth = outer.size.depth.max(size.depth + 1);
         let fault = |message| Err(Fault::new(Place { line: span.start.line(), column: span.start.col() + 1 }, message));
         if depth > MAX_DEPTH {
             return fault(format!("lists and maps are nested deeper than {MAX_DEPTH} levels"));
         }
-        if outer.extent.values > MAX_VALUES {
+        if outer.size.values > MAX_VALUES {
             return fault(format!("more than {MAX_VALUES} values once each alias is replaced; use fewer aliases"));
         }
-        if outer.extent.text > MAX_TEXT {
+        if outer.size.text > MAX_TEXT {
             return fault(format!("more than {MAX_TEXT} bytes of text once each alias is replaced; use fewer aliases"));
         }
         Ok(())
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn aliases_inside_each_other_are_refused_beyond_the_depth() {
+    fn nested_aliases_are_refused_beyond_the_maximum_depth() {
         let level = |level| format!("a{level}: &a{level} [*a{}]\n", level - 1);
         let levels = (1..10_000).map(level).collect::<Vec<_>>().concat();
         let yaml = format!("a0: &a0 [x]\n{levels}");

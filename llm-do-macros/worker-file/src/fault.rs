@@ -36,7 +36,7 @@ impl<T> Located<Vec<Located<T>>> {
     }
 }
 
-/// One thing that is wrong with a worker file.
+/// A fault of a worker file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where it is.

@@ -14,10 +14,10 @@ pub struct WorkerFile {
     pub instructions: Option<Located<String>>,
 }
 
-/// What [`read`] returns.
+/// The result of [`read`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reading {
-    /// The file, without the values that are at fault.
+    /// The file without its invalid values.
     pub file: WorkerFile,
     /// All faults, in the order of the file.
     pub faults: Vec<Fault>,
@@ -54,9 +54,9 @@ pub fn read(text: &str) -> Reading {
 }
 
 impl WorkerFile {
-    /// Returns what the file lacks as the only description of a worker: a name, and a description or instructions.
+    /// Returns faults for a missing name, and for a missing description and instructions.
     ///
-    /// An attribute has both from its function.
+    /// The attribute does not call this: it takes both from its function.
     #[must_use]
     pub fn missing(&self) -> Vec<Fault> {
         let Some(place) = self.front_matter else { return Vec::new() };

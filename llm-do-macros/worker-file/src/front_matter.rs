@@ -48,7 +48,7 @@ struct Line<'a> {
     number: usize,
 }
 
-/// The lines that are left.
+/// The remaining lines.
 struct Lines<'a> {
     text: &'a str,
     offset: usize,

@@ -10,11 +10,11 @@ use crate::settings::{self, Settings};
 use crate::yaml::{Content, Key, Node};
 use crate::{Fault, Located, Place, did_you_mean, schema};
 
-/// What is wrong with a worker that has both `model` and `compatible_models`.
-pub const MODEL_CHOICE: &str = "`model` and `compatible_models` exclude each other: remove one of them";
-/// What is wrong with a worker that may make no request.
+/// The fault of a worker with both `model` and `compatible_models`.
+pub const MODEL_CHOICE: &str = "`model` and `compatible_models` cannot be combined: remove one";
+/// The fault of a worker that may make no request.
 pub const ZERO_TURNS: &str = "`max_turns` must be at least 1: each turn is one request to the model";
-/// What is wrong with a timeout of 0.
+/// The fault of a timeout of 0.
 pub const ZERO_TIMEOUT: &str = "`timeout` must be longer than 0: remove the key for no timeout";
 
 const KEYS: [&str; 16] = [
@@ -36,21 +36,21 @@ const KEYS: [&str; 16] = [
     "output_schema",
 ];
 
-/// Keys that other versions of the format have, and what to do instead.
+/// Keys of other versions of the format, and what to do instead.
 const UNSUPPORTED: [(&str, &str); 3] = [
     ("entry", "the caller chooses which worker to run"),
     ("schema_in_ref", "write the schema of the arguments as `input_schema`"),
     ("input_model_ref", "write the schema of the arguments as `input_schema`"),
 ];
 
-/// What the front matter gives; a key that is absent or at fault is `None`.
+/// The keys of the front matter; an absent or invalid key is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// Every key that is there, also one at fault.
+    /// Every key that is present, including invalid ones.
     pub given: Vec<Key>,
     /// The name of the worker.
     pub name: Option<Located<String>>,
-    /// What callers read about it.
+    /// Its description for callers.
     pub description: Option<Located<String>>,
     /// Its model, as `provider:model`.
     pub model: Option<Located<String>>,
@@ -58,23 +58,23 @@ pub struct Keys {
     pub compatible_models: Option<Located<Vec<Located<String>>>>,
     /// The names or paths of tools and toolsets that it may call.
     pub tools: Option<Located<Vec<Located<String>>>>,
-    /// More of them: the two keys mean the same.
+    /// More tools and toolsets: the two keys have the same meaning.
     pub toolsets: Option<Located<Vec<Located<String>>>>,
     /// The tools that the provider runs.
     pub server_side_tools: Option<Located<Vec<Located<ServerSideTool>>>>,
-    /// What it is good for.
+    /// Words that match tasks to it.
     pub hints: Option<Located<Vec<Located<String>>>>,
-    /// What its requests ask of the model.
+    /// The model settings of its requests.
     pub settings: Option<Located<Settings>>,
-    /// How the model gives the output.
+    /// How the model returns the output.
     pub output: Option<Located<OutputMode>>,
     /// The maximum number of requests of one call.
     pub max_turns: Option<Located<u32>>,
-    /// How often in a row the same thing may fail.
+    /// The maximum number of consecutive failures of the same kind.
     pub retries: Option<Located<u32>>,
-    /// What a call, and everything below it, may use.
+    /// The limits of a call and all nested calls.
     pub limits: Option<Located<Limits>>,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout: Option<Located<Duration>>,
     /// The JSON schema of the arguments: a map.
     pub input_schema: Option<Node>,
@@ -82,7 +82,7 @@ pub struct Keys {
     pub output_schema: Option<Node>,
 }
 
-/// Reads the keys; what is at fault is reported and left out.
+/// Reads the keys; invalid ones are reported and omitted.
 pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
     let mut keys = Keys::default();
     match root.content {
@@ -99,7 +99,7 @@ pub(crate) fn read(root: Node, faults: &mut Vec<Fault>) -> Keys {
 }
 
 impl Keys {
-    /// Returns where a key is, whether or not its value is at fault.
+    /// Returns the place of a key, even if its value is invalid.
     #[must_use]
     pub fn place_of(&self, name: &str) -> Option<Place> {
         self.given.iter().find(|key| key.name == name).map(|key| key.place)
@@ -114,11 +114,11 @@ impl Keys {
             "name" => self.name = checked(node, &mut reader, check_worker_name),
             "description" => self.description = reader.string(node),
             "model" => self.model = checked(node, &mut reader, check_model_name),
-            "compatible_models" => self.compatible_models = reader.some_strings(node),
+            "compatible_models" => self.compatible_models = reader.nonempty_strings(node),
             "tools" => self.tools = tools(node, &mut reader),
             "toolsets" => self.toolsets = tools(node, &mut reader),
             "server_side_tools" => self.server_side_tools = server_side::read(node, &mut reader),
-            "hints" => self.hints = reader.some_strings(node),
+            "hints" => self.hints = reader.nonempty_strings(node),
             "settings" => self.settings = at(place, settings::read(node, &mut reader)),
             "output" => self.output = at(place, output(node, &mut reader)),
             "max_turns" => self.max_turns = at(place, max_turns(&node, &mut reader)),
@@ -138,7 +138,7 @@ impl Keys {
         }
     }
 
-    /// Reports tools of the same registered name: the model could not tell them apart.
+    /// Reports tools with the same registered name: the model could not distinguish them.
     fn check_tools(&self, faults: &mut Vec<Fault>) {
         let mut tools: Vec<_> =
             [&self.tools, &self.toolsets].into_iter().flatten().flat_map(|list| &list.value).collect();

@@ -1,4 +1,4 @@
-//! `limits`: what a call may use.
+//! `limits`: the usage limits of a call.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub const LIMITS: [&str; 10] = [
     "wall_time",
 ];
 
-/// The limits that a file gives. A key without a value is as if it was absent.
+/// The limits in a file. A key without a value counts as absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of `llm_do::Limits`")]
 pub struct Limits {
@@ -38,7 +38,7 @@ pub struct Limits {
     pub wall_time: Option<Duration>,
 }
 
-/// Reads the limits; what is at fault is reported and left out.
+/// Reads the limits; invalid ones are reported and omitted.
 pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<Limits> {
     let mut limits = Limits::default();
     for (key, node) in reader.map(node)? {
@@ -68,7 +68,7 @@ impl Limits {
     }
 }
 
-/// Reads an amount; a number is taken as the shortest decimal number that stands for it, which is the one that was written.
+/// Reads an amount; a number is read as its shortest decimal representation, which is what the file contains.
 fn cost(node: &Node, reader: &mut Reader<'_>) -> Option<u128> {
     let amount = match &node.content {
         Content::Whole(dollars) => parse_amount(&dollars.to_string()),

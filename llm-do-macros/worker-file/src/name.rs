@@ -4,7 +4,7 @@
 pub const RESERVED_NAME: &str = "final_result";
 /// The longest name that every provider accepts, in bytes.
 const MAX_NAME: usize = 64;
-/// Words that are not identifiers in Rust 2024, besides the beginnings of paths.
+/// Keywords of Rust 2024, except those that can begin a path.
 const KEYWORDS: [&str; 49] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else", "enum",
     "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod", "move",
@@ -29,7 +29,7 @@ pub fn check_worker_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the name of a model has the form `provider:model`. Which providers there are is known at run time only.
+/// Checks that the name of a model has the form `provider:model`. The providers are known only at run time.
 ///
 /// # Errors
 ///
@@ -54,13 +54,13 @@ pub fn tool_name(item: &str) -> &str {
     last.strip_prefix("r#").unwrap_or(last)
 }
 
-/// Returns what is wrong with an item of `tools` or `toolsets` that is neither a name nor a path.
+/// Returns the fault of an item of `tools` or `toolsets` that is neither a name nor a path.
 #[must_use]
 pub fn not_a_tool(item: &str) -> String {
     format!("`{item}` is not the name or path of a tool or toolset, such as `read_file` or `crate::fs::read_file`")
 }
 
-/// Returns whether an item of `tools` or `toolsets` is a Rust path, which the macro resolves; others are registered names.
+/// Returns whether an item of `tools` or `toolsets` is a Rust path, which the macro resolves, and not a registered name.
 #[must_use]
 pub fn is_path(item: &str) -> bool {
     item.strip_prefix("::").unwrap_or(item).split("::").all(is_segment)
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_workers_are_those_that_models_accept() {
+    fn worker_names_are_limited_to_what_models_accept() {
         for name in ["a", "code-reviewer", "A_1", &"x".repeat(64)] {
             assert_eq!(check_worker_name(name), Ok(()), "{name}");
         }

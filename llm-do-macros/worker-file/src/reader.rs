@@ -1,4 +1,4 @@
-//! Values of the types that keys take; a value of another type is reported and left out.
+//! Reads the values of keys; a value of the wrong type is reported and omitted.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -28,7 +28,7 @@ impl Reader<'_> {
         self.fault(place, format!("`{}`: {message}", self.key))
     }
 
-    /// Reports a value of another type than `expected`.
+    /// Reports a value of the wrong type; `expected` describes the right one.
     pub(crate) fn wrong<T>(&mut self, expected: impl Display, node: &Node) -> Option<T> {
         if node.content == Content::Invalid {
             return None;
@@ -48,19 +48,19 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads a list of distinct strings, none of them blank.
+    /// Reads a list of distinct strings that are not blank.
     pub(crate) fn strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.distinct(node, |text| text.trim().is_empty())
     }
 
     /// Reads a list of at least one string.
-    pub(crate) fn some_strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
+    pub(crate) fn nonempty_strings(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.not_empty(&node)?;
         self.strings(node)
     }
 
     /// Reads a list of at least one string, which may be white space.
-    pub(crate) fn some_spaces(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
+    pub(crate) fn nonempty_strings_or_spaces(&mut self, node: Node) -> Option<Located<Vec<Located<String>>>> {
         self.not_empty(&node)?;
         self.distinct(node, str::is_empty)
     }
@@ -156,7 +156,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reports a key that does not exist; `of` says where, such as `` in `settings` ``, and may be empty.
+/// Returns the fault of an unknown key; `of` names the map, such as `` in `settings` ``, and may be empty.
 pub(crate) fn unknown(key: &Key, of: &str, known: &[&str]) -> Fault {
     let hint = did_you_mean(&key.name, known.iter().copied());
     let known: Vec<_> = known.iter().map(|key| format!("`{key}`")).collect();

@@ -3,7 +3,7 @@
 use crate::reader::Reader;
 use crate::yaml::{Content, Node};
 
-/// What is wrong with an `input_schema` of another type.
+/// The fault of an `input_schema` of another type.
 pub const NOT_AN_OBJECT: &str = "`input_schema` must have `type: object`: arguments have names";
 
 /// Reads a schema, which is a map. That it is a valid schema is checked at run time.

@@ -50,15 +50,15 @@ impl ServerSideKind {
 pub struct ServerSideTool {
     /// Which tool it is.
     pub kind: ServerSideKind,
-    /// How many searches one request may make; of `web_search` only.
+    /// The maximum number of searches per request; `web_search` only.
     pub max_uses: Option<u32>,
-    /// The only domains that are searched; of `web_search` only.
+    /// The only domains that are searched; `web_search` only.
     pub allowed_domains: Option<Vec<String>>,
-    /// The domains that are not searched; of `web_search` only.
+    /// The domains that are not searched; `web_search` only.
     pub blocked_domains: Option<Vec<String>>,
 }
 
-/// Reads the list; a tool at fault is reported and left out.
+/// Reads the list; invalid tools are reported and omitted.
 pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<Located<Vec<Located<ServerSideTool>>>> {
     let place = node.place;
     let items = match node.content {
@@ -121,8 +121,8 @@ impl ServerSideTool {
         let mut reader = Reader { key: &key.name, faults };
         match key.name.as_str() {
             "max_uses" => self.max_uses = reader.count(&node, u32::MAX),
-            "allowed_domains" => self.allowed_domains = reader.some_strings(node).map(Located::values),
-            "blocked_domains" => self.blocked_domains = reader.some_strings(node).map(Located::values),
+            "allowed_domains" => self.allowed_domains = reader.nonempty_strings(node).map(Located::values),
+            "blocked_domains" => self.blocked_domains = reader.nonempty_strings(node).map(Located::values),
             _ => faults.push(unknown(key, " of `web_search`", &SEARCH_KEYS)),
         }
     }

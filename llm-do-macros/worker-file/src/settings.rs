@@ -1,4 +1,4 @@
-//! `settings`: what requests ask of the model.
+//! `settings`: the model settings of requests.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub const SETTINGS: [&str; 13] = [
     "extra_body",
 ];
 
-/// The settings that a file gives. A key without a value is as if it was absent.
+/// The settings in a file. A key without a value counts as absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the fields are those of `llm_do::Settings`")]
 pub struct Settings {
@@ -63,7 +63,7 @@ const LEVELS: [(&str, Thinking); 5] = [
     ("high", Thinking::High),
 ];
 
-/// Reads the settings; what is at fault is reported and left out.
+/// Reads the settings; invalid ones are reported and omitted.
 pub(crate) fn read(node: Node, reader: &mut Reader<'_>) -> Option<Settings> {
     let mut settings = Settings::default();
     for (key, node) in reader.map(node)? {
@@ -82,7 +82,7 @@ impl Settings {
             "top_p" => self.top_p = reader.number(&node),
             "max_tokens" => self.max_tokens = reader.count(&node, u32::MAX),
             "seed" => self.seed = reader.count(&node, u64::MAX),
-            "stop" => self.stop = reader.some_spaces(node).map(Located::values).unwrap_or_default(),
+            "stop" => self.stop = reader.nonempty_strings_or_spaces(node).map(Located::values).unwrap_or_default(),
             "presence_penalty" => self.presence_penalty = reader.number(&node),
             "frequency_penalty" => self.frequency_penalty = reader.number(&node),
             "thinking" => self.thinking = thinking(&node, &mut reader),

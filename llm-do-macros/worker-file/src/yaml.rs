@@ -1,4 +1,4 @@
-//! YAML as a tree of JSON's values, each with its place.
+//! YAML as a tree of JSON values, each with its place.
 
 use saphyr::{LoadableYamlNode, MarkedYaml, Marker, Scalar, YamlData};
 
@@ -17,7 +17,7 @@ pub struct Node {
 /// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// A value whose fault is reported already.
+    /// A value whose fault has been reported.
     Invalid,
     /// `null`, or no value.
     Null,
@@ -44,8 +44,9 @@ pub struct Key {
     pub name: String,
 }
 
-/// Reads YAML that begins on `first_line` of its file. What cannot be read is reported, and `Invalid` in the tree; if there
-/// is no tree at all, returns `None`.
+/// Reads YAML that begins on `first_line` of its file.
+///
+/// Invalid values are reported, and `Invalid` in the tree. Returns `None` if the YAML cannot be parsed.
 pub(crate) fn read(yaml: &str, first_line: usize, faults: &mut Vec<Fault>) -> Option<Node> {
     let mut fault = |place: Place, message| faults.push(Fault::new(in_file(place, first_line), message));
     let wholes = bounds::check(yaml).map_err(|found| fault(found.place, found.message)).ok()?;
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_is_written_as_json_in_its_order() {
+    fn a_tree_is_written_as_json_in_source_order() {
         let yaml = "type: object\nproperties: {b: {type: string}, a: {maximum: 1.5, x: 1e3}}\nrequired:\n- b\nn: ~\n\
                     t: true\ntext: \"a\\\"\\n\\\\\"\nlist: &it [1]\nalias: *it\n";
         let expected = "{\"type\":\"object\",\"properties\":{\"b\":{\"type\":\"string\"},\
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn all_values_that_json_lacks_are_reported_at_their_places() {
+    fn values_that_json_does_not_have_are_reported_with_their_places() {
         let mut faults = Vec::new();
         let yaml = "a: .inf\nb: 1e400\n2: b\nc: !tag c\nd: 18446744073709551616\ne: {? [x] : y}\nf: [.nan, g]\n";
         let node = read(yaml, 10, &mut faults).unwrap();

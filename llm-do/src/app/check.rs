@@ -139,7 +139,7 @@ fn sample_faults(item: &Registered) -> Vec<String> {
 fn order_faults(item: &Registered) -> Vec<String> {
     let canonical = |argument: &str, value: &Value| item.canonical(json!({ argument: value }));
     let is_ordered = |sample: &crate::declare::argument::Sample| {
-        let Some((one, other)) = &sample.another else { return true };
+        let Some((one, other)) = &sample.differing else { return true };
         canonical(sample.argument, one) == canonical(sample.argument, other)
     };
     let fault = |sample: &crate::declare::argument::Sample| {

@@ -1,7 +1,7 @@
-//! The arguments of a call: what a model is told of them, and their way out of JSON and into it.
+//! The arguments of a call: their schema, decoding, encoding and checks.
 //!
-//! A macro writes down each argument once, as a [`Parameter`]; schema, decoding, encoding and checks all read that, so
-//! that they cannot disagree.
+//! A macro describes each argument once, as a [`Parameter`]. Schema, decoding, encoding and checks all read that
+//! description, so they cannot disagree.
 
 mod fields;
 mod given;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use serde_json::Value;
 
 pub use self::fields::Fields;
-pub(crate) use self::given::{complete, is_told, lost, masked};
+pub(crate) use self::given::{add_unwritten, is_contained, lost_field, masked};
 pub(crate) use self::parameter::Sample;
 pub use self::parameter::{Described, FieldProbe, NoField, Parameter, parameter};
 pub(crate) use self::properties::Properties;
@@ -23,7 +23,7 @@ use crate::base::error::Fault;
 use crate::declare::prompt::Attached;
 use crate::declare::schema;
 
-/// What an argument can be.
+/// A type that can be an argument.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool, worker or entry cannot take `{Self}` as an argument",
@@ -31,7 +31,7 @@ use crate::declare::schema;
     note = "put `#[llm_do::data]` on the type, or derive `serde::Serialize`, `serde::Deserialize` and \
             `schemars::JsonSchema` for it",
     note = "the type must be `Send` and own its data, since a call can move between threads",
-    note = "if the application gives it, state is injected: write `State<{Self}>`; an argument would be written by the model",
+    note = "if the application provides the value, inject it as state: write `State<{Self}>`; the model provides arguments",
     note = "if the type implements `FromContext`, mark the parameter with `#[ctx]`"
 )]
 pub trait Argument: Serialize + DeserializeOwned + JsonSchema + Send + 'static {}
@@ -45,18 +45,18 @@ pub trait Arguments: Sized {
     /// The arguments in the order of the signature.
     const PARAMETERS: &'static [&'static dyn Described];
 
-    /// Takes the arguments out of `fields`.
+    /// Decodes the arguments, removing them from `fields`.
     ///
     /// # Errors
     ///
-    /// Says which argument is missing or of another type, and why.
+    /// Returns which argument is missing or has the wrong type, and why.
     fn read(fields: &mut Fields) -> Result<Self, Fault>;
 
-    /// Puts the arguments into `fields`.
+    /// Encodes the arguments into `fields`.
     ///
     /// # Errors
     ///
-    /// Says which argument cannot be written as JSON, and why.
+    /// Returns which argument cannot be serialized as JSON, and why.
     fn write(&self, fields: &mut Fields) -> Result<(), Fault>;
 }
 
@@ -66,17 +66,17 @@ pub fn describe<T: Arguments>(generator: &mut SchemaGenerator) -> Schema {
     Properties::of::<T>(generator).into_schema()
 }
 
-/// Returns whether the one argument is a prompt.
+/// Returns whether the only argument is a prompt.
 pub(crate) fn is_prompt<T: Arguments>() -> bool {
     T::PARAMETERS.iter().any(|parameter| parameter.is_prompt())
 }
 
-/// Returns whether the fields of an argument stand among the arguments.
+/// Returns whether an argument is flattened: its fields are properties of the arguments object.
 pub(crate) fn is_flattened<T: Arguments>() -> bool {
     T::PARAMETERS.iter().any(|parameter| parameter.is_flattened())
 }
 
-/// Lists what makes the arguments none that a model could give.
+/// Lists the faults in the declaration of the arguments.
 pub(crate) fn faults<T: Arguments>() -> Vec<String> {
     Properties::of::<T>(&mut SchemaGenerator::default()).faults
 }
@@ -86,20 +86,20 @@ pub(crate) fn samples<T: Arguments>() -> Vec<Sample> {
     T::PARAMETERS.iter().flat_map(|parameter| parameter.samples()).collect()
 }
 
-/// Reads arguments, and the files among them, at any depth; an argument that no parameter takes is a fault.
+/// Decodes arguments, and collects the files in them at any depth; an unknown argument is a fault.
 pub(crate) fn read<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
     let (result, found) = find_files(|| read_all::<T>(arguments));
-    let (arguments, of_prompts) = result?;
-    if found.is_empty() && of_prompts.is_empty() {
+    let (arguments, prompt_files) = result?;
+    if found.is_empty() && prompt_files.is_empty() {
         return Ok((arguments, Vec::new()));
     }
-    // As they are written: what was read may belong to a variant that did not fit in the end.
+    // Prefer the files of the decoded value: decoding may also have read files of an enum variant that did not match.
     let (_, written) = find_files(|| write(&arguments));
     let files = if written.is_empty() { found } else { written };
     Ok((arguments, files.into_iter().map(Attached::from).collect()))
 }
 
-/// Reads arguments, and the files of those that are prompts.
+/// Decodes arguments, and collects the files of prompts.
 fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault> {
     let mut fields = Fields::of(arguments)?;
     let arguments = T::read(&mut fields)?;
@@ -107,14 +107,14 @@ fn read_all<T: Arguments>(arguments: Value) -> Result<(T, Vec<Attached>), Fault>
     Ok((arguments, attached))
 }
 
-/// Writes arguments.
+/// Encodes arguments as JSON.
 pub(crate) fn write<T: Arguments>(arguments: &T) -> Result<Value, Fault> {
     let mut fields = Fields::default();
     arguments.write(&mut fields)?;
     Ok(fields.into())
 }
 
-/// Returns the value if it is a `T`; otherwise with its whole numbers as integers, if it is one then.
+/// Returns the value if it decodes as `T`, with whole numbers such as `1.0` written as integers if it only decodes then.
 pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Fault> {
     let error = match T::deserialize(&value) {
         Ok(_) => return Ok(value),
@@ -125,21 +125,21 @@ pub(crate) fn check<T: DeserializeOwned>(mut value: Value) -> Result<Value, Faul
     Ok(value)
 }
 
-/// Serialises arguments: the one line of a macro's implementation.
+/// Serializes arguments: called by the `Serialize` implementation of the macros.
 ///
 /// # Errors
 ///
-/// As the serializer, and where an argument cannot be written as JSON.
+/// Returns the serializer's error, or why an argument cannot be written as JSON.
 #[doc(hidden)]
 pub fn serialize<T: Arguments, S: Serializer>(arguments: &T, serializer: S) -> Result<S::Ok, S::Error> {
     write(arguments).map_err(|fault| ser::Error::custom(fault.model_message()))?.serialize(serializer)
 }
 
-/// Deserialises arguments: the one line of a macro's implementation.
+/// Deserializes arguments: called by the `Deserialize` implementation of the macros.
 ///
 /// # Errors
 ///
-/// As the deserializer, and where an argument is missing, unknown or of another type.
+/// Returns the deserializer's error, or which argument is missing, unknown or of the wrong type.
 #[doc(hidden)]
 pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let (arguments, _) =
@@ -147,7 +147,7 @@ pub fn deserialize<'de, T: Arguments, D: Deserializer<'de>>(deserializer: D) -> 
     Ok(arguments)
 }
 
-/// What a text as a default can become: `String`, `PathBuf`, and whatever else is made from a `&str`.
+/// A type whose default can be a string literal: `String`, `PathBuf` and other types that implement `From<&str>`.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a string literal cannot be converted to `{Self}`",

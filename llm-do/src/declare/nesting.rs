@@ -1,4 +1,4 @@
-//! How deep JSON values may be nested: they are cloned, compared, written and dropped by recursion.
+//! Limits the nesting depth of JSON values, which are cloned, compared, written and dropped by recursion.
 
 mod serializer;
 
@@ -12,7 +12,7 @@ use self::serializer::{Bounded, Depth};
 use crate::base::error::Fault;
 use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
-/// Writes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
+/// Serializes a value as JSON of at most [`MAX_VALUE_DEPTH`] levels.
 ///
 /// # Errors
 ///
@@ -23,9 +23,9 @@ pub(crate) fn to_value<T: Serialize + ?Sized>(value: &T) -> Result<Value, Fault>
     value.serialize(serializer).map_err(|error| if is_exceeded.get() { too_deep() } else { Fault::writing(&error) })
 }
 
-/// Writes a value as [`to_value`] does, and drops it.
+/// Serializes a value as [`to_value`] does, and drops it.
 ///
-/// A value that is nested too deep is leaked: its own `Drop` would overflow the stack.
+/// A value that is nested too deep is leaked: its `Drop` would overflow the stack.
 pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     let written = to_value(&value);
     if written.as_ref().is_err_and(Fault::is_too_deep) {
@@ -34,7 +34,9 @@ pub(crate) fn into_value<T: Serialize>(value: T) -> Result<Value, Fault> {
     written
 }
 
-/// Returns a value of at most [`MAX_VALUE_DEPTH`] levels; a deeper one is dropped without recursion.
+/// Returns the value, or a fault if it is nested deeper than [`MAX_VALUE_DEPTH`] levels.
+///
+/// A deeper value is dropped without recursion.
 pub(crate) fn shallow(value: Value) -> Result<Value, Fault> {
     if is_shallow(&value, MAX_VALUE_DEPTH) {
         return Ok(value);
@@ -43,7 +45,7 @@ pub(crate) fn shallow(value: Value) -> Result<Value, Fault> {
     Err(too_deep())
 }
 
-/// Drops a value that is nested too deep for its own `Drop`: JSON without recursion; any other type is leaked.
+/// Discards a value that is nested too deep for its `Drop`: JSON is dropped without recursion, any other type is leaked.
 pub(crate) fn discard<T: 'static>(value: T) {
     let mut value = Some(value);
     match (&mut value as &mut dyn Any).downcast_mut::<Option<Value>>() {
@@ -84,12 +86,12 @@ mod tests {
         Struct { inner: Box<Variant> },
     }
 
-    /// A type that takes no JSON level of its own.
+    /// A recursive type that adds no JSON level.
     #[derive(Serialize)]
     struct Link(Option<Box<Link>>);
 
     #[test]
-    fn values_within_the_limit_are_written_as_serde_json_writes_them() {
+    fn values_within_the_limit_are_serialized_like_serde_json_does() {
         let variants =
             Variant::Struct { inner: Box::new(Variant::Tuple(1, Box::new(Variant::Newtype(Box::new(Variant::Unit))))) };
         assert_eq!(to_value(&variants).unwrap(), serde_json::to_value(&variants).unwrap());
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn deeper_values_are_refused_whatever_they_are_made_of() {
+    fn deeper_values_of_any_type_are_rejected() {
         let variants = [
             |inner| Variant::Newtype(Box::new(inner)),
             |inner| Variant::Tuple(1, Box::new(inner)),
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn other_faults_are_not_too_deep() {
+    fn other_faults_are_not_depth_faults() {
         let keyed = BTreeMap::from([(vec![1], 1)]);
         assert!(!to_value(&keyed).unwrap_err().is_too_deep());
     }

@@ -1,6 +1,6 @@
-//! JSON schemas of Rust types, in the one shape that models are shown.
+//! JSON schemas of Rust types, in the form that is sent to models.
 
-mod apart;
+mod blocking;
 mod canonical;
 mod check;
 mod compare;
@@ -13,14 +13,14 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-pub(crate) use self::apart::apart;
-pub(crate) use self::check::{CheckedSchema, fault_of_foreign, has_whole, make_whole};
+pub(crate) use self::blocking::run_blocking;
+pub(crate) use self::check::{CheckedSchema, has_whole, make_whole, untrusted_schema_fault};
 pub(crate) use self::compare::differences;
 pub(crate) use self::limits::{MAX_VALUE_DEPTH, dismantle, is_shallow};
 
-/// Returns the schema of `T`: draft 2020-12, no titles, no `$schema`, no description of the whole.
+/// Returns the schema of `T`: draft 2020-12, without titles and `$schema`.
 ///
-/// A tool's description stands beside its schema, and titles only repeat names.
+/// Titles only repeat names.
 pub(crate) fn of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
@@ -28,7 +28,9 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema.into()
 }
 
-/// Returns the schema of a tool's arguments: as [`of`], an object that always says its properties.
+/// Returns the schema of a tool's arguments: as [`of`], without a description, since a tool's stands beside its schema.
+///
+/// `properties` is always present.
 pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
     let mut schema = of::<T>();
     if let Value::Object(schema) = &mut schema {
@@ -38,7 +40,7 @@ pub(crate) fn of_arguments<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Returns the first property that a schema says is read and never written, at any depth.
+/// Returns the first `writeOnly` property of a schema, at any depth.
 pub(crate) fn unwritten(schema: &Value) -> Option<String> {
     match schema {
         Value::Object(fields) => fields.iter().find_map(|(key, value)| match value {
@@ -54,9 +56,9 @@ pub(crate) fn unwritten(schema: &Value) -> Option<String> {
     }
 }
 
-/// Returns whether objects inside the arguments may leave out fields when they are written, as far as a schema tells.
+/// Returns whether the schema allows objects inside the arguments to omit fields when they are encoded.
 ///
-/// The arguments themselves are all written, but for the fields of flattened ones.
+/// The arguments themselves are always encoded, except the fields of flattened ones.
 pub(crate) fn may_skip_fields(arguments: &Value, is_flat: bool) -> bool {
     let definitions = arguments["$defs"].as_object().into_iter().flatten();
     let own = arguments["properties"].as_object().into_iter().flatten();
@@ -64,13 +66,16 @@ pub(crate) fn may_skip_fields(arguments: &Value, is_flat: bool) -> bool {
 }
 
 fn skips_fields(schema: &Value) -> bool {
-    const TELLING: [&str; 7] = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
+    const DESCRIBING: [&str; 7] = ["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
     match schema {
         Value::Object(keywords) => {
             let is_open = schema["type"] == "object"
                 && !["properties", "additionalProperties"].iter().any(|key| keywords.contains_key(*key));
-            let is_silent = !TELLING.iter().any(|key| keywords.contains_key(*key));
-            is_open || is_silent || has_optional(schema) || keywords.iter().any(|(key, value)| part_skips(key, value))
+            let is_undescribed = !DESCRIBING.iter().any(|key| keywords.contains_key(*key));
+            is_open
+                || is_undescribed
+                || has_optional(schema)
+                || keywords.iter().any(|(key, value)| part_skips(key, value))
         }
         _ => false,
     }
@@ -85,23 +90,23 @@ fn part_skips(key: &str, value: &Value) -> bool {
     }
 }
 
-/// Returns whether a property need not be there.
+/// Returns whether a schema has an optional property.
 fn has_optional(schema: &Value) -> bool {
     let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
     let is_required = |name: &String| required.iter().any(|required| required == name);
     schema["properties"].as_object().into_iter().flat_map(|properties| properties.keys()).any(|name| !is_required(name))
 }
 
-/// The property that holds an output whose schema is no object: providers only take objects.
+/// The property that holds an output whose schema is not an object: providers accept only objects.
 pub(crate) const WRAPPER: &str = "result";
 
-/// The schema of a worker's output, as a model is asked for it.
+/// The schema of a worker's output, as it is sent to a model.
 #[derive(Debug)]
 pub(crate) struct OutputShape {
     pub(crate) schema: CheckedSchema,
-    /// Whether it is plain text.
+    /// Whether the output is plain text.
     pub(crate) is_text: bool,
-    /// Whether it stands in the property [`WRAPPER`] of an object.
+    /// Whether the output is wrapped in the property [`WRAPPER`] of an object.
     pub(crate) is_wrapped: bool,
 }
 
@@ -111,14 +116,14 @@ impl OutputShape {
         Self::of(schema, is_text)
     }
 
-    /// The shape of an output that is given as data even if it is plain text.
+    /// Creates the shape of an output that is requested as data even if it is plain text.
     pub(crate) fn structured(schema: Value) -> Self {
         Self::of(schema, false)
     }
 
-    /// The same, of a schema that is not made of a Rust type.
-    pub(crate) fn foreign(self) -> Self {
-        Self { schema: self.schema.foreign(), ..self }
+    /// Marks the schema as untrusted: it does not come from a Rust type.
+    pub(crate) fn untrusted(self) -> Self {
+        Self { schema: self.schema.untrusted(), ..self }
     }
 
     fn of(schema: Value, is_text: bool) -> Self {
@@ -127,12 +132,12 @@ impl OutputShape {
     }
 }
 
-/// Whether a schema says nothing of its values but their type.
+/// Returns whether a schema only has a type and a description.
 fn is_plain(schema: &Value) -> bool {
     schema.as_object().is_some_and(|schema| schema.keys().all(|key| key == "type" || key == "description"))
 }
 
-/// Lets references to the whole point to where the whole is once it is wrapped.
+/// Redirects references to the root to the place of the root once it is wrapped.
 fn lower_references(schema: &mut Value) {
     match schema {
         Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {
@@ -144,7 +149,7 @@ fn lower_references(schema: &mut Value) {
     }
 }
 
-/// Puts a schema that is no object into one; its definitions stay at the root, where references look for them.
+/// Wraps a schema in an object; its definitions stay at the root, where references point to.
 fn wrap(mut schema: Value) -> Value {
     lower_references(&mut schema);
     let definitions = schema.as_object_mut().and_then(|schema| schema.remove("$defs"));

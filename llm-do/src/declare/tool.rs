@@ -1,4 +1,4 @@
-//! What a tool is to the compiler: its arguments, its result, and how its function runs.
+//! The trait of tools, the types that they return, and how their functions run.
 
 mod returned;
 mod tool_return;
@@ -23,9 +23,9 @@ use crate::base::error::{CallError, Fault};
 use crate::declare::argument::{self, Arguments};
 use crate::declare::nesting;
 
-/// The arguments of a tool, worker or entry: the type that the macros put beside each function, of the same name.
+/// The arguments of a tool, worker or entry: the struct that the macros generate for each function, under the same name.
 ///
-/// Not implemented by hand: `#[tool]`, `#[worker]` and `#[entry]` do.
+/// Implemented by `#[tool]`, `#[worker]` and `#[entry]`, not by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool, worker or entry",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`",
@@ -35,13 +35,13 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
     /// The registered name.
     const NAME: &'static str;
 
-    /// What a call yields: `T` for a function that returns `T` or `Result<T, E>`.
+    /// The type of a successful result: `T` for a function that returns `T` or `Result<T, E>`.
     type Output;
 }
 
-/// A call that can continue a conversation: that of a worker, by type, or a call by name.
+/// A call that can continue a conversation: a typed call of a worker, or a call by name.
 ///
-/// Not implemented by hand: `#[worker]` does.
+/// Implemented by `#[worker]`, not by hand.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a worker, so it has no conversation to continue",
     label = "not annotated with `#[worker]`",
@@ -50,7 +50,7 @@ pub trait Tool: Arguments + Serialize + DeserializeOwned + JsonSchema + Send + '
 )]
 pub trait TakesHistory {}
 
-/// Writes a typed call's arguments as JSON.
+/// Encodes a typed call's arguments as JSON.
 pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
     argument::write(&call).map_err(|fault| {
         if fault.is_too_deep() {
@@ -60,43 +60,43 @@ pub(crate) fn to_arguments<T: Tool>(call: T) -> Result<Value, CallError> {
     })
 }
 
-/// Refuses a typed call whose arguments are not read as the value that was written.
-pub(crate) fn refuse_lost<T: Tool>(arguments: &Value) -> Result<(), CallError> {
-    // What cannot be read is refused where it is decoded.
+/// Rejects a typed call whose arguments change when they are encoded and decoded.
+pub(crate) fn check_round_trip<T: Tool>(arguments: &Value) -> Result<(), CallError> {
+    // Arguments that cannot be decoded are rejected later, where the call decodes them.
     let Ok((read, _)) = argument::read::<T>(arguments.clone()) else { return Ok(()) };
     let again = argument::write(&read).map_err(|fault| CallError::invalid(T::NAME, fault))?;
-    argument::lost(arguments, &again).map_or(Ok(()), |field| {
+    argument::lost_field(arguments, &again).map_or(Ok(()), |field| {
         let fault = format!(
-            "`{field}` is not read as it was written, so that a typed call would run with another value; let the value that \
-             `skip_serializing_if` skips be the `default`, or call by name with JSON"
+            "`{field}` changes when it is serialized and deserialized, so a typed call would run with another value; make the \
+             value that `skip_serializing_if` skips the `default`, or call by name with JSON"
         );
         Err(CallError::invalid(T::NAME, fault))
     })
 }
 
-/// Reads a call's result as the type that the tool yields.
+/// Decodes a call's result as the output type of the tool.
 pub(crate) fn from_result<T: Tool<Output: FromReturn>>(returned: ToolReturn) -> Result<T::Output, CallError> {
     T::Output::from_return(returned)
         .map_err(|error| CallError::Result { tool: T::NAME.to_owned(), message: Fault::reading(&error).to_string() })
 }
 
-/// What a call of a tool changes; by default it decides whether the approver is asked before the call.
+/// What a call of a tool changes; by default it determines whether a call needs approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Effect {
     /// A call changes nothing; it runs without approval.
     ReadOnly,
-    /// A call changes something, and the same call again changes nothing more, as when it sets a value; it needs approval.
+    /// A call changes something, and repeating it changes nothing more, such as setting a value; it needs approval.
     Idempotent,
-    /// A call changes something that cannot be undone, as when it deletes, sends or pays; it needs approval.
+    /// A call changes something that cannot be undone, such as deleting, sending or paying; it needs approval.
     Destructive,
-    /// The tool declares no effect, or a call is none of the others, as when it appends a line; it needs approval.
+    /// The tool declares no effect, or none of the other variants applies, such as appending a line; it needs approval.
     #[default]
     Undeclared,
 }
 
-/// Finds at compile time the schema of `T`, if it has one, in the same way.
+/// Finds the schema of `T` at compile time, if it implements `JsonSchema`: an inherent constant takes precedence.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct SchemaProbe<T>(PhantomData<T>);
@@ -106,7 +106,7 @@ impl<T: JsonSchema> SchemaProbe<T> {
     pub const SCHEMA: Option<fn() -> Value> = Some(crate::declare::schema::of::<T>);
 }
 
-/// The other half of [`SchemaProbe`].
+/// The fallback of [`SchemaProbe`] for types without a schema.
 #[doc(hidden)]
 pub trait NoSchema {
     #[doc(hidden)]
@@ -115,16 +115,16 @@ pub trait NoSchema {
 
 impl<T> NoSchema for SchemaProbe<T> {}
 
-type Body = Box<dyn FnOnce() -> Result<ToolReturn, Failure> + Send>;
+type BlockingBody = Box<dyn FnOnce() -> Result<ToolReturn, Failure> + Send>;
 
-/// A function that has its arguments and waits to be run.
+/// A function with its arguments, ready to run.
 #[doc(hidden)]
-pub struct Running(pub(crate) Way);
+pub struct Running(pub(crate) Body);
 
-/// How a function runs.
-pub(crate) enum Way {
-    Blocking(Body),
-    /// It has run already.
+/// The body of a function, by how it runs.
+pub(crate) enum Body {
+    Blocking(BlockingBody),
+    /// The result of a function that has already run.
     Inline(Result<ToolReturn, Failure>),
     Future(Pin<Box<dyn Future<Output = Result<ToolReturn, Failure>> + Send>>),
     Failed(CallError),
@@ -132,25 +132,25 @@ pub(crate) enum Way {
 
 #[doc(hidden)]
 impl Running {
-    /// Runs `body` off the async threads.
+    /// Runs `body` on a blocking thread.
     pub fn blocking(body: impl FnOnce() -> Result<ToolReturn, Failure> + Send + 'static) -> Self {
-        Self(Way::Blocking(Box::new(body)))
+        Self(Body::Blocking(Box::new(body)))
     }
 
     /// Runs `body` in place.
     pub fn inline(body: impl FnOnce() -> Result<ToolReturn, Failure>) -> Self {
-        Self(Way::Inline(body()))
+        Self(Body::Inline(body()))
     }
 
-    /// Polls `body`.
+    /// Runs `body` by polling it.
     pub fn future(body: impl Future<Output = Result<ToolReturn, Failure>> + Send + 'static) -> Self {
-        Self(Way::Future(Box::pin(body)))
+        Self(Body::Future(Box::pin(body)))
     }
 
-    /// Fails before anything ran.
+    /// Fails without running the function.
     #[must_use]
     pub fn failed(error: CallError) -> Self {
-        Self(Way::Failed(error))
+        Self(Body::Failed(error))
     }
 }
 

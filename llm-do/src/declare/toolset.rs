@@ -1,4 +1,4 @@
-//! Toolsets as types: what an item may call, checked by the compiler.
+//! Toolsets as types: which items a tool, worker or entry may call, checked by the compiler.
 
 mod check;
 mod listed;

@@ -1,4 +1,6 @@
-//! Worker files: a worker in YAML and Markdown, read and written at run time. The macros read them with the same crate.
+//! Worker files: workers in YAML and Markdown, read and written at run time.
+//!
+//! The macros read them with the same crate.
 
 mod spec;
 mod write;
@@ -13,18 +15,18 @@ use llm_do_worker_file::{Fault, Key, MAX_SIZE, Place, Reading, too_large};
 use crate::base::open_file::read_only;
 use crate::declare::worker_spec::WorkerSpec;
 
-/// How the names of worker files end.
+/// The file name extensions of worker files.
 const EXTENSIONS: [&str; 2] = ["worker", "agent"];
 
-/// What is wrong with worker files: every fault, not only the first.
+/// All faults of one or more worker files.
 ///
-/// `Debug` shows the same text as `Display`, since a test that fails by `?` prints it.
+/// `Debug` prints the same text as `Display`, since a test that fails with `?` prints it.
 pub struct WorkerFileError {
     faults: Vec<String>,
 }
 
 impl WorkerFileError {
-    /// Returns the faults, each with its file and line: `agents/editor.worker:3: ..`. Some have further lines with details.
+    /// Returns the faults, each with its file and line: `agents/editor.worker:3: ..`. A fault may have more lines with details.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
@@ -47,7 +49,7 @@ impl fmt::Debug for WorkerFileError {
 impl std::error::Error for WorkerFileError {}
 
 impl WorkerSpec {
-    /// Reads a worker file; [`worker`](macro@crate::worker#a-worker-file-at-run-time) says what is in one.
+    /// Reads a worker file; its format is described under [`worker`](macro@crate::worker#a-worker-file-at-run-time).
     ///
     /// # Errors
     ///
@@ -57,10 +59,11 @@ impl WorkerSpec {
         open(path).map_err(|faults| WorkerFileError { faults })
     }
 
-    /// Writes the worker as a worker file, which reads back as the same if its model, where it has one, is `provider:model`.
+    /// Returns the worker as the text of a worker file.
     ///
-    /// But for white space around its instructions, line ends other than `\n` in them, and a blank description; and a
-    /// type that was given to [`output`](Self::output) is then its schema alone.
+    /// Reading the text returns an equal spec if the model, if any, has the form `provider:model`, with these exceptions:
+    /// white space around the instructions and a blank description are dropped, line ends in the instructions become `\n`,
+    /// and a type passed to [`output`](Self::output) is reduced to its schema.
     ///
     /// # Examples
     ///
@@ -82,7 +85,7 @@ impl WorkerSpec {
     }
 }
 
-/// Reads the text of a worker file.
+/// Parses the text of a worker file.
 impl FromStr for WorkerSpec {
     type Err = WorkerFileError;
 
@@ -94,9 +97,9 @@ impl FromStr for WorkerSpec {
     }
 }
 
-/// Reads every worker file directly inside the folders, sorted by name; returns all faults of all of them.
+/// Reads every worker file directly inside the folders, sorted by name; returns all faults of all files.
 ///
-/// A missing folder is a fault, but for the `store`, which is made with its first file.
+/// A missing folder is a fault, except for the `store`, which is created with its first file.
 pub(crate) fn read_dirs(dirs: &[PathBuf], store: Option<&Path>) -> Result<Vec<(WorkerSpec, PathBuf)>, WorkerFileError> {
     let (mut workers, mut faults) = (Vec::new(), Vec::new());
     for dir in dirs {
@@ -117,7 +120,7 @@ pub(crate) fn read_dirs(dirs: &[PathBuf], store: Option<&Path>) -> Result<Vec<(W
     if faults.is_empty() { Ok(workers) } else { Err(WorkerFileError { faults }) }
 }
 
-/// Returns the absolute path of a folder that may be missing; links are followed as far as there is something.
+/// Returns the absolute path of a folder that may be missing; links in the existing part of the path are resolved.
 fn resolved(dir: &Path) -> PathBuf {
     let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     let found = absolute.ancestors().find_map(|above| Some((above.canonicalize().ok()?, above)));
@@ -130,8 +133,8 @@ fn files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
-        let is_named_so = path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end == *known));
-        if is_named_so && !path.is_dir() {
+        let has_extension = path.extension().is_some_and(|end| EXTENSIONS.iter().any(|known| end == *known));
+        if has_extension && !path.is_dir() {
             paths.push(path);
         }
     }
@@ -144,17 +147,17 @@ fn open(path: &Path) -> Result<WorkerSpec, Vec<String>> {
     read(&text).map_err(|faults| faults.iter().map(|fault| fault.in_file(path.display())).collect())
 }
 
-/// Returns the text of a file, unless it is larger than a worker file may be.
+/// Returns the text of a file, or an error if it exceeds the maximum size of a worker file.
 fn text_of(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     read_only(path)?.take(MAX_SIZE as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_SIZE {
         return Err(io::Error::other(too_large()));
     }
-    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "the file is not valid UTF-8"))
 }
 
-/// Reads a worker file; the faults are sorted by place.
+/// Parses a worker file; the faults are sorted by position.
 fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
     let Reading { file, mut faults } = llm_do_worker_file::read(text);
     faults.extend(file.missing());
@@ -168,7 +171,7 @@ fn read(text: &str) -> Result<WorkerSpec, Vec<Fault>> {
     if faults.is_empty() { Ok(spec) } else { Err(faults) }
 }
 
-/// Returns a fault at the key that its message begins with: the reader leaves the schemas to check, each a key.
+/// Returns a fault at the position of the key that its message begins with: schemas are checked here, not by the reader.
 fn at_key(message: String, keys: &[Key]) -> Fault {
     let key = keys.iter().find(|key| message.starts_with(&format!("`{}`", key.name)));
     Fault::new(key.map_or(Place::line(1), |key| key.place), message)

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::base::error::Fault;
 use crate::base::usage::Limits;
-use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, fault_of_foreign, is_shallow};
+use crate::declare::schema::{MAX_VALUE_DEPTH, dismantle, is_shallow, untrusted_schema_fault};
 use crate::declare::tool::WorkerOutput;
 
 /// How a worker's model returns structured output.
@@ -255,7 +255,7 @@ impl WorkerSpec {
         let schemas = [("input_schema", &self.input_schema), ("output_schema", &self.output_schema)];
         for (what, schema) in schemas.into_iter().filter_map(|(what, schema)| Some((what, schema.as_ref()?))) {
             if !(self.is_typed && what == "output_schema") {
-                faults.extend(fault_of_foreign(schema).map(|fault| format!("`{what}` {fault}")));
+                faults.extend(untrusted_schema_fault(schema).map(|fault| format!("`{what}` {fault}")));
             }
         }
         let too_deep =

@@ -31,7 +31,7 @@ pub(crate) use self::time::Deadline;
 pub use self::tool_context::ToolContext;
 use crate::base::error::CallError;
 use crate::declare::prompt::Attached;
-use crate::declare::tool::{FromReturn, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
+use crate::declare::tool::{FromReturn, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::{Anything, Declares};
 use crate::observe::event::{Caller, EventKind};
 use crate::plane::declared::{Callee, Declared};
@@ -86,7 +86,7 @@ impl<S> CallContext<S> {
         Box::pin(async move {
             let arguments = to_arguments(call)?;
             if self.scope.host.may_skip_fields(T::NAME)? {
-                refuse_lost::<T>(&arguments)?;
+                check_round_trip::<T>(&arguments)?;
             }
             from_result::<T>(self.dispatch(Callee::Item(T::NAME), Ok(arguments), Caller::Code).await?)
         })

@@ -1,15 +1,16 @@
-//! The one place where a call happens: find → decode → guard → depth, cycle, limits → approve → journal → run → guard → report.
+//! The path of every call: find → decode → guard → depth, cycle, limits → approve → journal → run → guard →
+//! report.
 
 mod admit;
 mod approve;
 mod guard;
 mod host;
-mod made;
 mod open_call;
 mod perform;
 mod record;
 mod root;
 mod run_settings;
+mod runtime_worker;
 mod server_side;
 mod shadow;
 mod subtask;
@@ -28,12 +29,12 @@ use llm_do_providers::{PriceTable, SettingWarning, Settings};
 use tokio_util::task::TaskTracker;
 
 use self::admit::{Admitted, Proposed};
-pub(crate) use self::made::Made;
 use self::open_call::OpenCall;
-use self::perform::{Performing, closed, panicked, perform, unless, unpanicked};
+use self::perform::{Execution, close_instances, flatten_panic, panicked, perform, run_unless_stopped};
 pub(crate) use self::record::recorded_outcome;
 pub(crate) use self::root::{Root, fresh_id};
 pub(crate) use self::run_settings::RunSettings;
+pub(crate) use self::runtime_worker::RuntimeWorkers;
 pub use self::shadow::Shadow;
 pub(crate) use self::shadow::Shadows;
 use crate::base::clock::Clock;
@@ -51,7 +52,7 @@ use crate::plane::model_choice::ModelChoice;
 use crate::plane::registry::{Prepared, Registered, Registry};
 use crate::plane::user_input::InputHandler;
 
-/// What the runs of a session share.
+/// The parts of a session that its runs share.
 #[derive(Debug)]
 pub(crate) struct Plane {
     pub(crate) registry: Registry,
@@ -59,19 +60,19 @@ pub(crate) struct Plane {
     pub(crate) models: ModelChoice,
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
-    /// How many events may wait for a sink.
+    /// The maximum number of queued events per sink.
     pub(crate) sink_capacity: usize,
-    /// The sinks that single runs have besides.
+    /// The additional sinks of single runs.
     pub(crate) run_sinks: Arc<ActiveRunSinks>,
     pub(crate) settings: Settings,
     pub(crate) project_root: PathBuf,
     pub(crate) max_depth: u32,
     pub(crate) limits: Option<Arc<Limits>>,
-    /// Limits of workers, by name, beside their own.
+    /// Limits of workers by name, which replace the workers' own.
     pub(crate) worker_limits: HashMap<String, Arc<Limits>>,
     pub(crate) prices: Arc<PriceTable>,
     pub(crate) timeouts: HashMap<String, Duration>,
-    /// How long the `close` of an instance may take.
+    /// The timeout for closing an instance.
     pub(crate) close_timeout: Duration,
     pub(crate) streaming: bool,
     pub(crate) return_permission_errors: bool,
@@ -80,15 +81,15 @@ pub(crate) struct Plane {
     pub(crate) processors: Arc<[Arc<dyn HistoryProcessor>]>,
     pub(crate) guards: Option<Guards>,
     pub(crate) journal: Option<Arc<dyn Journal>>,
-    /// Where the journal keeps the root calls.
+    /// The positions of root calls in the journal.
     pub(crate) places: Places,
     pub(crate) shadows: Shadows,
-    /// Workers that were made meanwhile.
-    pub(crate) made: Made,
+    /// Workers created at run time.
+    pub(crate) runtime_workers: RuntimeWorkers,
 }
 
 impl Plane {
-    /// Returns the guards that see what is done by `ctx`, if there are any.
+    /// Returns the guards that apply to `ctx`, if any.
     fn guards(&self, ctx: &CallContext) -> Option<&Guards> {
         self.guards.as_ref().filter(|_| !ctx.is_unguarded())
     }
@@ -99,24 +100,24 @@ impl Plane {
 pub(crate) struct Run {
     plane: Arc<Plane>,
     id: Arc<str>,
-    /// What was approved for it.
+    /// Approvals that are remembered for the run.
     approved: RunScope,
     calls: AtomicU64,
-    /// What the root call goes on from, and what is said in it.
+    /// The conversation that the root call continues and extends.
     conversation: Arc<Conversation>,
-    /// The next event's number; held while the sinks take an event, so that they see them in order.
+    /// The number of the next event; locked while the sinks receive an event, so that they receive them in order.
     seq: Mutex<u64>,
-    /// The warnings about settings that were reported, each with its model.
+    /// The setting warnings already reported, with the model.
     warned: Mutex<HashSet<(Arc<str>, SettingWarning)>>,
-    /// Those under way.
+    /// Shadow calls in flight.
     shadows: TaskTracker,
     close_tasks: CloseTasks,
-    /// Whether an earlier process began it.
+    /// Whether an earlier process started the run.
     is_resumed: bool,
     settings: RunSettings,
-    /// In place of those of the runtime.
+    /// Approvals that replace those of the runtime.
     approvals: Option<Approvals>,
-    /// Besides those of the runtime.
+    /// Sinks in addition to those of the runtime.
     sinks: RunSinks,
 }
 
@@ -149,106 +150,116 @@ impl Run {
         }
     }
 
-    /// Makes a call: the sentence at the top of this file, once the callee is found and the arguments are decoded.
+    /// Executes a call whose callee is found and whose arguments are decoded: the remaining steps listed above.
     ///
-    /// What is rarely needed has a future of its own on the heap, here and below: each call has this one, and they nest. What
-    /// all calls go through is inlined, so that results are moved less.
-    async fn make(&self, ctx: CallContext, proposed: Proposed<'_>) -> Result<ToolReturn, CallError> {
+    /// Calls nest, so each call's future must stay small: rare branches are boxed, here and below. The common path is
+    /// inlined, so that results are moved less.
+    async fn execute(&self, ctx: CallContext, proposed: Proposed<'_>) -> Result<ToolReturn, CallError> {
         let cancel_on_drop = ctx.cancel_on_drop();
-        going_on(&ctx).await?;
-        let admitted = self.admit(&ctx, proposed).await.map_err(|error| Box::pin(self.refused(&ctx, error)));
+        yield_unless_cancelled(&ctx).await?;
+        let admitted = self.admit(&ctx, proposed).await.map_err(|error| Box::pin(self.report_refusal(&ctx, error)));
         let result = match admitted {
             Ok(admitted) => self.run(admitted, &ctx).await,
-            Err(refusing) => return refusing.await,
+            Err(refusal) => return refusal.await,
         };
         drop(cancel_on_drop);
-        if ctx.frame().by == Caller::User { Box::pin(self.end(&ctx, result)).await } else { result }
+        if ctx.frame().by == Caller::User { Box::pin(self.finish(&ctx, result)).await } else { result }
     }
 
-    /// Refuses a call of nothing that is there, or with arguments that it does not take.
+    /// Refuses a call of an unknown item, or one with invalid arguments.
     async fn refuse(&self, ctx: CallContext, error: CallError) -> Result<ToolReturn, CallError> {
-        going_on(&ctx).await?;
-        self.refused(&ctx, error).await
+        yield_unless_cancelled(&ctx).await?;
+        self.report_refusal(&ctx, error).await
     }
 
     /// Reports that a call was refused.
-    async fn refused(&self, ctx: &CallContext, error: CallError) -> Result<ToolReturn, CallError> {
+    async fn report_refusal(&self, ctx: &CallContext, error: CallError) -> Result<ToolReturn, CallError> {
         ctx.emit(|| EventKind::CallRefused { by: ctx.frame().by, error: chain(&error) });
-        if ctx.frame().by == Caller::User { self.end(ctx, Err(error)).await } else { Err(error) }
+        if ctx.frame().by == Caller::User { self.finish(ctx, Err(error)).await } else { Err(error) }
     }
 
-    /// Ends the run after its root call, and hands on what that came to.
-    async fn end(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
-        self.end_shadows().await;
-        // What was cut off may still be closing: an application may end after its run.
+    /// Finishes the run after its root call, and returns that call's result.
+    async fn finish(&self, ctx: &CallContext, result: Result<ToolReturn, CallError>) -> Result<ToolReturn, CallError> {
+        self.finish_shadows().await;
+        // Instances of cancelled calls may still be closing, and the application may exit after the run.
         self.close_tasks.finished().await;
-        // The user's, which has that of shadows too.
+        // The usage of the run, including shadows.
         ctx.emit(|| EventKind::Usage { used: ctx.run_usage() });
         result
     }
 
-    /// Returns whether anybody may read the arguments of a call of the tool, beside itself.
+    /// Returns whether the arguments of a call are needed by anything other than the tool.
     fn reads_arguments(&self, tool: &Registered) -> bool {
         let plane = &self.plane;
-        let is_told = plane.journal.is_some() || self.is_observed();
-        is_told || plane.guards.is_some() || plane.shadows.watch(tool) || self.approvals().pre_approved(tool).is_none()
+        let is_reported = plane.journal.is_some() || self.is_observed();
+        is_reported
+            || plane.guards.is_some()
+            || plane.shadows.contains(tool)
+            || self.approvals().pre_approved(tool).is_none()
     }
 
-    /// Returns the number of the next call.
-    fn number(&self) -> u64 {
+    /// Returns a number for the next call.
+    fn next_number(&self) -> u64 {
         self.calls.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Runs an admitted call and reports how it ended.
+    /// Runs an admitted call and reports its result.
     async fn run(&self, admitted: Admitted<'_>, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         let Admitted { tool, prepared, visit } = admitted;
-        self.begin_time(ctx, &tool);
-        let shadowing = self.plane.shadows.of(&tool, ctx, &prepared).map(Box::new);
+        self.set_deadline(ctx, &tool);
+        let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
         let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::written(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let is_recorded = visit.is_some() || record::is_recorded_root(ctx, &tool);
-        let result = self.performed(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
-        // Few calls open anything.
-        let result =
-            if ctx.frame().instances.is_unused() { result } else { Box::pin(closed(&tool, ctx, result)).await };
+        let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;
+        // Few calls open instances.
+        let result = if ctx.frame().instances.is_unused() {
+            result
+        } else {
+            Box::pin(close_instances(&tool, ctx, result)).await
+        };
         let has_failed = result.is_err();
         let is_replayed_root = record::is_replayed_root(ctx, &tool);
-        // Before guards make calls of their own.
-        let because = if is_replayed_root { record::led_to(&result, ctx) } else { Vec::new() };
+        // Before guards make calls themselves.
+        let causes = if is_replayed_root { record::failure_causes(&result, ctx) } else { Vec::new() };
         let result = match guarded {
             Some(guarded) => Box::pin(guard::after_call(guarded.0, ctx, &tool, guarded.1, result)).await,
             None => result,
         };
         let result =
-            if is_replayed_root { Box::pin(ctx.keep_result(result, &because, &mut open)).await } else { result };
+            if is_replayed_root { Box::pin(ctx.record_root_result(result, &causes, &mut open)).await } else { result };
         let is_journaled_root = ctx.frame().by == Caller::User && ctx.journal().is_some();
-        let result = if is_journaled_root { Box::pin(ctx.keep_end(has_failed, because, result)).await } else { result };
+        let result = if is_journaled_root {
+            Box::pin(ctx.record_outcome_after_guards(has_failed, causes, result)).await
+        } else {
+            result
+        };
         if let (Some(visit), Err(error)) = (&visit, &result) {
             if has_failed {
                 visit.fail(error);
             }
-            // The call itself may have no record. If a guard refused its result, it has done its work, but what failed in the
-            // guard may be tried again.
-            visit.fail_by(record::led_to(&result, ctx), error);
+            // The call itself may have no record. If a guard refused its result, the call is complete, but the failures in the
+            // guard may be retried.
+            visit.fail_by(record::failure_causes(&result, ctx), error);
         }
         let is_replayed = open.is_replayed;
         open.finish(&result);
-        if let Some(shadowing) = shadowing.filter(|_| !is_replayed) {
-            self.shadow(&shadowing, ctx, &result);
+        if let Some(shadowed) = shadowed.filter(|_| !is_replayed) {
+            self.spawn_shadows(&shadowed, ctx, &result);
         }
         result
     }
 
-    /// Begins to perform a call; one that panics in place has ended.
+    /// Starts a call; a panic while it starts becomes its result.
     #[inline]
-    fn begin<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Performing<'a> {
-        let begin = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
-        let performing = catch_unwind(AssertUnwindSafe(begin));
-        performing.unwrap_or_else(|payload| Performing::Ended(Err(panicked(tool, &*payload))))
+    fn start<'a>(&'a self, tool: &'a Registered, prepared: Prepared, ctx: &'a CallContext) -> Execution<'a> {
+        let start = || perform(&self.plane, tool, prepared, ctx, Some(&self.conversation));
+        let execution = catch_unwind(AssertUnwindSafe(start));
+        execution.unwrap_or_else(|payload| Execution::Done(Err(panicked(tool, &*payload))))
     }
 
-    /// Performs a call until it has ended, or is stopped; one that is `recorded` has its place in the journal.
-    async fn performed(
+    /// Runs a call until it finishes or is stopped; with `recorded`, through the journal.
+    async fn perform_until_stopped(
         &self,
         tool: &Arc<Registered>,
         prepared: Prepared,
@@ -256,30 +267,30 @@ impl Run {
         recorded: Option<&mut OpenCall<'_>>,
     ) -> Result<ToolReturn, CallError> {
         let is_recorded = recorded.is_some();
-        // In a block of its own, so that no room is kept for what has ended while there is something to wait for.
-        let waiting = {
-            let performing = match recorded {
-                Some(open) => Performing::composed(self.record(tool, prepared, ctx, open)),
-                None => self.begin(tool, prepared, ctx),
+        // A separate block, so that the future holds no finished result while it waits.
+        let pending = {
+            let execution = match recorded {
+                Some(open) => Execution::composed(self.record(tool, prepared, ctx, open)),
+                None => self.start(tool, prepared, ctx),
             };
-            match performing {
-                Performing::Ended(result) => return result,
-                Performing::Waiting(waiting) => waiting,
+            match execution {
+                Execution::Done(result) => return result,
+                Execution::Pending(pending) => pending,
             }
         };
-        // That a call had no time left is recorded as its end, so that no replay takes that time again.
+        // A recorded call records its own timeout as its result, so that a replay does not wait again.
         let stopped = || if is_recorded { ctx.stopped_by_caller().boxed() } else { ctx.stopped().boxed() };
-        let body = pin!(AssertUnwindSafe(waiting.ended(tool, ctx)).catch_unwind());
-        unless(stopped, body).await.and_then(|caught| unpanicked(tool, caught))
+        let body = pin!(AssertUnwindSafe(pending.wait(tool, ctx)).catch_unwind());
+        run_unless_stopped(stopped, body).await.and_then(|caught| flatten_panic(tool, caught))
     }
 }
 
-/// Lets others run, and goes on unless the caller is cancelled.
-async fn going_on(ctx: &CallContext) -> Result<(), CallError> {
-    // Code that makes one quick call after the other must let others run too.
+/// Yields to other tasks when due; returns an error if the caller is cancelled.
+async fn yield_unless_cancelled(ctx: &CallContext) -> Result<(), CallError> {
+    // Code that makes many quick calls must not starve other tasks.
     tokio::task::coop::consume_budget().await;
     if ctx.caller().is_some_and(CallContext::is_cancelled) {
-        // Code that calls again and again must come to a halt here, where the cancelled run can drop it.
+        // Code that keeps calling must wait here, so that the cancelled run can drop it.
         tokio::task::yield_now().await;
         return Err(CallError::Cancelled { tool: ctx.name().to_owned() });
     }

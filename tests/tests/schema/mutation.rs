@@ -23,7 +23,7 @@ enum Change {
     Grow,
     /// Replaces the part by an empty value of its type.
     Empty,
-    /// Writes a number as a fraction: `1` as `1.0`.
+    /// Writes an integer as a float: `1` as `1.0`.
     AsFloat,
     /// Adds an integer to a number.
     Shift(i64),

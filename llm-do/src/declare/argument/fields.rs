@@ -1,4 +1,4 @@
-//! The JSON object that arguments are taken out of and put into.
+//! The JSON object that arguments are decoded from and encoded into.
 
 use std::borrow::Cow;
 
@@ -14,32 +14,32 @@ use crate::base::error::Fault;
 use crate::declare::prompt::Attached;
 use crate::declare::schema::{has_whole, make_whole};
 
-/// The arguments of a call on their way out of JSON or into it.
+/// The fields of an arguments object, while it is decoded or encoded.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Fields {
-    /// Those to be taken out: most are given in the order in which they are taken.
+    /// The fields not visited yet: most are given in the order in which they are taken.
     given: Option<IntoIter>,
-    /// Those that were passed on the way to others, or put in.
+    /// Fields that were skipped while another was looked for, or that were added.
     kept: Vec<(String, Value)>,
-    /// The files of the prompts that were taken out.
+    /// The files of decoded prompts.
     attached: Vec<Attached>,
 }
 
 impl Fields {
-    /// Takes the fields of an object.
+    /// Returns the fields of a JSON object; `null` stands for an empty object.
     pub(super) fn of(arguments: Value) -> Result<Self, Fault> {
         match arguments {
             Value::Object(fields) => Ok(Self { given: Some(fields.into_iter()), ..Self::default() }),
             Value::Null => Ok(Self::default()),
-            _ => Err(Fault::new("the arguments are no object")),
+            _ => Err(Fault::new("the arguments must be a JSON object")),
         }
     }
 
-    /// Takes one field out.
+    /// Removes a field and returns its value.
     pub(super) fn take(&mut self, name: &str) -> Option<Value> {
-        if let Some(place) = self.kept.iter().position(|(field, _)| field == name) {
-            return Some(self.kept.remove(place).1);
+        if let Some(index) = self.kept.iter().position(|(field, _)| field == name) {
+            return Some(self.kept.remove(index).1);
         }
         for (field, value) in self.given.iter_mut().flatten() {
             if field == name {
@@ -50,29 +50,29 @@ impl Fields {
         None
     }
 
-    /// Returns all that were not taken out.
+    /// Returns the remaining fields.
     fn rest(&mut self) -> &mut [(String, Value)] {
         self.kept.extend(self.given.take().into_iter().flatten());
         &mut self.kept
     }
 
-    /// Keeps the files of a prompt that was taken out.
+    /// Adds the files of a decoded prompt.
     #[inline]
     pub(super) fn attach(&mut self, files: &[Attached]) {
         self.attached.extend_from_slice(files);
     }
 
-    /// Puts one field in.
+    /// Adds a field.
     pub(super) fn put(&mut self, name: &str, value: Value) {
         self.kept.push((name.to_owned(), value));
     }
 
-    /// Puts all fields of an object in.
+    /// Adds all fields of an object.
     pub(super) fn extend(&mut self, fields: Map<String, Value>) {
         self.kept.extend(fields);
     }
 
-    /// Sees that nothing is left but the files of prompts; `known` lists what is accepted.
+    /// Returns the files of prompts, or a fault if a field is left; `known` lists the accepted fields.
     pub(super) fn finish(self, known: impl FnOnce() -> Vec<String>) -> Result<Vec<Attached>, Fault> {
         let mut left = self.kept.into_iter().chain(self.given.into_iter().flatten());
         let Some((unknown, _)) = left.next() else { return Ok(self.attached) };
@@ -91,12 +91,12 @@ impl From<Fields> for Value {
     }
 }
 
-/// Returns the value that an absent argument has by its type: `None` for an `Option`, nothing for others.
+/// Returns `Some(None)` if `T` is an `Option`, the value of an absent argument; `None` for any other type.
 pub(super) fn absent<T: DeserializeOwned>() -> Option<T> {
     T::deserialize(Absent).ok()
 }
 
-/// Reads a value; where that fails, with its whole numbers as integers, since schemas count `1.0` among those.
+/// Decodes a value; if that fails, tries again with whole numbers as integers, since JSON Schema counts `1.0` as one.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
     if !has_whole(&value) {
         return T::deserialize(value);
@@ -106,7 +106,7 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> serde_json::Result<T> {
     T::deserialize(value).or_else(|error| T::deserialize(whole).map_err(|_| error))
 }
 
-/// Reads a value out of the fields that its type names, and leaves the others; whole numbers as in [`read`].
+/// Decodes a value from the fields that its type names, and leaves the rest; whole numbers as in [`read`].
 pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -> serde_json::Result<T> {
     if !fields.rest().iter().any(|(_, value)| has_whole(value)) {
         return T::deserialize(Flat::of::<T>(fields));
@@ -121,7 +121,7 @@ pub(super) fn read_flat<T: DeserializeOwned + JsonSchema>(fields: &mut Fields) -
     })
 }
 
-/// The absence of a value, which only an `Option` can be read from.
+/// A deserializer for an absent value: only an `Option` can be decoded from it.
 struct Absent;
 
 impl<'de> Deserializer<'de> for Absent {
@@ -141,10 +141,10 @@ impl<'de> Deserializer<'de> for Absent {
     }
 }
 
-/// Fields of which a struct takes those that it names.
+/// A deserializer for a flattened struct: takes the fields that the struct names.
 struct Flat<'a> {
     fields: &'a mut Fields,
-    /// Finds the names of a struct that does not tell them, since it flattens others.
+    /// Returns the field names from the schema, for a struct that itself flattens: serde does not pass its names.
     names: fn() -> Vec<String>,
 }
 

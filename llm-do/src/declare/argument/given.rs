@@ -1,63 +1,66 @@
-//! Arguments as they were given beside the same once they are decoded and written again: what a type does not write must
-//! not be hidden from who decides about a call.
+//! Compares arguments as given with the same arguments decoded and encoded again.
+//!
+//! Fields that a type reads but does not write must not be hidden from the approver of a call.
 
 use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-/// Adds what of `given` is missing in `written`, at any depth: fields that a type reads and does not write.
+/// Adds the fields of `given` that are missing in `written`, at any depth: fields that a type reads but does not write.
 ///
-/// Where arrays may be `sets`, whose items may have changed places, nothing is added to an item that may be another.
-pub(crate) fn complete(written: &mut Value, given: &Value, sets: bool) {
+/// With `sets`, arrays may be sets whose order changed: nothing is added to an item that may be a different one.
+pub(crate) fn add_unwritten(written: &mut Value, given: &Value, sets: bool) {
     match (written, given) {
         (Value::Object(written), Value::Object(given)) => {
             for (name, given) in given {
                 match written.get_mut(name) {
-                    Some(written) => complete(written, given, sets),
+                    Some(written) => add_unwritten(written, given, sets),
                     // An absent `Option` may be left out.
                     None if given.is_null() => {}
                     None => drop(written.insert(name.clone(), given.clone())),
                 }
             }
         }
-        // Of a set that changes the order, nothing can be said by place: `is_told` sees what is missing.
+        // The items of a set may be reordered, so they cannot be paired by index; `is_contained` finds what is missing.
         (Value::Array(written), Value::Array(given)) if written.len() == given.len() => {
-            let pairs = written.iter_mut().zip(given).filter(|(written, given)| !sets || may_be_one(written, given));
-            pairs.for_each(|(written, given)| complete(written, given, sets));
+            let pairs = written.iter_mut().zip(given).filter(|(written, given)| !sets || may_be_same(written, given));
+            pairs.for_each(|(written, given)| add_unwritten(written, given, sets));
         }
         _ => {}
     }
 }
 
-/// Returns whether nothing of `written` contradicts `given`, so that both may be the same item: what sorts a set may be what
-/// is not written, and items would change what is theirs.
-fn may_be_one(written: &Value, given: &Value) -> bool {
+/// Returns whether `written` and `given` may be the same item of a set, that is, they do not contradict each other.
+///
+/// A set may be sorted by a field that is not written, so the index alone could pair different items.
+fn may_be_same(written: &Value, given: &Value) -> bool {
     match (written, given) {
         (Value::Object(written), Value::Object(given)) => {
-            written.iter().all(|(name, written)| given.get(name).is_none_or(|given| may_be_one(written, given)))
+            written.iter().all(|(name, written)| given.get(name).is_none_or(|given| may_be_same(written, given)))
         }
         (Value::Array(written), Value::Array(given)) => {
-            written.len() == given.len() && written.iter().zip(given).all(|(written, given)| may_be_one(written, given))
+            written.len() == given.len()
+                && written.iter().zip(given).all(|(written, given)| may_be_same(written, given))
         }
-        _ => is_told(given, written),
+        _ => is_contained(given, written),
     }
 }
 
-/// Returns whether `written` tells all of `given`: numbers by value, items of arrays in any order.
-pub(crate) fn is_told(given: &Value, written: &Value) -> bool {
+/// Returns whether `written` contains all of `given`; numbers are compared by value, array items in any order.
+pub(crate) fn is_contained(given: &Value, written: &Value) -> bool {
     match (given, written) {
         (Value::Null, _) => true,
-        (Value::Object(given), Value::Object(written)) => given
-            .iter()
-            .all(|(name, given)| given.is_null() || written.get(name).is_some_and(|written| is_told(given, written))),
-        (Value::Array(given), Value::Array(written)) => are_told(given, written),
+        (Value::Object(given), Value::Object(written)) => given.iter().all(|(name, given)| {
+            given.is_null() || written.get(name).is_some_and(|written| is_contained(given, written))
+        }),
+        (Value::Array(given), Value::Array(written)) => are_contained(given, written),
         (Value::Number(given), Value::Number(written)) => given == written || given.as_f64() == written.as_f64(),
         _ => given == written,
     }
 }
 
-fn are_told(given: &[Value], written: &[Value]) -> bool {
-    let in_order = || given.iter().zip(written).all(|(given, written)| is_told(given, written));
+fn are_contained(given: &[Value], written: &[Value]) -> bool {
+    let in_order = || given.iter().zip(written).all(|(given, written)| is_contained(given, written));
     if given.len() == written.len() && in_order() {
         return true;
     }
@@ -65,20 +68,20 @@ fn are_told(given: &[Value], written: &[Value]) -> bool {
     given.iter().all(|given| written.contains(&given.to_string()))
 }
 
-/// Returns `given` without what its types hide: a value that was not written as it was given is shown as written.
+/// Returns `given` with the values that its types hide masked: a value that was written differently is shown as written.
 ///
-/// Items of arrays may have changed places: what none of them was written as is shown as `***`.
+/// Array items may be reordered: a value that no item was written as is shown as `***`.
 pub(crate) fn masked(given: &Value, written: &Value) -> Value {
     masked_by(given, &[written], true)
 }
 
-/// The same of a value that was written as one of `written`; `is_certain` says whether that is known to be its own.
+/// Masks a value that was written as one of `written`; with `is_certain`, the only one is known to be its own.
 fn masked_by(given: &Value, written: &[&Value], is_certain: bool) -> Value {
     match given {
         Value::Object(fields) if written.iter().any(|written| written.is_object()) => {
             let field = |name: &String, field: &Value| {
                 let written: Vec<_> = written.iter().filter_map(|written| written.get(name)).collect();
-                // What is never written is not hidden.
+                // A field that is never written is not a hidden one.
                 if written.is_empty() { field.clone() } else { masked_by(field, &written, is_certain) }
             };
             fields.iter().map(|(name, value)| (name.clone(), field(name, value))).collect()
@@ -88,7 +91,7 @@ fn masked_by(given: &Value, written: &[&Value], is_certain: bool) -> Value {
             let is_certain = is_certain && items.len() == 1 && written.len() == 1;
             items.iter().map(|item| masked_by(item, &written, is_certain)).collect()
         }
-        given if written.iter().any(|written| is_told(given, written)) => given.clone(),
+        given if written.iter().any(|written| is_contained(given, written)) => given.clone(),
         _ => match written {
             [written] if is_certain => (*written).clone(),
             _ => Value::from("***"),
@@ -96,10 +99,10 @@ fn masked_by(given: &Value, written: &[&Value], is_certain: bool) -> Value {
     }
 }
 
-/// Returns the first field that is only in one of two writings of a value: before it is read, and after.
+/// Returns the first field that is only in one of two encodings of a value: `before` and `after` a decode.
 ///
-/// Objects of other fields altogether are left alone: what reads may spell keys in a way of its own.
-pub(crate) fn lost(before: &Value, after: &Value) -> Option<String> {
+/// Objects where each side has a field that the other lacks are skipped: a type may read and write different key names.
+pub(crate) fn lost_field(before: &Value, after: &Value) -> Option<String> {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {
             let missing = |of: &Map<String, Value>, other: &Map<String, Value>| {
@@ -109,14 +112,14 @@ pub(crate) fn lost(before: &Value, after: &Value) -> Option<String> {
             };
             match (missing(after, before), missing(before, after)) {
                 (Some(_), Some(_)) => None,
-                (None, None) => before.iter().find_map(|(name, value)| lost(value, after.get(name)?)),
+                (None, None) => before.iter().find_map(|(name, value)| lost_field(value, after.get(name)?)),
                 (left_out, ignored) => left_out.or(ignored),
             }
         }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {
-            let in_order = before.iter().zip(after).find_map(|(before, after)| lost(before, after))?;
-            // The items of a set may have changed places.
-            let is_kept = |before: &Value| after.iter().any(|after| lost(before, after).is_none());
+            let in_order = before.iter().zip(after).find_map(|(before, after)| lost_field(before, after))?;
+            // The items of a set may be reordered.
+            let is_kept = |before: &Value| after.iter().any(|after| lost_field(before, after).is_none());
             (!before.iter().all(is_kept)).then_some(in_order)
         }
         _ => None,
@@ -127,52 +130,52 @@ pub(crate) fn lost(before: &Value, after: &Value) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{complete, is_told, lost, masked};
+    use super::{add_unwritten, is_contained, lost_field, masked};
 
     fn completed(mut written: Value, given: &Value) -> Value {
-        complete(&mut written, given, true);
+        add_unwritten(&mut written, given, true);
         written
     }
 
     #[test]
-    fn what_is_not_written_is_added_at_any_depth() {
+    fn a_field_that_is_not_written_is_added_at_any_depth() {
         let given = json!({ "a": [{ "hidden": 1 }, {}], "b": { "c": { "hidden": true } }, "none": null });
         let written = json!({ "a": [{ "x": 2 }, {}], "b": { "c": {} }, "default": 3 });
-        let complete = json!({
+        let expected = json!({
             "a": [{ "x": 2, "hidden": 1 }, {}], "b": { "c": { "hidden": true } }, "default": 3
         });
-        assert_eq!(completed(written, &given), complete);
+        assert_eq!(completed(written, &given), expected);
     }
 
     #[test]
-    fn what_is_written_stays_as_it_is() {
+    fn a_written_value_is_kept() {
         let (given, written) = (json!({ "path": "a/../b", "n": 1.0 }), json!({ "path": "b", "n": 1 }));
         assert_eq!(completed(written.clone(), &given), written);
     }
 
     #[test]
-    fn what_is_not_written_of_an_item_is_added_to_no_other() {
+    fn an_unwritten_field_is_not_added_to_a_different_item() {
         let given = json!([{ "hidden": 1, "name": "b" }, { "hidden": 2, "name": "a" }]);
         let written = json!([{ "name": "a" }, { "name": "b" }]);
-        let complete = completed(written.clone(), &given);
-        assert_eq!(complete, written);
-        assert!(!is_told(&given, &complete));
+        let completed = completed(written.clone(), &given);
+        assert_eq!(completed, written);
+        assert!(!is_contained(&given, &completed));
     }
 
     #[test]
-    fn what_is_changed_or_dropped_is_not_told() {
+    fn a_changed_or_dropped_value_is_not_contained() {
         for (given, written) in [
             (json!({ "a": "secret" }), json!({ "a": "***" })),
             (json!([1, 2, 3]), json!([1, 2])),
             (json!({ "a": { "b": 1 } }), json!({ "a": "b" })),
             (json!([[1], [2]]), json!([[1], [3]])),
         ] {
-            assert!(!is_told(&given, &written), "{given} {written}");
+            assert!(!is_contained(&given, &written), "{given} {written}");
         }
     }
 
     #[test]
-    fn what_a_type_hides_is_hidden_and_what_it_does_not_write_is_not() {
+    fn a_value_hidden_by_its_type_is_masked_and_an_unwritten_one_is_shown() {
         for (given, written, shown) in [
             (json!({ "pin": "1234", "to": "ann" }), json!({ "pin": "***" }), json!({ "pin": "***", "to": "ann" })),
             (json!({ "key": { "secret": 1 } }), json!({ "key": "***" }), json!({ "key": "***" })),
@@ -188,35 +191,35 @@ mod tests {
     }
 
     #[test]
-    fn a_field_in_only_one_writing_is_lost_at_any_depth() {
+    fn a_field_in_only_one_encoding_is_found_at_any_depth() {
         for (before, after, field) in [
             (json!({ "a": {} }), json!({ "a": { "limit": 10 } }), "limit"),
             (json!([{ "n": 1 }, { "n": 2, "x": 1 }]), json!([{ "n": 1 }, { "n": 2 }]), "x"),
             (json!({ "e": { "A": {} } }), json!({ "e": { "A": { "b": false } } }), "b"),
         ] {
-            assert_eq!(lost(&before, &after).as_deref(), Some(field), "{before} {after}");
+            assert_eq!(lost_field(&before, &after).as_deref(), Some(field), "{before} {after}");
         }
     }
 
     #[test]
-    fn another_spelling_and_another_order_lose_nothing() {
+    fn other_key_names_and_another_order_lose_no_field() {
         for (before, after) in [
             (json!({ "a": 1.0, "path": "a/../b" }), json!({ "a": 1, "path": "b", "none": null })),
             (json!([{ "a": {} }, { "b": {} }]), json!([{ "b": {} }, { "a": {} }])),
             (json!({ "keys": { "A": 1 } }), json!({ "keys": { "a": 1 } })),
         ] {
-            assert_eq!(lost(&before, &after), None, "{before} {after}");
+            assert_eq!(lost_field(&before, &after), None, "{before} {after}");
         }
     }
 
     #[test]
-    fn numbers_count_by_value_and_the_order_of_a_set_does_not() {
+    fn numbers_are_compared_by_value_and_sets_in_any_order() {
         for (given, written) in [
             (json!({ "a": 1.0, "none": null }), json!({ "a": 1, "default": 2 })),
             (json!(["b", "a", "b"]), json!(["a", "b"])),
             (json!([{ "a": 1.0 }]), json!([{ "a": 1, "b": 2 }])),
         ] {
-            assert!(is_told(&given, &written), "{given} {written}");
+            assert!(is_contained(&given, &written), "{given} {written}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One argument: what a model is told of it, and its way out of JSON and into it.
+//! One argument: its schema, decoding and encoding.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -12,12 +12,12 @@ use crate::base::error::Fault;
 use crate::declare::nesting;
 use crate::declare::prompt::{Attached, Prompt};
 
-/// How often a value is written to detect an unordered type: two items of a `HashSet` keep their order half of the time.
-const WRITINGS: usize = 32;
+/// How often a value is encoded to detect an unordered type: two items of a `HashSet` keep their order half of the time.
+const ENCODINGS: usize = 32;
 
-/// One argument: its name, what a model is told of it, and its way out of JSON and into it.
+/// One argument: its name, schema, decoding and encoding.
 ///
-/// It holds functions, so that a type that cannot be an argument is refused once, by [`parameter`].
+/// It holds functions, so that a type that cannot be an argument is rejected once, by [`parameter`].
 #[doc(hidden)]
 pub struct Parameter<T> {
     name: &'static str,
@@ -64,7 +64,7 @@ fn attached<T: 'static>(value: &T) -> &[Attached] {
 
 #[doc(hidden)]
 impl<T> Parameter<T> {
-    /// Sets what a model reads.
+    /// Sets the description for the model.
     #[must_use]
     pub const fn description(mut self, text: &'static str) -> Self {
         self.description = text;
@@ -78,21 +78,21 @@ impl<T> Parameter<T> {
         self
     }
 
-    /// Shows a model a value.
+    /// Sets an example value for the model.
     #[must_use]
     pub const fn example(mut self, example: fn() -> T) -> Self {
         self.example = Some(example);
         self
     }
 
-    /// Takes the schema from a type that says more of it than `T` does: [`FieldProbe::SCHEMA`].
+    /// Takes the schema from a type that describes it in more detail than `T`: [`FieldProbe::SCHEMA`].
     #[must_use]
     pub const fn described_by(mut self, schema: fn(&mut SchemaGenerator) -> Schema) -> Self {
         self.schema = schema;
         self
     }
 
-    /// Says that it is the only argument: a [`Prompt`] is then taken by its fields.
+    /// Marks it as the only argument: a [`Prompt`] is then flattened.
     #[must_use]
     pub const fn alone(mut self) -> Self
     where
@@ -102,18 +102,18 @@ impl<T> Parameter<T> {
         self
     }
 
-    /// Puts the fields of the value in the place of the value.
+    /// Flattens the argument: its fields take the place of the value.
     #[must_use]
     pub const fn flat(mut self) -> Self {
         self.is_flat = true;
         self
     }
 
-    /// Takes the argument out of `fields`.
+    /// Decodes the argument, removing it from `fields`.
     ///
     /// # Errors
     ///
-    /// Says that it is missing, or why it is none.
+    /// Returns that it is missing, or why it is invalid.
     #[inline]
     pub fn read(&self, fields: &mut Fields) -> Result<T, Fault> {
         let value = self.take(fields)?;
@@ -132,11 +132,11 @@ impl<T> Parameter<T> {
         }
     }
 
-    /// Puts the argument into `fields`.
+    /// Encodes the argument into `fields`.
     ///
     /// # Errors
     ///
-    /// Says why it cannot be written as JSON.
+    /// Returns why it cannot be written as JSON.
     pub fn write(&self, value: &T, fields: &mut Fields) -> Result<(), Fault> {
         match (self.write)(value).map_err(|fault| fault.within(&self.place()))? {
             Value::Object(object) if self.is_flat() => fields.extend(object),
@@ -194,11 +194,11 @@ pub trait Described {
     #[doc(hidden)]
     fn is_prompt(&self) -> bool;
 
-    /// Returns whether its fields stand in its place.
+    /// Returns whether it is flattened.
     #[doc(hidden)]
     fn is_flattened(&self) -> bool;
 
-    /// Reads and writes the default and the example.
+    /// Returns the default and the example, each encoded and decoded.
     #[doc(hidden)]
     fn samples(&self) -> Vec<Sample>;
 }
@@ -228,18 +228,18 @@ impl<T> Described for Parameter<T> {
             argument: self.name,
             what,
             value: self.round_trip(&value()),
-            another: self.another_writing(value),
+            differing: self.differing_encodings(value),
         };
         given.map(sample).collect()
     }
 }
 
 impl<T> Parameter<T> {
-    /// Makes and writes a value again and again; returns a writing that is not the first.
-    fn another_writing(&self, value: fn() -> T) -> Option<(Value, Value)> {
+    /// Encodes new values repeatedly; returns the first encoding and one that differs from it, if any does.
+    fn differing_encodings(&self, value: fn() -> T) -> Option<(Value, Value)> {
         let first = (self.write)(&value()).ok()?;
-        let others = (0..WRITINGS).filter_map(|_| (self.write)(&value()).ok());
-        others.into_iter().find(|other| *other != first).map(|other| (first, other))
+        let later = (0..ENCODINGS).filter_map(|_| (self.write)(&value()).ok());
+        later.into_iter().find(|other| *other != first).map(|other| (first, other))
     }
 
     fn round_trip(&self, value: &T) -> Result<Value, String> {
@@ -249,7 +249,7 @@ impl<T> Parameter<T> {
     }
 }
 
-/// A value that an attribute gives for an argument.
+/// A default or example value from an attribute.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Sample {
@@ -257,13 +257,13 @@ pub struct Sample {
     pub(crate) argument: &'static str,
     /// Whether it is the default or the example.
     pub(crate) what: &'static str,
-    /// The value as JSON, or why it cannot be written or read.
+    /// The value as JSON, or why it cannot be encoded or decoded.
     pub(crate) value: Result<Value, String>,
-    /// Two writings of it that differ, if it has no order.
-    pub(crate) another: Option<(Value, Value)>,
+    /// Two different encodings of the value, if its type has no order.
+    pub(crate) differing: Option<(Value, Value)>,
 }
 
-/// Finds the schema of the field `value` of `D`, or nothing where schemars could not derive it and says so itself.
+/// Finds the schema of the field `value` of `D` at compile time; empty if the derive failed, which schemars reports itself.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct FieldProbe<D>(PhantomData<D>);
@@ -273,7 +273,7 @@ impl<D: JsonSchema> FieldProbe<D> {
     pub const SCHEMA: fn(&mut SchemaGenerator) -> Schema = value_of::<D>;
 }
 
-/// The other half of [`FieldProbe`].
+/// The fallback of [`FieldProbe`] for types without a schema.
 #[doc(hidden)]
 pub trait NoField {
     #[doc(hidden)]

@@ -1,11 +1,11 @@
-//! The schema of a call's arguments, argument by argument.
+//! Builds the schema of a call's arguments, one argument at a time.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
 use super::Arguments;
 
-/// The properties of the object that a call's arguments are.
+/// The properties of the arguments object of a call.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Properties {
@@ -35,7 +35,7 @@ impl Properties {
     /// Adds the properties of a struct.
     pub(super) fn merge(&mut self, argument: &str, schema: &Schema) {
         let Some(Value::Object(properties)) = schema.get("properties").filter(|_| is_plain_struct(schema)) else {
-            let fault = "its type is no struct of named fields, or takes others besides";
+            let fault = "its type must be a struct with named fields that takes no other fields";
             self.faults.push(format!("`{argument}` cannot be flattened: {fault}"));
             return;
         };
@@ -61,16 +61,16 @@ impl Properties {
     }
 }
 
-/// Returns the names of a struct's fields, also of those of structs that it flattens.
+/// Returns the names of a struct's fields, including those of structs that it flattens.
 pub(super) fn names<T: JsonSchema>() -> Vec<String> {
     let schema = T::json_schema(&mut SchemaGenerator::default());
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.into_iter().flat_map(Map::keys).cloned().collect()
 }
 
-/// Whether a schema says all of its values by its properties.
+/// Returns whether the properties of a schema describe its values completely.
 fn is_plain_struct(schema: &Schema) -> bool {
-    let others = ["$ref", "oneOf", "anyOf", "allOf", "not", "if", "patternProperties"];
-    let is_closed = schema.get("additionalProperties").is_none_or(|others| *others == Value::Bool(false));
-    is_closed && others.iter().all(|other| schema.get(*other).is_none())
+    let applicators = ["$ref", "oneOf", "anyOf", "allOf", "not", "if", "patternProperties"];
+    let is_closed = schema.get("additionalProperties").is_none_or(|allowed| *allowed == Value::Bool(false));
+    is_closed && applicators.iter().all(|keyword| schema.get(*keyword).is_none())
 }

@@ -1,4 +1,4 @@
-//! A serializer that stops at a depth.
+//! A serializer that limits the nesting depth.
 
 use std::cell::Cell;
 use std::fmt::Display;
@@ -8,17 +8,17 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// How many values may be inside each other for each level of JSON: an `Option` and a newtype have no level of their own.
+/// The maximum number of nested values per level of JSON: an `Option` and a newtype add no level.
 const VALUES_PER_LEVEL: usize = 4;
 
-/// How much deeper a value may go.
+/// The remaining depth.
 #[derive(Clone, Copy)]
 pub(super) struct Depth<'a> {
-    /// Arrays and objects.
+    /// Levels of arrays and objects.
     levels: usize,
-    /// Values of any kind.
+    /// Nested values of any kind.
     values: usize,
-    /// Set once the limit was exceeded: an error of serde holds only a text.
+    /// Set if the limit was exceeded: serde errors carry only text.
     is_exceeded: &'a Cell<bool>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Depth<'a> {
         Self { levels, values: levels * VALUES_PER_LEVEL, is_exceeded }
     }
 
-    /// Returns what is left inside a value that is `levels` arrays and objects inside each other.
+    /// Returns the depth that remains inside a value that adds `levels` arrays and objects.
     fn inside<E: Error>(self, levels: usize) -> Result<Self, E> {
         if let (Some(levels), Some(values)) = (self.levels.checked_sub(levels), self.values.checked_sub(1)) {
             return Ok(Self { levels, values, ..self });
@@ -37,7 +37,7 @@ impl<'a> Depth<'a> {
     }
 }
 
-/// A serializer, or what writes the parts of an array or object, that stops at a depth.
+/// A serializer, or a compound serializer, that limits the nesting depth.
 pub(super) struct Bounded<'a, S> {
     inner: S,
     depth: Depth<'a>,
@@ -49,7 +49,7 @@ impl<'a, S> Bounded<'a, S> {
     }
 }
 
-/// A part of a value.
+/// A nested value with its remaining depth.
 struct Part<'a, 'v, T: ?Sized> {
     value: &'v T,
     depth: Depth<'a>,

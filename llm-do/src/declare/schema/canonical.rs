@@ -1,4 +1,4 @@
-//! Writing a value in one order, where its type has none: a `HashSet` gives its items in another order in each process.
+//! Sorts unordered values: a `HashSet` iterates in a different order in each process.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::ptr;
 
 use serde_json::{Map, Value};
 
-/// How many schemas one value is held to at most, to choose among alternatives: nested ones could multiply.
+/// The maximum number of comparisons with alternatives for one value: nested alternatives multiply.
 const MAX_CHOICES: u32 = 100_000;
-/// How many schemas are looked at for one part of a value: a type has a few, and a model may write any number.
+/// The maximum number of schemas considered for one part of a value: a type has a few, a model may write any number.
 const MAX_TOGETHER: usize = 64;
-/// How deep a value is looked at to choose among alternatives.
+/// The maximum depth to which a value is compared with alternatives.
 const MAX_DEPTH: u32 = 8;
 
-/// Returns whether values of a schema may have parts without an order: sets and maps.
+/// Returns whether values of a schema may have unordered parts: sets and maps.
 pub(super) fn is_needed(schema: &Value) -> bool {
     match schema {
         Value::Object(keywords) => is_set(schema) || is_map(schema) || keywords.values().any(is_needed),
@@ -22,7 +22,7 @@ pub(super) fn is_needed(schema: &Value) -> bool {
     }
 }
 
-/// Sorts the items of sets, and the fields of maps, in a value that keeps to `schema`.
+/// Sorts the items of sets and the fields of maps in a value that matches `schema`.
 pub(super) fn sort(schema: &Value, value: &mut Value) {
     let sorter = Sorter { root: schema, choices_left: Cell::new(MAX_CHOICES) };
     sorter.sort(value, vec![schema]);
@@ -33,8 +33,8 @@ fn is_set(schema: &Value) -> bool {
 }
 
 fn is_map(schema: &Value) -> bool {
-    let others = schema.get("additionalProperties");
-    schema.get("patternProperties").is_some() || others.is_some_and(|others| *others != Value::Bool(false))
+    let additional = schema.get("additionalProperties");
+    schema.get("patternProperties").is_some() || additional.is_some_and(|schema| *schema != Value::Bool(false))
 }
 
 struct Sorter<'s> {
@@ -47,8 +47,8 @@ impl<'s> Sorter<'s> {
         let schemas = self.with_subschemas(schemas, value);
         match value {
             Value::Array(items) => {
-                for (place, item) in items.iter_mut().enumerate() {
-                    self.sort(item, schemas.iter().filter_map(|schema| of_item(schema, place)).collect());
+                for (index, item) in items.iter_mut().enumerate() {
+                    self.sort(item, schemas.iter().filter_map(|schema| of_item(schema, index)).collect());
                 }
                 if schemas.iter().any(|schema| is_set(schema)) {
                     items.sort_by_cached_key(text);
@@ -66,19 +66,19 @@ impl<'s> Sorter<'s> {
         }
     }
 
-    /// Adds the schemas that hold for the value itself by reference, in a conjunction, or as the chosen alternative.
+    /// Adds the schemas that also apply to the value: targets of references, `allOf`, and the matching alternative.
     fn with_subschemas(&self, mut schemas: Vec<&'s Value>, value: &Value) -> Vec<&'s Value> {
         let mut next = 0;
         schemas.truncate(MAX_TOGETHER);
         while let Some(&schema) = schemas.get(next).filter(|_| schemas.len() < MAX_TOGETHER) {
             next += 1;
-            // Serde takes the first variant that fits, too.
+            // Serde also takes the first variant that matches.
             let chosen = ["anyOf", "oneOf"].into_iter().filter_map(|keyword| {
                 list(schema, keyword).find(|alternative| self.fits(alternative, value, MAX_DEPTH))
             });
             let added = self.referred(schema).into_iter().chain(list(schema, "allOf")).chain(chosen);
             for schema in added.take(MAX_TOGETHER) {
-                // Each once, so that neither a circle nor many paths to one schema cost anything.
+                // Each once, so that cycles and several paths to one schema cost nothing.
                 if !schemas.iter().any(|known| ptr::eq(*known, schema)) {
                     schemas.push(schema);
                 }
@@ -91,7 +91,7 @@ impl<'s> Sorter<'s> {
         self.root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
     }
 
-    /// Returns whether a value looks like one of an alternative: by types, constants and fields.
+    /// Returns whether a value matches an alternative by types, constants and fields.
     fn fits(&self, schema: &Value, value: &Value, depth: u32) -> bool {
         let left = self.choices_left.get();
         if depth == 0 || left == 0 {
@@ -114,7 +114,7 @@ impl<'s> Sorter<'s> {
             Value::Array(items) => items
                 .iter()
                 .enumerate()
-                .all(|(place, item)| of_item(schema, place).is_none_or(|schema| self.fits(schema, item, depth))),
+                .all(|(index, item)| of_item(schema, index).is_none_or(|schema| self.fits(schema, item, depth))),
             Value::Object(fields) => {
                 let is_there = |name: &Value| name.as_str().is_some_and(|name| fields.contains_key(name));
                 list(schema, "required").all(is_there)
@@ -131,35 +131,35 @@ fn list<'v>(schema: &'v Value, keyword: &str) -> impl Iterator<Item = &'v Value>
     schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
 }
 
-fn of_item(schema: &Value, place: usize) -> Option<&Value> {
-    let fixed = schema.get("prefixItems").and_then(|items| items.get(place));
+fn of_item(schema: &Value, index: usize) -> Option<&Value> {
+    let fixed = schema.get("prefixItems").and_then(|items| items.get(index));
     fixed.or_else(|| schema.get("items"))
 }
 
-/// Returns the schemas of a field: its own, or else those of all fields without one.
+/// Returns the schemas of a field: its own, or else those for all undeclared fields.
 fn of_field<'s>(schema: &'s Value, name: &str) -> Vec<&'s Value> {
     if let Some(own) = schema.get("properties").and_then(|properties| properties.get(name)) {
         return vec![own];
     }
-    // A map with keys that are no texts, such as numbers, has one pattern: it need not be matched.
+    // A map with keys that are not strings, such as numbers, has a single pattern, which need not be matched.
     let patterns = schema.get("patternProperties").and_then(Value::as_object);
     patterns.into_iter().flat_map(Map::values).chain(schema.get("additionalProperties")).collect()
 }
 
-/// Whether an object may have fields that no schema names.
+/// Returns whether an object may have undeclared fields.
 fn is_open(schema: &Value) -> bool {
     is_map(schema) || schema.get("type").is_some() && schema.get("additionalProperties").is_none()
 }
 
-/// Sorts fields: those that a schema names in its order, then the others by name.
+/// Sorts fields: declared ones in the order of the schema, then undeclared ones by name.
 fn sort_fields(fields: &mut Map<String, Value>, schemas: &[&Value]) {
     let named = schemas.iter().filter_map(|schema| schema.get("properties")?.as_object()).flat_map(Map::keys);
-    let mut places = HashMap::new();
-    for (place, name) in named.enumerate() {
-        places.entry(name).or_insert(place);
+    let mut positions = HashMap::new();
+    for (position, name) in named.enumerate() {
+        positions.entry(name).or_insert(position);
     }
     let mut sorted: Vec<_> = std::mem::take(fields).into_iter().collect();
-    sorted.sort_by_cached_key(|(name, _)| (places.get(name).copied().unwrap_or(usize::MAX), name.clone()));
+    sorted.sort_by_cached_key(|(name, _)| (positions.get(name).copied().unwrap_or(usize::MAX), name.clone()));
     fields.extend(sorted);
 }
 
@@ -180,7 +180,7 @@ fn is_of(kind: &Value, value: &Value) -> bool {
     }
 }
 
-/// Returns the text of a value, whatever the order of its fields.
+/// Returns the JSON text of a value with its fields sorted by name.
 fn text(value: &Value) -> String {
     fn sorted(value: &Value) -> Value {
         match value {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[derive(JsonSchema, Serialize)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only its schema is used")]
     #[serde(tag = "kind")]
     enum Tagged {
         Set { items: BTreeSet<String> },
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[derive(JsonSchema, Serialize)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only its schema is used")]
     #[serde(untagged)]
     enum Untagged {
         Names(Vec<String>),
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_and_maps_are_sorted_wherever_they_are_and_lists_are_not() {
+    fn sets_and_maps_are_sorted_at_any_depth_and_lists_are_not() {
         let schema = schema_for!(Outer).to_value();
         assert!(is_needed(&schema));
         let mut value = json!({
@@ -266,21 +266,21 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_without_sets_and_maps_needs_nothing() {
+    fn a_schema_without_sets_and_maps_needs_no_sorting() {
         let schema = json!({ "type": "object", "properties": { "a": { "type": "array", "items": {} } },
                              "additionalProperties": false });
         assert!(!is_needed(&schema));
     }
 
     #[test]
-    fn a_part_of_a_value_is_looked_at_by_a_bounded_number_of_schemas() {
+    fn the_number_of_schemas_considered_for_a_part_of_a_value_is_bounded() {
         let schema = json!({ "allOf": vec![json!({}); 20_000] });
         let sorter = Sorter { root: &schema, choices_left: Cell::new(MAX_CHOICES) };
         assert!(sorter.with_subschemas(vec![&schema], &json!(1)).len() < 2 * MAX_TOGETHER);
     }
 
     #[test]
-    fn conjunctions_that_nest_and_references_in_a_circle_end() {
+    fn sorting_with_nested_conjunctions_and_reference_cycles_terminates() {
         let mut defs = Map::new();
         for n in 0..60 {
             let next = json!({ "$ref": format!("#/$defs/{}", (n + 1) % 60) });

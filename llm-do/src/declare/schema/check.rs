@@ -1,4 +1,4 @@
-//! Holding values to a schema, and to what its formats mean in Rust.
+//! Validates values against a schema, with formats as the Rust types write them.
 
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -10,26 +10,26 @@ use schemars::Schema;
 use schemars::transform::{RecursiveTransform, Transform};
 use serde_json::{Number, Value, json};
 
-use super::apart::apart;
+use super::blocking::run_blocking;
 use super::canonical;
 use super::limits::{MAX_WORK, QUICK_WORK, Work, excess};
 use super::simple::Simple;
 
-/// How many faults of one value are told: a model reads them all, and a list of a thousand may have a thousand.
+/// The maximum number of faults reported for one value: a model reads them all, and a long list may have a fault per item.
 const MAX_FAULTS: usize = 10;
 
-/// The largest pattern that is not of a Rust type, compiled, in bytes.
+/// The maximum compiled size of a pattern that does not come from a Rust type, in bytes.
 const MAX_PATTERN_SIZE: usize = 1 << 20;
 
-/// A schema and what holds values to it, each made when first needed.
+/// A schema and its validator, each part built when first needed.
 #[derive(Debug)]
 pub(crate) struct CheckedSchema {
     pub(crate) schema: Arc<Value>,
-    /// Whether it is not made of a Rust type: a model or a file may ask for any amount of work.
-    is_foreign: bool,
+    /// Whether it does not come from a Rust type: a schema from a model or a file may demand any amount of work.
+    is_untrusted: bool,
     simple: OnceLock<Option<Simple>>,
     work: OnceLock<Option<Work>>,
-    /// Whether its values may have parts without an order.
+    /// Whether its values may have unordered parts.
     is_unordered: OnceLock<bool>,
     validator: OnceLock<Option<Validator>>,
 }
@@ -38,7 +38,7 @@ impl CheckedSchema {
     pub(crate) fn new(schema: Value) -> Self {
         Self {
             schema: Arc::new(schema),
-            is_foreign: false,
+            is_untrusted: false,
             simple: OnceLock::new(),
             is_unordered: OnceLock::new(),
             work: OnceLock::new(),
@@ -46,23 +46,23 @@ impl CheckedSchema {
         }
     }
 
-    /// The same, of a schema that is not made of a Rust type.
-    pub(crate) fn foreign(self) -> Self {
-        Self { is_foreign: true, ..self }
+    /// Marks the schema as untrusted: it does not come from a Rust type.
+    pub(crate) fn untrusted(self) -> Self {
+        Self { is_untrusted: true, ..self }
     }
 
-    /// Returns whether values may have parts without an order, such as a `HashSet`.
+    /// Returns whether values may have unordered parts, such as a `HashSet`.
     pub(crate) fn is_unordered(&self) -> bool {
         *self.is_unordered.get_or_init(|| canonical::is_needed(&self.schema))
     }
 
-    /// Sorts all that has no order in the schema, also fields that it does not name: for values that are no Rust type's.
+    /// Sorts sets, maps and undeclared fields: for values that do not come from a Rust type.
     pub(crate) fn sorted(&self, mut value: Value) -> Value {
         canonical::sort(&self.schema, &mut value);
         value
     }
 
-    /// Sorts sets and maps, so that equal values are the same JSON in each process.
+    /// Sorts sets and maps, so that equal values have the same JSON in each process.
     pub(crate) fn canonical(&self, mut value: Value) -> Value {
         if self.is_unordered() {
             canonical::sort(&self.schema, &mut value);
@@ -70,34 +70,34 @@ impl CheckedSchema {
         value
     }
 
-    /// Checks a value as [`check`](Self::check) does: off the async threads, if it may take long.
-    pub(crate) async fn check_apart(self: &Arc<Self>, value: Value) -> (Value, Result<(), String>) {
+    /// Checks a value as [`check`](Self::check) does, on a blocking thread if it may take long.
+    pub(crate) async fn check_async(self: &Arc<Self>, value: Value) -> (Value, Result<(), String>) {
         if !self.is_slow(&value) {
             let checked = self.check(&value);
             return (value, checked);
         }
         let schema = Arc::clone(self);
-        apart(move |is_wanted| {
+        run_blocking(move |is_wanted| {
             let checked = schema.check_while(&value, is_wanted);
             (value, checked)
         })
         .await
     }
 
-    /// Returns whether it is not made of a Rust type.
-    pub(crate) fn is_foreign(&self) -> bool {
-        self.is_foreign
+    /// Returns whether the schema does not come from a Rust type.
+    pub(crate) fn is_untrusted(&self) -> bool {
+        self.is_untrusted
     }
 
-    /// Returns whether to check a value may take longer than an async thread may be held.
+    /// Returns whether checking a value may block an async thread for too long.
     ///
-    /// The schema of a Rust type asks for no more work than its author had it ask for.
+    /// The schema of a Rust type is trusted: its author chose the work that it demands.
     pub(crate) fn is_slow(&self, value: &Value) -> bool {
         let is_quick = |work: &Work| work.is_built_quickly() && !work.exceeds(value, QUICK_WORK);
-        self.is_foreign && !self.is_simple(value) && !self.work().is_some_and(is_quick)
+        self.is_untrusted && !self.is_simple(value) && !self.work().is_some_and(is_quick)
     }
 
-    /// Returns whether values are simply seen to keep to the schema.
+    /// Returns whether the fast check accepts the value.
     fn is_simple(&self, value: &Value) -> bool {
         let simple = self.simple.get_or_init(|| Simple::of(&bounded(&self.schema)));
         simple.as_ref().is_some_and(|simple| simple.holds(value))
@@ -107,57 +107,57 @@ impl CheckedSchema {
         self.work.get_or_init(|| Work::of(&self.schema)).as_ref()
     }
 
-    /// Says what is wrong with `value`, and where: everything, up to [`MAX_FAULTS`].
+    /// Returns the faults of `value` with their locations, at most [`MAX_FAULTS`].
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         self.check_while(value, &|| true)
     }
 
-    /// The same, step by step: once `is_wanted` returns false, it stops, and finds no more faults.
+    /// Checks a value as [`check`](Self::check) does; stops once `is_wanted` returns false.
     fn check_while(&self, value: &Value, is_wanted: &dyn Fn() -> bool) -> Result<(), String> {
         if self.is_simple(value) || !is_wanted() {
             return Ok(());
         }
         if self.is_too_much(value) {
-            // Of a type, decoding judges the value then.
-            let fault = "holding it to its schema takes too much work; make it smaller, or nest less in it";
-            return if self.is_foreign { Err(fault.to_owned()) } else { Ok(()) };
+            let fault = "validating it against the schema takes too much work; make it smaller or less nested";
+            // For a Rust type, decoding decides.
+            return if self.is_untrusted { Err(fault.to_owned()) } else { Ok(()) };
         }
-        // A schema that the validator does not take is the type's own affair: decoding judges the value then.
+        // If the validator rejects the schema of a type, decoding decides.
         let validator = self.validator.get_or_init(|| self.options().build(&bounded(&self.schema)).ok());
         let is_faulty = |validator: &&Validator| is_wanted() && !validator.is_valid(value);
         let Some(validator) = validator.as_ref().filter(is_faulty) else { return Ok(()) };
         let mut errors = validator.iter_errors(value).take_while(|_| is_wanted());
         let mut faults: Vec<_> = errors.by_ref().take(MAX_FAULTS).map(|error| fault(&error, &self.schema)).collect();
-        let others = errors.count();
-        if others > 0 {
-            faults.push(format!("and {others} more"));
+        let unlisted = errors.count();
+        if unlisted > 0 {
+            faults.push(format!("and {unlisted} more"));
         }
         Err(faults.join("; "))
     }
 
-    /// Whether the validator would take too long for `value`.
+    /// Returns whether the validator would take too long for `value`.
     ///
-    /// The work of a type that does not hold itself grows with the value alone, so that it is never too much.
+    /// For a type that is not recursive, the work is proportional to the value, so it is never too much.
     fn is_too_much(&self, value: &Value) -> bool {
-        let Some(work) = self.work() else { return self.is_foreign };
-        (self.is_foreign || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
+        let Some(work) = self.work() else { return self.is_untrusted };
+        (self.is_untrusted || work.is_cyclic()) && work.exceeds(value, MAX_WORK)
     }
 
     fn options(&self) -> ValidationOptions<'static> {
-        if self.is_foreign { foreign_options() } else { options() }
+        if self.is_untrusted { untrusted_options() } else { options() }
     }
 }
 
-/// Says what keeps a schema that is not made of a Rust type from being one that is taken.
-pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
+/// Returns why a schema that does not come from a Rust type is rejected, if it is.
+pub(crate) fn untrusted_schema_fault(schema: &Value) -> Option<String> {
     if let Some(excess) = excess(schema) {
         return Some(excess);
     }
-    let error = foreign_options().build(schema).err()?;
+    let error = untrusted_options().build(schema).err()?;
     let place = error.instance_path().as_str();
     let hint = match error.kind() {
         ValidationErrorKind::Format { format } if format == "regex" => {
-            "; a pattern may have no look-around and no back-reference, since it is matched in linear time"
+            "; patterns are matched in linear time, so look-around and back-references are not supported"
         }
         _ if place.ends_with("/type") => {
             "; the types are `string`, `number`, `integer`, `boolean`, `array`, `object` and `null`"
@@ -169,42 +169,43 @@ pub(crate) fn fault_of_foreign(schema: &Value) -> Option<String> {
     Some(format!("is not a JSON Schema: {what}{hint}"))
 }
 
-/// As [`options`], with patterns that are matched in linear time: one that has to backtrack could hold its thread for ever.
-fn foreign_options() -> ValidationOptions<'static> {
+/// Returns [`options`] with patterns matched in linear time: a backtracking pattern could block its thread indefinitely.
+fn untrusted_options() -> ValidationOptions<'static> {
     options().with_pattern_options(PatternOptions::regex().size_limit(MAX_PATTERN_SIZE))
 }
 
-/// Says what is wrong and where, without the value: it may be a secret.
+/// Describes a fault and its location, without the value, which may be a secret.
 fn fault(error: &ValidationError<'_>, schema: &Value) -> String {
-    let said = match error.kind() {
+    let message = match error.kind() {
         ValidationErrorKind::Required { property: Value::String(name) } => format!("`{name}` is missing"),
         ValidationErrorKind::AdditionalProperties { unexpected } => unknown(unexpected, known(error, schema)),
         _ => error.masked().to_string(),
     };
     match error.instance_path().as_str() {
-        "" => said,
-        path => format!("{said} at `{path}`"),
+        "" => message,
+        path => format!("{message} at `{path}`"),
     }
 }
 
-/// Says which fields there are not, and which there are.
+/// Describes unknown fields, and lists the known ones.
 fn unknown<'a>(unexpected: &[String], known: impl Iterator<Item = &'a str>) -> String {
     let quoted = |name: &str| format!("`{}`", name.escape_debug());
     let unknown: Vec<_> = unexpected.iter().map(|name| quoted(name)).collect();
     let known: Vec<_> = known.map(quoted).collect();
-    let there_are =
-        if known.is_empty() { "there are none".to_owned() } else { format!("there are {}", known.join(", ")) };
-    format!("unknown {}: {there_are}", unknown.join(", "))
+    let expected =
+        if known.is_empty() { "expected no fields".to_owned() } else { format!("expected {}", known.join(", ")) };
+    let field = if unknown.len() == 1 { "field" } else { "fields" };
+    format!("unknown {field} {}, {expected}", unknown.join(", "))
 }
 
-/// Returns the fields that stand beside the keyword that was not kept to.
+/// Returns the declared fields of the schema that reported the error.
 fn known<'a>(error: &ValidationError<'_>, schema: &'a Value) -> impl Iterator<Item = &'a str> {
     let (object, _) = error.schema_path().as_str().rsplit_once('/').unwrap_or_default();
     let fields = schema.pointer(object).and_then(|object| object["properties"].as_object());
     fields.into_iter().flat_map(|fields| fields.keys().map(String::as_str))
 }
 
-/// Checks the formats of JSON Schema and of schemars, none more strictly than the Rust types that have them write it.
+/// Returns options that check the formats of JSON Schema and of schemars, none more strictly than the Rust types behind them.
 pub(super) fn options<'a>() -> ValidationOptions<'a> {
     jsonschema::draft202012::options()
         .should_validate_formats(true)
@@ -216,7 +217,7 @@ pub(super) fn options<'a>() -> ValidationOptions<'a> {
         .with_format("zoned-date-time", |text: &str| text.parse::<Zoned>().is_ok())
 }
 
-/// Whether a text is a date and a time of RFC 3339 but for the offset.
+/// Returns whether a text is a date and time of RFC 3339 without the offset.
 fn is_local(text: &str) -> bool {
     static WITH_OFFSET: LazyLock<Option<Validator>> = LazyLock::new(|| {
         let schema = json!({ "format": "date-time" });
@@ -225,14 +226,14 @@ fn is_local(text: &str) -> bool {
     WITH_OFFSET.as_ref().is_none_or(|validator| validator.is_valid(&json!(format!("{text}Z"))))
 }
 
-/// Whether a text begins as an absolute address; the Web allows more in the rest of one than RFC 3986 does.
+/// Returns whether a text begins with a URL scheme; the rest is not checked, since the URL standard allows more than RFC 3986.
 fn has_scheme(text: &str) -> bool {
     let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
     scheme.starts_with(|first: char| first.is_ascii_alphabetic()) && scheme.bytes().all(is_inner)
 }
 
-/// Adds the bounds that go without saying where a number has a format; models are not shown what rarely matters.
+/// Adds the bounds implied by number formats; they are not sent to models, since they rarely matter.
 pub(super) fn bounded(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Ok(schema) = <&mut Schema>::try_from(&mut schema) {
@@ -249,7 +250,7 @@ fn bound(schema: &mut Schema) {
     }
 }
 
-/// The least and the greatest number of a format; those of 128 bits end where numbers of `serde_json` do.
+/// Returns the minimum and maximum of a number format; 128-bit formats are limited to the numbers of `serde_json`.
 fn range(format: &str) -> Option<(Value, Value)> {
     let range = match format {
         "int32" => (i32::MIN.into(), i32::MAX.into()),
@@ -265,9 +266,7 @@ fn range(format: &str) -> Option<(Value, Value)> {
     Some(range)
 }
 
-/// Writes the whole numbers in `value` as integers.
-///
-/// To JSON Schema `1.0` is an integer, to serde it is none.
+/// Converts the whole numbers in `value` to integers: `1.0` is an integer to JSON Schema, but not to serde.
 pub(crate) fn make_whole(value: &mut Value) {
     match value {
         Value::Number(number) => {
@@ -281,7 +280,7 @@ pub(crate) fn make_whole(value: &mut Value) {
     }
 }
 
-/// Returns whether there are whole numbers in `value` that are not written as integers.
+/// Returns whether `value` contains whole numbers that are not written as integers.
 pub(crate) fn has_whole(value: &Value) -> bool {
     match value {
         Value::Number(number) => whole(number).is_some(),
@@ -303,12 +302,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_that_takes_too_much_work_is_left_to_the_decoding_of_a_type() {
+    fn a_value_of_a_type_that_takes_too_much_work_is_left_to_decoding() {
         let next = json!({ "properties": { "next": { "$ref": "#" } } });
         let schema = CheckedSchema::new(json!({ "type": "object", "allOf": [next, next] }));
         let list = |nodes| (0..nodes).fold(json!(1), |next, _| json!({ "next": next }));
         assert!(schema.check(&list(4)).is_err());
         assert_eq!(schema.check(&list(100)), Ok(()));
-        assert!(schema.foreign().check(&list(100)).is_err());
+        assert!(schema.untrusted().check(&list(100)).is_err());
     }
 }

@@ -1,15 +1,15 @@
-//! How far a schema that somebody wrote agrees with the one of a Rust type.
+//! Compares a hand-written schema with the schema of a Rust type.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// Says in what `written` differs from `actual`: types, property names, which are required, and the properties' types.
+/// Returns how `written` differs from `actual`: in types, property names, required properties and types of properties.
 ///
-/// Only what both say is compared, so that a written schema may leave out what is below its properties.
+/// Only what both schemas declare is compared, so a written schema may omit details below its properties.
 pub(crate) fn differences(written: &Value, actual: &Value) -> Vec<String> {
     let (whole, root) = (resolved(written, written), resolved(actual, actual));
-    let mut found: Vec<_> = type_difference("it", whole, root).into_iter().collect();
+    let mut found: Vec<_> = type_difference("the schema", whole, root).into_iter().collect();
     if !found.is_empty() {
         return found;
     }
@@ -42,20 +42,21 @@ fn required(schema: &Value) -> BTreeSet<&str> {
 }
 
 fn name_difference(what: &str, written: &BTreeSet<&str>, actual: &BTreeSet<&str>) -> Option<String> {
-    (written != actual).then(|| format!("its {what} are {}, those of the type {}", list(written), list(actual)))
+    (written != actual).then(|| format!("its {what} are {}, but the Rust type has {}", list(written), list(actual)))
 }
 
 fn list(names: &BTreeSet<&str>) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    if quoted.is_empty() { "none".to_owned() } else { quoted.join(", ") }
+    if quoted.is_empty() { "empty".to_owned() } else { quoted.join(", ") }
 }
 
 fn type_difference(place: &str, written: &Value, actual: &Value) -> Option<String> {
     let (written, actual) = (types(written)?, types(actual)?);
-    (written != actual).then(|| format!("{place} is of type {}, that of the type {}", list(&written), list(&actual)))
+    (written != actual)
+        .then(|| format!("{place} has the type {}, but the Rust type has {}", list(&written), list(&actual)))
 }
 
-/// Returns the simple types that a schema allows, `null` aside: whether a value may be absent is said by `required`.
+/// Returns the types that a schema allows, except `null`: optional values are compared by `required`.
 fn types(schema: &Value) -> Option<BTreeSet<&str>> {
     let types = match &schema["type"] {
         Value::String(word) => BTreeSet::from([word.as_str()]),
@@ -72,7 +73,7 @@ mod tests {
     use super::differences;
 
     #[test]
-    fn a_schema_that_says_less_but_nothing_else_agrees() {
+    fn a_less_detailed_schema_agrees() {
         let written = json!({
             "type": "object",
             "properties": { "score": { "type": "integer" }, "note": { "type": "string" }, "place": { "type": "object" } },
@@ -92,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn names_required_and_types_that_differ_are_all_told() {
+    fn all_differences_of_names_required_properties_and_types_are_reported() {
         let written = json!({ "type": "object", "properties": { "score": { "type": "string" } } });
         let actual = json!({
             "type": "object",
@@ -100,12 +101,12 @@ mod tests {
             "required": ["score"],
         });
         let expected = [
-            "its properties are `score`, those of the type `note`, `score`",
-            "its required properties are none, those of the type `score`",
-            "`score` is of type `string`, that of the type `integer`",
+            "its properties are `score`, but the Rust type has `note`, `score`",
+            "its required properties are empty, but the Rust type has `score`",
+            "`score` has the type `string`, but the Rust type has `integer`",
         ];
         assert_eq!(differences(&written, &actual), expected);
         let text = json!({ "type": "string" });
-        assert_eq!(differences(&text, &actual), ["it is of type `string`, that of the type `object`"]);
+        assert_eq!(differences(&text, &actual), ["the schema has the type `string`, but the Rust type has `object`"]);
     }
 }

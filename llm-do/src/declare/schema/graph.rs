@@ -1,17 +1,17 @@
-//! Which schemas a schema consists of, and which of them a value is held to beside each other and below.
+//! The graph of the subschemas of a schema: which apply to the same value, and which to its parts.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-/// A schema, and the schemas that it applies.
+/// A schema and the subschemas that it applies.
 #[derive(Debug, Default)]
 pub(super) struct Node {
-    /// Applied to the same value.
+    /// Subschemas for the same value.
     pub(super) here: Vec<usize>,
-    /// Applied to parts of the value.
+    /// Subschemas for parts of the value.
     pub(super) below: Vec<(Part, usize)>,
-    /// How much work its own keywords are, where 1 is a comparison or two.
+    /// The cost of its own keywords, where 1 is a comparison or two.
     pub(super) cost: u64,
 }
 
@@ -19,39 +19,39 @@ pub(super) struct Node {
 #[derive(Debug)]
 pub(super) enum Part {
     Property(String),
-    /// Any property: schemas of the others, and of names by pattern.
+    /// Any property: `additionalProperties`, `patternProperties` and `unevaluatedProperties`.
     Properties,
     Names,
     Item(usize),
     Items,
 }
 
-/// The schemas that are reached from the root, which is the first.
+/// The schemas reachable from the root, which is the first.
 #[derive(Debug)]
 pub(super) struct Graph {
     nodes: Vec<Node>,
 }
 
-/// What is known of a graph as a whole.
+/// The size of a graph.
 #[derive(Debug)]
 pub(super) struct Extent {
-    /// How many schemas there are once each reference is replaced by its target; one within itself counts once.
+    /// The number of schemas after each reference is replaced by its target; a recursive one counts once.
     pub(super) expanded: u64,
-    /// How many schemas are inside each other then.
+    /// The nesting depth after that.
     pub(super) height: usize,
-    /// Whether a schema is inside itself.
+    /// Whether a schema is recursive.
     pub(super) is_cyclic: bool,
 }
 
-/// The work of a comparison with a pattern that may backtrack, and of compiling a text as a pattern.
+/// The cost of matching a pattern that may backtrack, and of compiling a string as a pattern.
 const BACKTRACKING: u64 = 1_000;
 
 impl Graph {
-    /// Takes a schema apart.
+    /// Builds the graph of a schema.
     ///
     /// # Errors
     ///
-    /// Returns what cannot be followed.
+    /// Returns the reference that cannot be resolved.
     pub(super) fn of(root: &Value) -> Result<Self, String> {
         let mut reader = Reader { root, numbers: HashMap::new(), queue: Vec::new() };
         reader.number(root);
@@ -71,50 +71,50 @@ impl Graph {
         self.nodes.len()
     }
 
-    /// Returns how many schemas are at most applied to the same value, one inside the other; none, if one is inside itself.
+    /// Returns the maximum depth of nested schemas for the same value; `None` if one applies itself to it.
     pub(super) fn height_here(&self) -> Option<usize> {
         let extent = self.extent_by(&|node| node.here.clone());
         (!extent.is_cyclic).then_some(extent.height)
     }
 
-    /// Returns what is known of the whole.
+    /// Returns the size of the whole graph.
     pub(super) fn extent(&self) -> Extent {
         self.extent_by(&|node| node.here.iter().copied().chain(node.below.iter().map(|(_, below)| *below)).collect())
     }
 
-    /// Walks through all schemas without recursion: there may be as many inside each other as there are.
+    /// Visits all schemas depth first, without recursion: they may be nested as deep as there are schemas.
     fn extent_by(&self, inner: &dyn Fn(&Node) -> Vec<usize>) -> Extent {
-        let mut known: Vec<Known> = self.nodes.iter().map(|_| Known::New).collect();
+        let mut states: Vec<VisitState> = self.nodes.iter().map(|_| VisitState::New).collect();
         let (mut is_cyclic, mut total, mut highest) = (false, 0, 0);
         for root in 0..self.nodes.len() {
             let mut path = Vec::new();
-            if matches!(known[root], Known::New) {
-                known[root] = Known::Open;
-                path.push(Open { node: root, left: inner(&self.nodes[root]), expanded: 1, height: 1 });
+            if matches!(states[root], VisitState::New) {
+                states[root] = VisitState::Open;
+                path.push(OpenNode { node: root, left: inner(&self.nodes[root]), expanded: 1, height: 1 });
             }
             while let Some(open) = path.last_mut() {
                 let Some(next) = open.left.pop() else {
                     let (node, expanded, height) = (open.node, open.expanded, open.height);
-                    known[node] = Known::Done { expanded, height };
+                    states[node] = VisitState::Done { expanded, height };
                     path.pop();
                     if let Some(outer) = path.last_mut() {
                         outer.add(expanded, height);
                     }
                     continue;
                 };
-                match known[next] {
-                    Known::Done { expanded, height } => open.add(expanded, height),
-                    Known::Open => {
+                match states[next] {
+                    VisitState::Done { expanded, height } => open.add(expanded, height),
+                    VisitState::Open => {
                         is_cyclic = true;
                         open.add(1, 1);
                     }
-                    Known::New => {
-                        known[next] = Known::Open;
-                        path.push(Open { node: next, left: inner(&self.nodes[next]), expanded: 1, height: 1 });
+                    VisitState::New => {
+                        states[next] = VisitState::Open;
+                        path.push(OpenNode { node: next, left: inner(&self.nodes[next]), expanded: 1, height: 1 });
                     }
                 }
             }
-            if let Known::Done { expanded, height } = known[root] {
+            if let VisitState::Done { expanded, height } = states[root] {
                 total = if root == 0 { expanded } else { total };
                 highest = highest.max(height);
             }
@@ -123,32 +123,32 @@ impl Graph {
     }
 }
 
-/// What is known of a schema while the graph is walked through.
-enum Known {
+/// The state of a schema during the depth-first search.
+enum VisitState {
     New,
     Open,
     Done { expanded: u64, height: usize },
 }
 
-/// A schema that is being walked through.
-struct Open {
+/// A schema on the path of the depth-first search.
+struct OpenNode {
     node: usize,
     left: Vec<usize>,
     expanded: u64,
     height: usize,
 }
 
-impl Open {
+impl OpenNode {
     fn add(&mut self, expanded: u64, height: usize) {
         self.expanded = self.expanded.saturating_add(expanded);
         self.height = self.height.max(height + 1);
     }
 }
 
-/// Takes a schema apart, each part once, however often it is referred to.
+/// Collects the subschemas of a schema, each once, even if it is referenced several times.
 struct Reader<'a> {
     root: &'a Value,
-    /// By where they are in memory.
+    /// Node numbers by the address of the schema.
     numbers: HashMap<*const Value, usize>,
     queue: Vec<&'a Value>,
 }
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
             self.keyword(key, value, &mut node)?;
         }
         if ["unevaluatedProperties", "unevaluatedItems"].iter().any(|key| keywords.contains_key(*key)) {
-            // What is beside it is evaluated once more, to see what it evaluates.
+            // The validator evaluates the adjacent subschemas again to find what they cover.
             node.here.extend_from_within(..);
         }
         Ok(node)
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
                 node.here.push(self.number(target));
             }
             "$dynamicRef" | "$recursiveRef" => {
-                return Err(format!("`{key}` is not supported; write `$ref` with a path such as `#/$defs/NAME`"));
+                return Err(format!("`{key}` is not supported; use `$ref` with a path such as `#/$defs/NAME`"));
             }
             "allOf" | "anyOf" | "oneOf" => self.list(value, |number| node.here.push(number)),
             "not" | "if" | "then" | "else" => node.here.push(self.number(value)),
@@ -198,10 +198,10 @@ impl<'a> Reader<'a> {
             "additionalProperties" | "unevaluatedProperties" => node.below.push((Part::Properties, self.number(value))),
             "propertyNames" => node.below.push((Part::Names, self.number(value))),
             "prefixItems" | "items" if value.is_array() => {
-                let mut place = 0;
+                let mut index = 0;
                 self.list(value, |number| {
-                    node.below.push((Part::Item(place), number));
-                    place += 1;
+                    node.below.push((Part::Item(index), number));
+                    index += 1;
                 });
             }
             "items" | "additionalItems" | "unevaluatedItems" | "contains" => {
@@ -229,27 +229,27 @@ impl<'a> Reader<'a> {
         target.ok_or_else(|| {
             let shown: String = reference.chars().take(80).collect();
             format!(
-                "`$ref` of `{}` leads to nothing within the schema; write a path such as `#/$defs/NAME`",
+                "the target of `$ref: {}` is not in the schema; use a path such as `#/$defs/NAME`",
                 shown.escape_debug()
             )
         })
     }
 }
 
-/// About how much work it is to look through a list or map.
+/// Returns the approximate cost of searching a list or map.
 fn size(value: &Value) -> u64 {
     let size = value.as_array().map(Vec::len).or_else(|| Some(value.as_object()?.len()));
     size.unwrap_or_default() as u64 / 8
 }
 
-/// Patterns with look-around or references back are not matched in linear time.
+/// Returns the cost of matching a pattern: look-around and back-references do not match in linear time.
 fn cost_of(pattern: &str) -> u64 {
     let backtracks = ["(?=", "(?!", "(?<", "(?>", "(?(", "\\k", "\\G"].iter().any(|part| pattern.contains(part))
         || pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && pair[1].is_ascii_digit());
     if backtracks { BACKTRACKING } else { 1 }
 }
 
-/// Returns the path of a reference, which may be written as in a URL.
+/// Decodes the percent-encoded path of a reference.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -1,7 +1,7 @@
-//! Limits of schemas that come from a file, a program or a model, and of the work of holding values to any schema.
+//! Limits on schemas from files, programs and models, and on the work of validating values.
 //!
-//! A schema of a few lines may ask for more work than a machine can do: two references to a schema with two references, and
-//! so on. Figures of honest schemas are far below these.
+//! A schema of a few lines can demand exponential work: two references to a schema with two references, and so on. Schemas
+//! in practice are far below these limits.
 
 use std::collections::HashMap;
 
@@ -9,30 +9,30 @@ use serde_json::Value;
 
 use super::graph::{Graph, Node, Part};
 
-/// The largest schema, in bytes of compact JSON.
+/// The maximum size of a schema, in bytes of compact JSON.
 const MAX_SIZE: usize = 256 << 10;
-/// How many arrays and objects of a schema may be inside each other.
+/// The maximum nesting depth of arrays and objects in a schema.
 const MAX_DEPTH: usize = 64;
-/// How many schemas there may be once each reference is replaced by its target.
+/// The maximum number of schemas after each reference is replaced by its target.
 const MAX_EXPANDED: u64 = 100_000;
-/// How many schemas may be inside each other then.
+/// The maximum nesting depth of schemas after references are replaced.
 const MAX_HEIGHT: usize = 128;
-/// How many schemas may be inside each other for one and the same value.
+/// The maximum nesting depth of schemas that apply to the same value.
 const MAX_HEIGHT_HERE: usize = 32;
-/// How many patterns a schema may have: each is compiled.
+/// The maximum number of patterns in a schema: each is compiled.
 const MAX_PATTERNS: usize = 200;
-/// How much work it may be to hold one value to a schema, where 1 is a comparison or two: some tenths of a second.
+/// The maximum work to validate one value, where 1 is a comparison or two: some tenths of a second.
 pub(super) const MAX_WORK: u64 = 2_000_000;
-/// How much of that work an async thread may do: some milliseconds.
+/// The maximum work to do on an async thread: some milliseconds.
 pub(super) const QUICK_WORK: u64 = 10_000;
-/// How much work it is to compile a pattern.
+/// The work to compile a pattern.
 const COMPILING: u64 = 1_000;
-/// How many schemas may be inside each other while a value is held to them, for what a stack holds.
+/// The maximum nesting depth of schemas while a value is validated, limited by the stack.
 const MAX_LEVEL: usize = 512;
-/// How many arrays and objects of a value may be inside each other: what `serde_json` reads.
+/// The maximum nesting depth of arrays and objects in a value, as `serde_json` reads it.
 pub(crate) const MAX_VALUE_DEPTH: usize = 128;
 
-/// Says why a schema that is not made of a Rust type is not taken, if it is not.
+/// Returns why a schema that does not come from a Rust type exceeds the limits, if it does.
 pub(crate) fn excess(schema: &Value) -> Option<String> {
     if !is_shallow(schema, MAX_DEPTH) {
         return Some(format!("is nested deeper than {MAX_DEPTH} levels; put parts of it into `$defs`"));
@@ -47,30 +47,30 @@ pub(crate) fn excess(schema: &Value) -> Option<String> {
     }
     match Graph::of(schema) {
         Ok(graph) => excess_of(&graph),
-        Err(fault) => Some(format!("cannot be followed: {fault}")),
+        Err(fault) => Some(format!("has an invalid reference: {fault}")),
     }
 }
 
 fn excess_of(graph: &Graph) -> Option<String> {
     let Some(height_here) = graph.height_here() else {
-        return Some("has a reference that leads back to itself without a property or an item between".to_owned());
+        return Some("has a reference cycle that passes through no property or item, so it would never end".to_owned());
     };
     let extent = graph.extent();
     if extent.height > MAX_HEIGHT || height_here > MAX_HEIGHT_HERE {
         return Some(format!(
-            "has more than {MAX_HEIGHT} schemas inside each other, or more than {MAX_HEIGHT_HERE} for one value, once its \
-             references are replaced; make it flatter"
+            "has more than {MAX_HEIGHT} nested schemas, or more than {MAX_HEIGHT_HERE} for one value, after its references \
+             are replaced; make it flatter"
         ));
     }
     (extent.expanded > MAX_EXPANDED).then(|| {
         format!(
-            "has more than {MAX_EXPANDED} schemas once its references are replaced; refer less often to schemas that refer \
-             to others"
+            "has more than {MAX_EXPANDED} schemas after its references are replaced; use fewer references to schemas that \
+             contain references"
         )
     })
 }
 
-/// Whether no more than `depth` arrays and objects of a value are inside each other.
+/// Returns whether arrays and objects in a value are nested at most `depth` levels deep.
 pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| is_shallow(item, depth - 1)),
@@ -79,7 +79,7 @@ pub(crate) fn is_shallow(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// Drops a value that may be nested deeper than the stack holds.
+/// Drops a value without recursion: it may be nested deeper than the stack allows.
 pub(crate) fn dismantle(value: Value) {
     let mut parts = vec![value];
     while let Some(part) = parts.pop() {
@@ -91,7 +91,7 @@ pub(crate) fn dismantle(value: Value) {
     }
 }
 
-/// Counts patterns, also those in what is no schema.
+/// Counts patterns, including those in values that are not schemas.
 fn patterns(value: &Value) -> usize {
     match value {
         Value::Array(items) => items.iter().map(patterns).sum(),
@@ -107,19 +107,19 @@ fn patterns(value: &Value) -> usize {
     }
 }
 
-/// How much work it is to hold values to a schema.
+/// Estimates the work to validate values against a schema.
 #[derive(Debug)]
 pub(super) struct Work {
     graph: Graph,
     expanded: u64,
     is_cyclic: bool,
     cost: u64,
-    /// How much work it is to make a validator of the schema.
+    /// The work to build a validator for the schema.
     building: u64,
 }
 
 impl Work {
-    /// Returns nothing of a schema that cannot be followed.
+    /// Returns `None` if the schema has an invalid reference.
     pub(super) fn of(schema: &Value) -> Option<Self> {
         let graph = Graph::of(schema).ok()?;
         let extent = graph.extent();
@@ -128,17 +128,17 @@ impl Work {
         Some(Self { graph, expanded: extent.expanded, is_cyclic: extent.is_cyclic, cost, building })
     }
 
-    /// Whether a schema is inside itself, so that the work may grow much faster than the value.
+    /// Returns whether the schema is recursive, so that the work may grow much faster than the value.
     pub(super) fn is_cyclic(&self) -> bool {
         self.is_cyclic
     }
 
-    /// Returns whether a validator of the schema is made on an async thread.
+    /// Returns whether the validator can be built on an async thread.
     pub(super) fn is_built_quickly(&self) -> bool {
         self.building <= QUICK_WORK
     }
 
-    /// Returns whether to hold `value` to the schema is more work than `limit`.
+    /// Returns whether validating `value` takes more work than `limit`.
     pub(super) fn exceeds(&self, value: &Value, limit: u64) -> bool {
         let most = limit / self.expanded.saturating_mul(self.cost).max(1);
         if !self.is_cyclic && has_at_most(value, most) {
@@ -149,7 +149,7 @@ impl Work {
     }
 }
 
-/// Whether a value has no more than `most` parts.
+/// Returns whether a value has at most `most` parts.
 fn has_at_most(value: &Value, most: u64) -> bool {
     let (mut parts, mut count) = (vec![value], 0);
     while let Some(part) = parts.pop() {
@@ -164,17 +164,17 @@ fn has_at_most(value: &Value, most: u64) -> bool {
     true
 }
 
-/// Counts the work of a value without doing it, each schema once for each part.
+/// Adds up the work for a value without doing it, each schema once for each part.
 struct Count<'a> {
     graph: &'a Graph,
-    /// The work and the height of a schema for a part, by where that is in memory.
+    /// The work and the height of a schema for a part, by the address of the part.
     done: HashMap<(usize, *const Value), (u64, usize)>,
     visits: u64,
     limit: u64,
 }
 
 impl<'a> Count<'a> {
-    /// Returns the work and the height; nothing, if they are beyond the limits.
+    /// Returns the work and the height; `None` if they exceed the limits.
     fn of(&mut self, number: usize, value: &'a Value, left: usize) -> Option<(u64, usize)> {
         let key = (number, std::ptr::from_ref(value));
         if let Some(done) = self.done.get(&key) {
@@ -206,8 +206,8 @@ impl<'a> Count<'a> {
                     let (work, height) = self.of(*below, &Value::Null, left)?;
                     *sum = (sum.0.saturating_add(work.saturating_mul(fields.len() as u64)), sum.1.max(height + 1));
                 }
-                (Part::Item(place), Value::Array(items)) => {
-                    items.get(*place).map_or(Some(()), |item| self.add(sum, *below, item, left))?;
+                (Part::Item(index), Value::Array(items)) => {
+                    items.get(*index).map_or(Some(()), |item| self.add(sum, *below, item, left))?;
                 }
                 (Part::Items, Value::Array(items)) => {
                     items.iter().try_for_each(|item| self.add(sum, *below, item, left))?;

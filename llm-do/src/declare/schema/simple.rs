@@ -1,19 +1,19 @@
-//! Schemas so simple that a value is seen to keep to them without the validator.
+//! A fast check of values against simple schemas, without the validator.
 
 use serde_json::{Map, Value};
 
-/// The most fields of an object: they are looked for one after the other.
+/// The maximum number of fields of an object: they are searched linearly.
 const MAX_FIELDS: usize = 256;
 
-/// What a simple schema asks for: types, bounds of integers, items, and fields.
+/// A simple schema: types, bounds of integers, items and fields.
 ///
-/// It only ever says yes: what it does not see to be right is for the validator, which also says what is wrong.
+/// It only accepts: a value that it does not accept goes to the validator, which decides and reports the faults.
 #[derive(Debug, Default)]
 pub(super) struct Simple {
     null: bool,
     boolean: bool,
     string: bool,
-    /// The least and the greatest.
+    /// The minimum and the maximum.
     integer: Option<(i128, i128)>,
     array: Option<Box<Simple>>,
     object: Option<Vec<Field>>,
@@ -27,7 +27,7 @@ struct Field {
 }
 
 impl Simple {
-    /// Returns what `schema` asks for; nothing, if it asks for what is not simple.
+    /// Parses `schema`; returns `None` if it is not simple.
     pub(super) fn of(schema: &Value) -> Option<Self> {
         let schema = schema.as_object()?;
         let mut simple = Self::default();
@@ -52,12 +52,12 @@ impl Simple {
         Some(())
     }
 
-    /// Returns whether a keyword says nothing that was not read.
+    /// Returns whether a keyword has no effect beyond what was parsed.
     fn knows(&self, key: &str) -> bool {
         match key {
             "type" | "description" | "default" | "examples" => true,
             "minimum" | "maximum" => self.integer.is_some(),
-            // Formats are of texts. Of an integer one may imply bounds, which are written out by now.
+            // A format restricts strings. The bounds that the format of an integer implies were added before.
             "format" => self.integer.is_some() && !self.string,
             "items" => self.array.is_some(),
             "properties" | "required" | "additionalProperties" | "$defs" => self.object.is_some(),
@@ -65,7 +65,7 @@ impl Simple {
         }
     }
 
-    /// Returns whether `value` is seen to keep to the schema.
+    /// Returns whether `value` is known to match the schema.
     pub(super) fn holds(&self, value: &Value) -> bool {
         match value {
             Value::Null => self.null,
@@ -83,19 +83,19 @@ impl Simple {
     }
 }
 
-/// Returns whether the fields hold, and those are there that must be; most come in the order of the schema.
+/// Returns whether all fields match and no required one is missing; most are in the order of the schema.
 fn hold(fields: &[Field], values: &Map<String, Value>) -> bool {
     let mut missing = fields.iter().filter(|field| field.is_required).count();
     let mut next = 0;
     for (name, value) in values {
         let (before, after) = fields.split_at(next);
-        let Some(place) = after.iter().chain(before).position(|field| field.name == *name) else { return false };
-        let place = (next + place) % fields.len();
-        if !fields[place].value.holds(value) {
+        let Some(offset) = after.iter().chain(before).position(|field| field.name == *name) else { return false };
+        let index = (next + offset) % fields.len();
+        if !fields[index].value.holds(value) {
             return false;
         }
-        missing -= usize::from(fields[place].is_required);
-        next = place + 1;
+        missing -= usize::from(fields[index].is_required);
+        next = index + 1;
     }
     missing == 0
 }
@@ -104,7 +104,7 @@ fn whole(bound: &Value) -> Option<i128> {
     bound.as_number()?.as_i128()
 }
 
-/// Returns the fields that an object tells of; one with others is for the validator.
+/// Parses the fields of an object schema; `None` if it requires fields that it does not describe, or has too many.
 fn fields(schema: &Map<String, Value>) -> Option<Vec<Field>> {
     let properties = schema.get("properties")?.as_object()?;
     let required = schema.get("required").map_or(Some(&[][..]), |names| names.as_array().map(Vec::as_slice))?;
@@ -168,10 +168,10 @@ mod tests {
             let fields =
                 prop::collection::btree_map(prop::sample::select(&NAMES[..]), (inner.clone(), any::<bool>()), 0..4);
             let closed = prop::sample::select(vec![json!(false), json!(false), json!(true), json!({ "type": "null" })]);
-            let astray = prop::option::weighted(0.1, Just("nowhere"));
-            let object = (fields, closed, astray).prop_map(|(fields, closed, astray)| {
+            let undeclared = prop::option::weighted(0.1, Just("undeclared"));
+            let object = (fields, closed, undeclared).prop_map(|(fields, closed, undeclared)| {
                 let required = fields.iter().filter(|(_, (_, is_required))| *is_required).map(|(name, _)| *name);
-                let required: Vec<_> = required.chain(astray).collect();
+                let required: Vec<_> = required.chain(undeclared).collect();
                 let properties: Map<_, _> =
                     fields.iter().map(|(name, (schema, _))| ((*name).to_owned(), schema.clone())).collect();
                 json!({
@@ -203,7 +203,7 @@ mod tests {
         }
     }
 
-    /// Values of about the form that a schema asks for.
+    /// Values that mostly match a schema.
     fn value_of(schema: &Value) -> BoxedStrategy<Value> {
         if let Some(items) = schema.get("items") {
             let items = prop::collection::vec(value_of(items), 0..3).prop_map(Value::from);
@@ -229,37 +229,37 @@ mod tests {
         })
     }
 
-    /// Returns whether a value is seen to keep to a schema, and whether it does by the validator.
-    fn judged(schema: &Value, value: &Value) -> (bool, bool) {
+    /// Returns whether the fast check accepts a value, and whether the validator does.
+    fn checked(schema: &Value, value: &Value) -> (bool, bool) {
         let schema = bounded(schema);
-        let is_seen = Simple::of(&schema).is_some_and(|simple| simple.holds(value));
-        (is_seen, options().build(&schema).unwrap().is_valid(value))
+        let is_accepted = Simple::of(&schema).is_some_and(|simple| simple.holds(value));
+        (is_accepted, options().build(&schema).unwrap().is_valid(value))
     }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(1024))]
 
         #[test]
-        fn what_is_seen_to_keep_to_a_schema_keeps_to_it_by_the_validator((schema, value) in schema_and_value()) {
-            let (is_seen, is_valid) = judged(&schema, &value);
-            prop_assert!(is_valid || !is_seen, "{schema} {value}");
+        fn a_value_that_the_fast_check_accepts_is_valid((schema, value) in schema_and_value()) {
+            let (is_accepted, is_valid) = checked(&schema, &value);
+            prop_assert!(is_valid || !is_accepted, "{schema} {value}");
         }
     }
 
     #[test]
-    fn most_that_keep_to_a_schema_are_seen_to() {
+    fn the_fast_check_accepts_most_valid_values() {
         let mut runner = TestRunner::deterministic();
-        let judged = (0..500).map(|_| {
+        let checked = (0..500).map(|_| {
             let (schema, value) = schema_and_value().new_tree(&mut runner).unwrap().current();
-            judged(&schema, &value)
+            checked(&schema, &value)
         });
-        let seen: Vec<_> = judged.filter(|(_, is_valid)| *is_valid).map(|(is_seen, _)| is_seen).collect();
-        let share = seen.iter().filter(|is_seen| **is_seen).count() * 100 / seen.len();
-        assert!(seen.len() > 150 && share > 50, "{} valid, {share} % of them seen", seen.len());
+        let accepted: Vec<_> = checked.filter(|(_, is_valid)| *is_valid).map(|(is_accepted, _)| is_accepted).collect();
+        let share = accepted.iter().filter(|is_accepted| **is_accepted).count() * 100 / accepted.len();
+        assert!(accepted.len() > 150 && share > 50, "{} valid, {share} % of them accepted", accepted.len());
     }
 
     #[test]
-    fn an_object_of_many_fields_is_for_the_validator() {
+    fn an_object_with_many_fields_is_left_to_the_validator() {
         let of = |count: usize| {
             let properties: Map<_, _> = (0..count).map(|n| (n.to_string(), json!({ "type": "null" }))).collect();
             Simple::of(&json!({ "type": "object", "properties": properties, "additionalProperties": false }))

@@ -1,4 +1,6 @@
-//! What a tool's function returns, told apart by type: a value or a `Result` of one, under whatever name.
+//! Handles what a tool's function returns by its type: a value, or a `Result` under any alias.
+//!
+//! Autoref specialization selects the method.
 
 use std::fmt::Display;
 use std::marker::PhantomData;
@@ -9,12 +11,12 @@ use super::tool_return::shallow;
 use super::{ToolOutput, ToolReturn};
 use crate::base::error::BoxError;
 
-/// What a function failed with.
+/// The error of a function.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Failure(pub(crate) BoxError);
 
-/// An error that a tool's `Result` may hold: the one bound that is left when neither of the usual ones holds.
+/// The bound that the compiler reports if a `Result`'s error is neither an error source nor displayable.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot fail with `{Self}`",
@@ -23,29 +25,29 @@ pub struct Failure(pub(crate) BoxError);
 )]
 pub trait ToolError {}
 
-/// Tells at compile time what a returned value is.
+/// Classifies a returned value at compile time, by autoref specialization.
 ///
-/// A method is looked for by the number of references that its trait takes away, most first: a `Result` in another, one
-/// with an error that is a source, one with an error that is a text, any other `Result`, any value.
+/// The trait implemented for the most references wins: a nested `Result`, a `Result` whose error is a source, a `Result`
+/// whose error is displayable, any other `Result`, any value.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
 #[doc(hidden)]
 impl<T> Returned<T> {
-    /// Looks at a value.
+    /// Infers the type from a value.
     #[must_use]
     pub fn of(_: &T) -> Self {
         Self(PhantomData)
     }
 }
 
-/// A `Result` in another, whose inner error a model would be told of as of a success.
+/// A `Result` inside a `Result`, whose inner error would reach the model as a success.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Nested;
 
-/// A single `Result`: nothing implements this, so that two in one another are refused.
+/// Not implemented by any type, so that a nested `Result` does not compile.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot return a `Result` inside a `Result`: `{Self}`",
@@ -55,15 +57,15 @@ pub struct Nested;
 pub trait Single {}
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, reason = "the value selects the method")]
 impl Nested {
-    /// Refuses the inner `Result`.
+    /// Rejects the inner `Result` at compile time.
     ///
     /// # Errors
     ///
     /// Never returns: nothing implements [`Single`].
     pub fn finish<T: Single, E>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
-        Err(Failure("one `Result` in another".into()))
+        Err(Failure("a `Result` inside a `Result`".into()))
     }
 }
 
@@ -82,19 +84,19 @@ impl<T, E, F> ReturnsNested for &&&&Returned<Result<Result<T, E>, F>> {
     type Kind = Nested;
 }
 
-/// JSON, as it is or in a `Result`: unlike any other value, it can be dropped however deep it is nested.
+/// A JSON value, alone or in a `Result`: unlike other values, it can be dropped without recursion at any depth.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Json;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, reason = "the value selects the method")]
 impl Json {
     /// As [`WithSource::finish`].
     ///
     /// # Errors
     ///
-    /// Returns what the function failed with, or that the value is nested too deep.
+    /// Returns the function's error, or that the value is nested too deep.
     pub fn finish(self, returned: impl ReturnsJson) -> Result<ToolReturn, Failure> {
         let value = returned.into_json().and_then(shallow).map_err(Failure)?;
         Ok(value.into())
@@ -104,7 +106,7 @@ impl Json {
     ///
     /// # Errors
     ///
-    /// Returns what the function failed with.
+    /// Returns the function's error.
     pub fn value(self, returned: impl ReturnsJson) -> Result<Value, BoxError> {
         returned.into_json()
     }
@@ -134,35 +136,35 @@ impl<E: Into<BoxError>> ReturnsNested for &&&&Returned<Result<Value, E>> {
 
 #[doc(hidden)]
 impl Returned<Value> {
-    /// An inherent method goes before [`ReturnsValue::kind`].
+    /// An inherent method takes precedence over [`ReturnsValue::kind`].
     #[must_use]
     pub fn kind(&self) -> Json {
         Json
     }
 }
 
-/// A `Result` whose error becomes the source of the call's.
+/// A `Result` whose error becomes the source of the call's error.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct WithSource;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, reason = "the value selects the method")]
 impl WithSource {
-    /// Turns what a function returned into what the plane passes on.
+    /// Converts a function's result into a [`ToolReturn`].
     ///
     /// # Errors
     ///
-    /// Returns what the function failed with.
+    /// Returns the function's error.
     pub fn finish<T: ToolOutput, E: Into<BoxError>>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
         self.value(returned).and_then(ToolOutput::into_return).map_err(Failure)
     }
 
-    /// Returns the value as it is.
+    /// Returns the value unchanged.
     ///
     /// # Errors
     ///
-    /// Returns what the function failed with.
+    /// Returns the function's error.
     pub fn value<T, E: Into<BoxError>>(self, returned: Result<T, E>) -> Result<T, BoxError> {
         returned.map_err(Into::into)
     }
@@ -178,19 +180,19 @@ pub trait ReturnsSource {
 
 impl<T, E: Into<BoxError>> ReturnsSource for &&&Returned<Result<T, E>> {}
 
-/// A `Result` whose error is a text.
+/// A `Result` whose error is displayable but not an error source.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct WithText;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, reason = "the value selects the method")]
 impl WithText {
     /// As [`WithSource::finish`].
     ///
     /// # Errors
     ///
-    /// Returns the text that the function failed with.
+    /// Returns the text of the function's error.
     pub fn finish<T: ToolOutput, E: Display>(self, returned: Result<T, E>) -> Result<ToolReturn, Failure> {
         WithSource.finish(returned.map_err(|error| error.to_string()))
     }
@@ -199,7 +201,7 @@ impl WithText {
     ///
     /// # Errors
     ///
-    /// Returns the text that the function failed with.
+    /// Returns the text of the function's error.
     pub fn value<T, E: Display>(self, returned: Result<T, E>) -> Result<T, BoxError> {
         returned.map_err(|error| error.to_string().into())
     }
@@ -215,30 +217,30 @@ pub trait ReturnsText {
 
 impl<T, E: Display> ReturnsText for &&Returned<Result<T, E>> {}
 
-/// A `Result` whose error says nothing.
+/// A `Result` whose error cannot be displayed.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct WithError;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, reason = "the value chooses the method")]
+#[expect(clippy::unused_self, reason = "the value selects the method")]
 impl WithError {
-    /// Refuses the error.
+    /// Rejects the error type at compile time.
     ///
     /// # Errors
     ///
     /// Never returns: nothing implements [`ToolError`].
     pub fn finish<T: ToolOutput, E: ToolError>(self, _: Result<T, E>) -> Result<ToolReturn, Failure> {
-        Err(Failure("an error without a text".into()))
+        Err(Failure("an error that cannot be displayed".into()))
     }
 
-    /// Refuses the error.
+    /// Rejects the error type at compile time.
     ///
     /// # Errors
     ///
     /// Never returns: nothing implements [`ToolError`].
     pub fn value<T, E: ToolError>(self, _: Result<T, E>) -> Result<T, BoxError> {
-        Err("an error without a text".into())
+        Err("an error that cannot be displayed".into())
     }
 }
 
@@ -252,19 +254,23 @@ pub trait ReturnsError {
 
 impl<T, E> ReturnsError for &Returned<Result<T, E>> {}
 
-/// A value.
+/// A value that is not a `Result`.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Plain;
 
 #[doc(hidden)]
-#[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "the value chooses the method, all of one form")]
+#[expect(
+    clippy::unused_self,
+    clippy::unnecessary_wraps,
+    reason = "the value selects the method; all have the same signature"
+)]
 impl Plain {
     /// As [`WithSource::finish`].
     ///
     /// # Errors
     ///
-    /// Returns why no JSON can be made of the value.
+    /// Returns why the value cannot be written as JSON.
     pub fn finish<T: ToolOutput>(self, returned: T) -> Result<ToolReturn, Failure> {
         returned.into_return().map_err(Failure)
     }
@@ -273,7 +279,7 @@ impl Plain {
     ///
     /// # Errors
     ///
-    /// Never: a value is no failure.
+    /// Never returns an error.
     pub fn value<T>(self, returned: T) -> Result<T, BoxError> {
         Ok(returned)
     }
@@ -289,7 +295,7 @@ pub trait ReturnsValue {
 
 impl<T> ReturnsValue for Returned<T> {}
 
-/// What a call yields when it succeeds; it asks nothing of the type, so that what is wrong with one is told once.
+/// The type of a successful result; without bounds, so that an invalid type is reported once.
 #[doc(hidden)]
 pub trait Yields<const FALLIBLE: bool> {
     #[doc(hidden)]
@@ -304,7 +310,7 @@ impl<T, E> Yields<true> for Result<T, E> {
     type Output = T;
 }
 
-/// Tells at compile time whether `R` is a `Result`: an inherent constant goes before a trait's.
+/// Finds at compile time whether `R` is a `Result`: an inherent constant takes precedence over a trait's.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ReturnProbe<R>(PhantomData<R>);
@@ -314,7 +320,7 @@ impl<T, E> ReturnProbe<Result<T, E>> {
     pub const FALLIBLE: bool = true;
 }
 
-/// The other half of [`ReturnProbe`].
+/// The fallback of [`ReturnProbe`] for types other than `Result`.
 #[doc(hidden)]
 pub trait NotResult {
     #[doc(hidden)]

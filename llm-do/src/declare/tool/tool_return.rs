@@ -1,4 +1,4 @@
-//! What crosses the plane as the result of a call, and what becomes of it on either side.
+//! The result of a call: how functions return it, and how typed callers decode it.
 
 use llm_do_providers::Attachment;
 use serde::Serialize;
@@ -10,12 +10,12 @@ use crate::base::error::{BoxError, Fault};
 use crate::declare::nesting;
 use crate::declare::subtask::SubtaskRequest;
 
-/// What a tool gives back beside a value: files for the model, and a note that only the operator sees.
+/// The result of a tool: a value, files for the model, and a note for the operator.
 ///
-/// A tool that returns any type that serialises needs none of this. The value is nested at most 128 levels deep; a deeper one
-/// is the tool's failure. Of a worker it is the model's text with the files that the
-/// model made, such as images; the text may then be missing. A caller by name
-/// ([`CallContext::call_tool`](crate::CallContext::call_tool)) gets the value alone.
+/// A tool that returns a value alone can return any type that implements `Serialize` instead. The value may be nested at most
+/// 128 levels deep; the call fails if it is deeper. A worker that returns a `ToolReturn` returns the model's text and the
+/// files that the model generated, such as images; with files, the text may be missing. A call by name
+/// ([`CallContext::call_tool`](crate::CallContext::call_tool)) returns the value only.
 ///
 /// # Examples
 ///
@@ -36,17 +36,17 @@ pub struct ToolReturn {
     pub(crate) value: Value,
     pub(crate) attachments: Vec<Attachment>,
     pub(crate) note: Option<String>,
-    /// The task whose result is to stand in the place of the value.
+    /// The task whose result replaces the value.
     pub(crate) subtask: Option<Box<SubtaskRequest>>,
 }
 
 impl ToolReturn {
-    /// Returns a text, as the model reads it.
+    /// Creates a result from a text, which the model reads as it is.
     pub fn text(text: impl Into<String>) -> Self {
         Value::String(text.into()).into()
     }
 
-    /// Returns a value, which the model reads as JSON.
+    /// Creates a result from a value, which the model reads as JSON.
     ///
     /// # Errors
     ///
@@ -55,9 +55,9 @@ impl ToolReturn {
         Ok(nesting::to_value(value).map_err(|fault| serde_json::Error::custom(fault.model_message()))?.into())
     }
 
-    /// Hands over to a worker: the answer to this task is the tool's result, and all that its caller sees.
+    /// Hands the call over to a worker: the worker's answer becomes the tool's result.
     ///
-    /// The worker is chosen as by [`CallContext::subtask`](crate::CallContext::subtask), of those that the tool may call.
+    /// The worker is chosen as by [`CallContext::subtask`](crate::CallContext::subtask), among those that the tool may call.
     pub fn subtask(request: SubtaskRequest) -> Self {
         Self { subtask: Some(Box::new(request)), ..Self::default() }
     }
@@ -68,7 +68,7 @@ impl ToolReturn {
         self
     }
 
-    /// Adds a note for the operator: it is in the events, and no model is told. Default: none.
+    /// Adds a note for the operator, which is in the events and not sent to a model. Default: none.
     pub fn note(self, note: impl Into<String>) -> Self {
         Self { note: Some(note.into()), ..self }
     }
@@ -79,17 +79,17 @@ impl ToolReturn {
         &self.value
     }
 
-    /// Returns the value that the model reads, to be changed.
+    /// Returns the value that the model reads, mutably.
     pub fn value_mut(&mut self) -> &mut Value {
         &mut self.value
     }
 
-    /// Returns the files that the model is shown, to be changed.
+    /// Returns the files for the model, mutably.
     pub fn attachments_mut(&mut self) -> &mut Vec<Attachment> {
         &mut self.attachments
     }
 
-    /// Returns the files that the model is shown.
+    /// Returns the files for the model.
     #[must_use]
     pub fn attachments(&self) -> &[Attachment] {
         &self.attachments
@@ -102,7 +102,7 @@ impl From<Value> for ToolReturn {
     }
 }
 
-/// What a tool's function may return, or its `Result` hold: a value that serialises, or a [`ToolReturn`].
+/// A type that a tool may return, alone or in a `Result`: one that implements `Serialize`, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
     message = "a tool or entry cannot return `{Self}`",
     label = "cannot be converted to JSON",
@@ -129,17 +129,17 @@ impl ToolOutput for ToolReturn {
     }
 }
 
-/// Refuses a result that is nested too deep.
+/// Returns the value, or an error if it is nested too deep.
 pub(super) fn shallow(value: Value) -> Result<Value, BoxError> {
     nesting::shallow(value).map_err(|fault| unwritten(&fault))
 }
 
-/// Returns the failure of a function whose result is no JSON that can be passed on.
+/// Returns the error of a function whose result cannot be passed on as JSON.
 fn unwritten(fault: &Fault) -> BoxError {
-    format!("the result: {}", fault.model_message()).into()
+    format!("invalid result: {}", fault.model_message()).into()
 }
 
-/// What the result of a typed call can be read as: whatever deserialises, or a [`ToolReturn`].
+/// A type that the result of a typed call can be decoded as: one that implements `DeserializeOwned`, or a [`ToolReturn`].
 #[diagnostic::on_unimplemented(
     message = "the result of this call cannot be read back as `{Self}`",
     label = "neither `DeserializeOwned` nor `ToolReturn`",

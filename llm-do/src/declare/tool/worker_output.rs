@@ -1,4 +1,4 @@
-//! What a worker may return: what its model is asked for, and what is read of the answer.
+//! Types that a worker may return, with their schemas and checks.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use super::ToolReturn;
 use crate::base::error::Fault;
 use crate::declare::{argument, schema};
 
-/// What a model can return: a value of a type with a schema, or a [`ToolReturn`], a text with the files that it made.
+/// A type that a worker can return: one with a schema, or a [`ToolReturn`], a text with the files that the model generated.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "a worker cannot return `{Self}`",
@@ -18,11 +18,11 @@ use crate::declare::{argument, schema};
             `schemars::JsonSchema` for it"
 )]
 pub trait WorkerOutput {
-    /// Returns the schema that the answer is held to.
+    /// Returns the schema that the answer must match.
     #[doc(hidden)]
     fn schema() -> Value;
 
-    /// Returns a value as it is to be kept, or says why it is none.
+    /// Returns the value as it is used, or why it is invalid.
     #[doc(hidden)]
     fn check(value: Value) -> Result<Value, Fault>;
 }
@@ -44,7 +44,7 @@ impl WorkerOutput for ToolReturn {
         json!({ "type": "string" })
     }
 
-    /// Takes any text, and none at all where there are files in its place.
+    /// Accepts any text, or no text if there are files.
     fn check(value: Value) -> Result<Value, Fault> {
         Ok(value)
     }

@@ -1,17 +1,17 @@
-//! What the compiler says of a function in a list of tools.
+//! The compiler error for a plain function in a list of tools.
 
-/// Stands for the type of a name that has none.
+/// The placeholder for the type of a name that is not a type.
 #[doc(hidden)]
 #[derive(Debug)]
 #[expect(dead_code, reason = "the field makes the type unsized, unlike every type that can be listed")]
 pub struct NoType(str);
 
-/// Stands for the value of a name that has none.
+/// The placeholder for the value of a name that is not a value.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct NoValue;
 
-/// A name that a list of tools may hold: one that has a type, or has no value `V` either, which is another fault.
+/// A name that a list of tools may contain: a type, or an unknown name, which is reported separately.
 #[diagnostic::on_unimplemented(
     message = "`toolsets` and `toolset!` take tools, workers, entries and toolsets, not plain functions or values",
     label = "not annotated with `#[tool]`, `#[worker]` or `#[entry]`",
@@ -30,6 +30,6 @@ impl Listed<NoValue> for NoType {}
 #[diagnostic::do_not_recommend]
 impl Listed<NoType> for NoType {}
 
-/// Refuses a name without a type that has a value.
+/// Rejects a name that is a value but not a type.
 #[doc(hidden)]
 pub const fn assert_listed<T: Listed<V> + ?Sized, V: ?Sized>(_: &V) {}

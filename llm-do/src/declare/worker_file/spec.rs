@@ -1,4 +1,4 @@
-//! A worker file as a `WorkerSpec`.
+//! Converts a worker file to a `WorkerSpec`.
 
 use llm_do_providers::{Money, ServerSideTool, Settings, ThinkingLevel, WebSearch};
 use llm_do_worker_file::{self as file, Content, Keys, Located, Node, WorkerFile, tool_name};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::base::usage::Limits;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
-/// Returns the worker that a file without faults describes.
+/// Converts a worker file without faults.
 pub(super) fn from_file(file: WorkerFile) -> WorkerSpec {
     // No `..`: a new key does not compile until it is passed on.
     let Keys {
@@ -155,7 +155,7 @@ fn limits(given: &file::Limits) -> Limits {
     }
 }
 
-/// Returns a value of the file as JSON.
+/// Converts a YAML value to JSON.
 fn json(node: Node) -> Value {
     match node.content {
         Content::Invalid | Content::Null => Value::Null,

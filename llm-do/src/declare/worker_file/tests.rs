@@ -12,7 +12,7 @@ use crate::base::usage::Limits;
 use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 
 #[test]
-fn the_reader_has_all_keys_of_limits_and_settings() {
+fn the_reader_knows_all_keys_of_limits_and_settings() {
     let limits = Limits::new().requests(1).tool_calls(1).input_tokens(1).output_tokens(1).cached_tokens(1);
     let limits = limits.reasoning_tokens(1).total_tokens(1).cost(Money::from_cents(1)).allow_unpriced(true);
     let written = serde_json::to_value(limits.wall_time(Duration::from_secs(1))).unwrap();
@@ -22,26 +22,26 @@ fn the_reader_has_all_keys_of_limits_and_settings() {
 }
 
 #[test]
-fn the_reserved_name_is_that_of_the_tool_for_results() {
+fn the_reserved_name_is_the_name_of_the_output_tool() {
     assert_eq!(RESERVED_NAME, crate::declare::toolset::OUTPUT_TOOL);
 }
 
-/// Everything that a spec says but for the function that checks its output.
-fn said(spec: &WorkerSpec) -> String {
+/// Returns everything in a spec except the function that checks its output.
+fn shown(spec: &WorkerSpec) -> String {
     format!("{:?}", WorkerSpec { check: Ok, is_typed: false, ..spec.clone() })
 }
 
 const PARTS: [&str; 13] =
     ["---", "\n", ": ", "#", "- a", "'", "\"", "\\", "\u{85}", "\u{2028}", "\u{feff}", "null", "{"];
 
-/// A text as YAML, Markdown and JSON might each read it otherwise.
+/// Texts that YAML, Markdown and JSON may read differently.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         "[ -~]{1,20}",
         vec(any::<char>(), 1..20).prop_map(String::from_iter),
         vec(select(&PARTS[..]), 1..6).prop_map(|parts| parts.concat()),
     ]
-    .prop_filter("a blank text is none", |text| !text.trim().is_empty())
+    .prop_filter("a blank text is rejected", |text| !text.trim().is_empty())
 }
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
@@ -53,7 +53,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
 }
 
 fn number() -> impl Strategy<Value = f64> {
-    any::<f64>().prop_filter("JSON has finite numbers", |number| number.is_finite())
+    any::<f64>().prop_filter("JSON has only finite numbers", |number| number.is_finite())
 }
 
 fn value() -> impl Strategy<Value = Value> {
@@ -87,7 +87,7 @@ fn server_side_tools() -> impl Strategy<Value = Vec<ServerSideTool>> {
 }
 
 fn settings() -> impl Strategy<Value = Settings> {
-    // What a seed of YAML holds.
+    // The range of a seed in YAML.
     let seed = of(0..=u64::MAX >> 1);
     (of(number()), of(number()), of(any::<u32>()), seed, texts(), further_settings()).prop_map(
         |(temperature, top_p, max_tokens, seed, stop, mut settings)| {
@@ -127,7 +127,7 @@ fn schema() -> impl Strategy<Value = Value> {
         .prop_map(|(default, name)| json!({ "type": "object", "properties": { name: { "default": default } } }))
 }
 
-/// The form is checked where a file is read.
+/// Model names of the form that the reader requires.
 fn model() -> impl Strategy<Value = String> {
     text().prop_map(|text| format!("provider:m{text}"))
 }
@@ -142,11 +142,11 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
         let (settings, limits, mode, turns, retries, millis, input, output) = rest;
         toolsets.sort();
         toolsets.dedup();
-        let ways = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
+        let modes = [OutputMode::Auto, OutputMode::Native, OutputMode::Tool, OutputMode::Prompted];
         let instructions = instructions.trim().replace("\r\n", "\n");
         let mut spec = WorkerSpec::new(name, instructions).description(description).toolsets(toolsets).hints(hints);
         spec =
-            spec.server_side_tools(tools).settings(settings).output_mode(ways[mode]).max_turns(turns).retries(retries);
+            spec.server_side_tools(tools).settings(settings).output_mode(modes[mode]).max_turns(turns).retries(retries);
         spec = match model {
             Some(model) => spec.model(model),
             None => spec.compatible_models(globs),
@@ -159,10 +159,10 @@ fn spec() -> impl Strategy<Value = WorkerSpec> {
 
 proptest! {
     #[test]
-    fn a_worker_that_is_written_reads_back_as_the_same(spec in spec()) {
+    fn a_written_worker_file_reads_back_as_an_equal_worker(spec in spec()) {
         prop_assume!(spec.name != RESERVED_NAME);
         let file = spec.to_worker_file();
         let again = file.parse::<WorkerSpec>().map_err(|error| TestCaseError::fail(format!("{error}\n{file}")))?;
-        prop_assert_eq!(said(&again), said(&spec), "{}", file);
+        prop_assert_eq!(shown(&again), shown(&spec), "{}", file);
     }
 }

@@ -1,4 +1,4 @@
-//! A spec written as a worker file.
+//! Writes a spec as a worker file.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::declare::worker_spec::{OutputMode, WorkerSpec};
 #[serde(transparent)]
 struct Time(#[serde(with = "seconds")] Option<Duration>);
 
-/// Returns the file: what is as it would be without the key is left out.
+/// Returns the text of the file; keys with default values are omitted.
 pub(super) fn text(spec: &WorkerSpec) -> String {
-    let usual = WorkerSpec::new("", "");
+    let default = WorkerSpec::new("", "");
     let tools: Value = spec.server_side_tools.iter().map(server_side_tool).collect();
     let keys = [
         ("name", Some(json!(spec.name))),
@@ -28,8 +28,8 @@ pub(super) fn text(spec: &WorkerSpec) -> String {
         ("hints", some(&spec.hints)),
         ("settings", settings(spec)),
         ("output", Some(json!(spec.mode.word())).filter(|_| spec.mode != OutputMode::Auto)),
-        ("max_turns", Some(json!(spec.max_turns)).filter(|_| spec.max_turns != usual.max_turns)),
-        ("retries", Some(json!(spec.retries)).filter(|_| spec.retries != usual.retries)),
+        ("max_turns", Some(json!(spec.max_turns)).filter(|_| spec.max_turns != default.max_turns)),
+        ("retries", Some(json!(spec.retries)).filter(|_| spec.retries != default.retries)),
         ("limits", spec.limits.as_ref().map(|limits| json!(limits))),
         ("timeout", spec.timeout.map(|time| json!(Time(Some(time))))),
         ("input_schema", spec.input_schema.clone()),
@@ -64,7 +64,7 @@ fn server_side_tool(tool: &ServerSideTool) -> Value {
     if map.len() == 1 { json!(tool.name()) } else { Value::Object(map) }
 }
 
-/// Returns what is set.
+/// Returns the settings that are set.
 fn settings(spec: &WorkerSpec) -> Option<Value> {
     let mut settings = json!(spec.settings);
     let set = settings.as_object_mut()?;
@@ -72,14 +72,14 @@ fn settings(spec: &WorkerSpec) -> Option<Value> {
     (!set.is_empty()).then_some(settings)
 }
 
-/// Writes JSON, which YAML reads as the same; schemas go over several lines, below their key.
+/// Returns a value as JSON, which is valid YAML; schemas span several lines below their key.
 fn flow(value: &Value) -> String {
     let is_long = value.as_object().is_some_and(|map| map.values().any(|value| value.is_object() || value.is_array()));
     let text = if is_long { format!("{value:#}").replace('\n', "\n  ") } else { value.to_string() };
     escaped(&text)
 }
 
-/// Escapes what YAML does not take in a text as it is: JSON lets more stand.
+/// Escapes the characters that YAML does not allow unescaped in a string, but JSON does.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -91,7 +91,7 @@ impl ApprovalRequest {
     /// Returns what `given` tells beyond the arguments, as events tell it: without what the types hide when they write it.
     pub(crate) fn given_in_events(&self) -> Option<Value> {
         let told = argument::masked(self.given.as_ref()?, &self.arguments);
-        Some(told).filter(|told| !argument::is_told(told, &self.arguments))
+        Some(told).filter(|told| !argument::is_contained(told, &self.arguments))
     }
 
     /// Returns how many questions there are in its row by now; the number grows while it is open.

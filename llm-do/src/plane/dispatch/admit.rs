@@ -1,4 +1,4 @@
-//! Whether a call may run: who is called, with what, how deep.
+//! Admission of a call: finds the callee, and checks arguments, nesting, limits and approval.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::Run;
 use super::approve::RecordedCall;
-use super::perform::{decode, decode_apart};
-use super::record::{place, result_step};
+use super::perform::{decode, decode_async};
+use super::record::{journal_step, result_step};
 use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
@@ -19,23 +19,23 @@ use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
 
-/// How many calls of any kind may be in one another: more than programs need, and less than a stack of 2 MiB holds.
+/// The maximum number of nested calls of any kind: more than programs need, and within a stack of 2 MiB.
 const MAX_NESTING: u32 = 50;
 
-/// What is called: of the registry, or put together for this call.
+/// The callee: borrowed from the registry, or created for this call.
 type Found<'a> = Cow<'a, Arc<Registered>>;
 
-/// A call of something that was found, with arguments that it takes.
+/// A call whose callee is found and whose arguments are decoded.
 pub(super) struct Proposed<'a> {
     tool: Found<'a>,
     prepared: Prepared,
 }
 
-/// A call that may run.
+/// A call that is allowed to run.
 pub(super) struct Admitted<'a> {
     pub(super) tool: Found<'a>,
     pub(super) prepared: Prepared,
-    /// Its place in the journal, if there is one, where it is under way until this is dropped.
+    /// Its step in the journal, if there is a journal: in flight until this is dropped.
     pub(super) visit: Option<Visit>,
 }
 
@@ -47,20 +47,22 @@ impl<'a> Proposed<'a> {
 }
 
 impl Run {
-    /// Makes a call whose arguments take long to check.
-    pub(super) async fn decode_and_make(
+    /// Executes a call whose arguments take long to check.
+    pub(super) async fn decode_and_execute(
         &self,
         ctx: CallContext,
         tool: Found<'_>,
         arguments: Value,
     ) -> Result<ToolReturn, CallError> {
-        match decode_apart(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
-            Ok(prepared) => self.make(ctx, Proposed { tool, prepared }).await,
+        match decode_async(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
+            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared }).await,
             Err(error) => self.refuse(ctx, error).await,
         }
     }
 
-    /// Finds what the caller may call. A model is not told of what it may not.
+    /// Finds an item that the caller may call.
+    ///
+    /// For a model, an item that it may not call is reported as unknown.
     pub(super) fn find(
         &self,
         caller: &CallContext,
@@ -80,19 +82,19 @@ impl Run {
         Err(CallError::NotFound { tool, hint: registry.hint(name, declared) })
     }
 
-    /// Finds what the caller may call, or puts it together.
+    /// Finds an item that the caller may call, or creates an inline worker.
     pub(super) fn callee(&self, caller: &CallContext, whom: Callee<'_>, by: Caller) -> Result<Found<'_>, CallError> {
         match whom {
             Callee::Inline(spec) => {
                 let worker = self.plane.registry.inline(spec, caller.declared(), caller.name())?;
                 Ok(Cow::Owned(Arc::new(worker)))
             }
-            Callee::Made(name) => self.made(name).map(Cow::Owned),
+            Callee::Made(name) => self.runtime_worker(name).map(Cow::Owned),
             _ => self.find(caller, whom, by).map(Cow::Borrowed),
         }
     }
 
-    /// Begins the frame of a call; a worker is one deeper than its caller.
+    /// Creates the frame of a call; a worker's depth is one more than its caller's.
     #[inline]
     pub(super) fn frame(
         &self,
@@ -114,11 +116,11 @@ impl Run {
             is_shadow: from.is_shadow,
             is_worker,
             is_unguarded: caller.is_unguarded(),
-            ..CallFrame::new(self.number(), name, by)
+            ..CallFrame::new(self.next_number(), name, by)
         }
     }
 
-    /// Decides whether the call may run.
+    /// Checks whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
         let Proposed { tool, mut prepared } = proposed;
         if ctx.frame().by == Caller::User && !has_result(ctx) {
@@ -127,14 +129,14 @@ impl Run {
         if let Some(guards) = self.plane.guards(ctx) {
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
-        self.descend(ctx, &tool, &prepared)?;
-        let visit = place(ctx, &tool, &prepared)?;
+        self.check_nesting(ctx, &tool, &prepared)?;
+        let visit = journal_step(ctx, &tool, &prepared)?;
         if visit.is_some()
             && let Some(caller) = ctx.caller()
         {
             Box::pin(caller.record_denials()).await?;
         }
-        // Before anybody is asked; given back if the call is refused, which then has used nothing.
+        // Before the approver is asked; released if the call is refused.
         let caller = ctx.caller().filter(|_| ctx.frame().by != Caller::User);
         let reserved = caller.map(CallContext::reserve_tool_call).transpose()?;
         let is_decided = match visit.as_ref().and_then(|_| RecordedCall::find(ctx)) {
@@ -145,8 +147,8 @@ impl Run {
             self.decide(ctx, &tool, &mut prepared, visit.is_some()).await?;
         }
         if tool.kind() == ItemKind::Worker {
-            // As they were approved, since calls below are held to what runs.
-            drop(ctx.frame().arguments.set(Box::new(called_with(&tool, &prepared).into_owned())));
+            // The approved arguments, which may have been edited: nested calls are compared with what runs.
+            drop(ctx.frame().arguments.set(Box::new(cycle_key(&tool, &prepared).into_owned())));
         }
         if let Some(reserved) = reserved {
             reserved.make();
@@ -154,48 +156,48 @@ impl Run {
         Ok(Admitted { tool, prepared, visit })
     }
 
-    /// Decides about a call by the rules, or has whoever they ask decide; one that `is_placed` has its place in the journal.
+    /// Decides about a call by the approval rules, or asks the approver; with `is_journaled`, records a refusal.
     #[inline]
     async fn decide(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        is_placed: bool,
+        is_journaled: bool,
     ) -> Result<(), CallError> {
         match self.ruled(ctx, tool, prepared) {
             Ok(None) => Ok(()),
             Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
-            Err(refusal) if is_placed => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
+            Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
             Err(refusal) => Err(refusal),
         }
     }
 
-    /// Begins the time of a call that starts; it ends no later than its caller's.
-    pub(super) fn begin_time(&self, ctx: &CallContext, tool: &Registered) {
+    /// Sets the deadline of a call that starts, unless its caller's deadline is earlier.
+    pub(super) fn set_deadline(&self, ctx: &CallContext, tool: &Registered) {
         let callers = ctx.caller().and_then(CallContext::deadline);
         let own = self.timeout(ctx, tool).and_then(|after| Deadline::after(after, Arc::clone(&tool.spec.name)));
-        // Without a time of its own, the caller's is found where it is.
+        // Without one, lookups find the deadline of the caller.
         if let Some(own) = own.filter(|own| callers.is_none_or(|callers| own.at < callers.at)) {
             drop(ctx.frame().deadline.set(Box::new(own)));
         }
     }
 
-    /// Returns how long a call of the tool may take: as the session says, or else the tool itself.
+    /// Returns the timeout of a call: the session's for the tool, or else the tool's own; at most the wall time limit.
     fn timeout(&self, ctx: &CallContext, tool: &Registered) -> Option<Duration> {
         let timeout = self.plane.timeouts.get(tool.name()).copied();
         let wall_time = ctx.frame().limits.as_ref().and_then(|limits| limits.wall_time);
         timeout.or(tool.timeout).into_iter().chain(wall_time).min()
     }
 
-    /// Returns what a worker's call may use: as the session says, or else the worker itself.
+    /// Returns the limits of a worker's call: the session's for the worker, or else the worker's own.
     fn limits(&self, tool: &Registered) -> Option<Arc<Limits>> {
         let plan = tool.plan()?;
         self.plane.worker_limits.get(tool.name()).cloned().or_else(|| plan.limits.clone())
     }
 
-    /// Refuses a call that is too deep, too late, or the same as one that it is below of.
-    fn descend(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
+    /// Refuses a call that is nested too deep, past the deadline, or equal to one of its callers.
+    fn check_nesting(&self, ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
         let (frame, name) = (ctx.frame(), || tool.name().to_owned());
         if frame.nesting > MAX_NESTING {
             return Err(CallError::Nesting { tool: name(), limit: MAX_NESTING });
@@ -213,19 +215,19 @@ impl Run {
     }
 }
 
-/// Returns whether the journal has the result of the run, whose calls then are replayed and need no model.
+/// Returns whether the journal has the result of the run; its calls are then replayed and need no model.
 fn has_result(ctx: &CallContext) -> bool {
     let run = ctx.caller().and_then(|user| user.frame().step.get());
     let (Some(journal), Some(run)) = (ctx.journal(), run) else { return false };
     journal.is_recorded(&result_step(run).key)
 }
 
-/// Refuses a call that is the same as one that it is below of.
+/// Refuses a call of a worker with the same arguments as one of its callers.
 pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<(), CallError> {
     if tool.kind() != ItemKind::Worker {
         return Ok(());
     }
-    let arguments = called_with(tool, prepared);
+    let arguments = cycle_key(tool, prepared);
     let is_same = |above: &CallFrame| {
         *above.name == *tool.name() && above.arguments.get().is_some_and(|above| **above == *arguments)
     };
@@ -235,8 +237,8 @@ pub(super) fn refuse_cycle(ctx: &CallContext, tool: &Registered, prepared: &Prep
     Ok(())
 }
 
-/// Returns what is the same where a worker is called again: of one that has its name with others, also which it is.
-fn called_with<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
+/// Returns the value that identifies a call for cycle detection: the arguments, and the variant if several workers share the name.
+fn cycle_key<'p>(tool: &Registered, prepared: &'p Prepared) -> Cow<'p, Value> {
     let arguments = prepared.arguments().unwrap_or_default();
     match tool.variant() {
         Some(variant) => Cow::Owned(json!([variant.as_str(), arguments])),

@@ -10,7 +10,7 @@ pub(super) use self::recorded::RecordedCall;
 use self::recorded::{approval_of, keep_approval, keep_denial};
 use super::Run;
 use super::admit::refuse_cycle;
-use super::perform::decode_apart;
+use super::perform::decode_async;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
 use crate::plane::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
@@ -96,7 +96,7 @@ impl Run {
     ) -> Result<(), CallError> {
         for round in 1..=MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
-            *prepared = decode_apart(ctx, tool, arguments, true).await?;
+            *prepared = decode_async(ctx, tool, arguments, true).await?;
             let is_changed = self.show_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
             if !is_changed {
@@ -129,7 +129,7 @@ impl Run {
     /// Refuses a worker's call whose first request would be refused, so that nobody is asked about it in vain.
     fn could_begin(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
-        let model = self.plane.fitted(plan, ctx)?.model;
+        let model = self.plane.model_plan(plan, ctx)?.model;
         ctx.check_request(model.name(), self.plane.prices.price(model.name()).is_some())
     }
 

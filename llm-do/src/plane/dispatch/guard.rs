@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Run;
-use super::perform::decode_apart;
-use super::record::place;
+use super::perform::decode_async;
+use super::record::journal_step;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, GuardHook};
@@ -25,7 +25,7 @@ impl Run {
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
-            place(ctx, tool, &prepared)?;
+            journal_step(ctx, tool, &prepared)?;
         }
         self.show(guards, ctx, tool, &mut prepared).await?;
         Ok(prepared)
@@ -45,7 +45,7 @@ impl Run {
             let arguments = prepared.arguments().map_err(invalid)?;
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
-            *prepared = decode_apart(ctx, tool, changed, true).await.map_err(|error| match error {
+            *prepared = decode_async(ctx, tool, changed, true).await.map_err(|error| match error {
                 // The guard's fault, and not that of who gave the arguments.
                 CallError::InvalidArguments { message, .. } => guard.unfit(ctx, &message),
                 stopped => stopped,

@@ -1,4 +1,4 @@
-//! What a context asks of its run.
+//! The implementation of [`Host`] for runs, through which contexts make calls.
 
 use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
@@ -37,12 +37,12 @@ impl Host for Run {
         let ctx = caller.into_child(frame);
         let proposed = match (found, arguments) {
             (Ok(tool), Ok(arguments)) if tool.is_checked_slowly(&arguments) => {
-                return Box::pin(self.decode_and_make(ctx, tool, arguments));
+                return Box::pin(self.decode_and_execute(ctx, tool, arguments));
             }
             (found, arguments) => found.and_then(|tool| Proposed::new(self, tool, arguments)),
         };
         match proposed {
-            Ok(proposed) => Box::pin(self.make(ctx, proposed)),
+            Ok(proposed) => Box::pin(self.execute(ctx, proposed)),
             Err(error) => Box::pin(self.refuse(ctx, error)),
         }
     }
@@ -87,11 +87,11 @@ impl Host for Run {
         caller: &'a CallContext,
         request: SubtaskRequest,
     ) -> BoxFuture<'a, Result<ToolReturn, CallError>> {
-        Box::pin(self.give(caller, request))
+        Box::pin(self.run_subtask(caller, request))
     }
 
     fn make_worker<'a>(&'a self, ctx: &'a CallContext, spec: WorkerSpec) -> BoxFuture<'a, Result<Value, BoxError>> {
-        Box::pin(self.create(ctx, spec))
+        Box::pin(self.create_worker(ctx, spec))
     }
 
     fn call_made<'a>(
@@ -130,11 +130,11 @@ impl Host for Run {
     }
 
     fn input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
-        self.answers()
+        self.run_input_handler()
     }
 
     fn project_root(&self) -> &Path {
-        self.root()
+        self.run_project_root()
     }
 
     fn close_tasks(&self) -> &CloseTasks {
@@ -142,6 +142,6 @@ impl Host for Run {
     }
 
     fn state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.state_of(of)
+        self.run_state(of)
     }
 }

@@ -1,4 +1,4 @@
-//! A call that has started: whatever happens to it, it is reported as finished.
+//! Reports that a call has started, and that it has finished however it ends.
 
 use std::borrow::Cow;
 use std::time::Instant;
@@ -11,27 +11,27 @@ use crate::observe::event::{EventKind, ItemKind, Outcome};
 use crate::plane::context::CallContext;
 use crate::plane::registry::Prepared;
 
-/// A call that has started and not finished; dropped, it is reported as cancelled.
+/// A call in flight; if dropped before it finishes, it is reported as cancelled.
 pub(super) struct OpenCall<'a> {
     ctx: &'a CallContext,
-    /// When it started, if anybody listens.
-    begun: Option<Instant>,
+    /// When it started, if a sink receives events.
+    started: Option<Instant>,
     is_finished: bool,
-    /// Whether its result is the journal's.
+    /// Whether its result was replayed from the journal.
     pub(super) is_replayed: bool,
 }
 
 impl<'a> OpenCall<'a> {
     /// Reports that the call starts.
     pub(super) fn start(ctx: &'a CallContext, what: ItemKind, prepared: &Prepared) -> Self {
-        // What cannot be written as JSON is refused where somebody must approve of it; an event goes without.
+        // Arguments that cannot be written as JSON are refused if approval is needed; an event omits them.
         let arguments = || prepared.arguments().map(Cow::into_owned).unwrap_or_default();
         let by = ctx.frame().by;
         ctx.emit(|| EventKind::CallStarted { what, by, arguments: arguments() });
-        Self { ctx, begun: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }
+        Self { ctx, started: ctx.is_observed().then(Instant::now), is_replayed: false, is_finished: false }
     }
 
-    /// Reports how the call ended.
+    /// Reports the result of the call.
     pub(super) fn finish(mut self, result: &Result<ToolReturn, CallError>) {
         self.is_finished = true;
         self.report(|| match result {
@@ -44,11 +44,11 @@ impl<'a> OpenCall<'a> {
         });
     }
 
-    /// Reports what the call ended with: a value or an error, the names of files, a note.
-    fn report(&self, ended: impl FnOnce() -> (Outcome, Vec<String>, Option<String>)) {
+    /// Reports the outcome of the call, the names of its files, and its note.
+    fn report(&self, finished: impl FnOnce() -> (Outcome, Vec<String>, Option<String>)) {
         self.ctx.emit(|| {
-            let (outcome, attachments, note) = ended();
-            let elapsed = self.begun.map(|begun| begun.elapsed()).unwrap_or_default();
+            let (outcome, attachments, note) = finished();
+            let elapsed = self.started.map(|started| started.elapsed()).unwrap_or_default();
             let elapsed_ms = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
             EventKind::CallFinished { outcome, attachments, note, elapsed_ms, replayed: self.is_replayed }
         });

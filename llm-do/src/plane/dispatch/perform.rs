@@ -1,4 +1,4 @@
-//! What runs once a call is admitted: a function, or a worker's turns.
+//! Executes an admitted call: a function, or a worker's turns.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -13,24 +13,24 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::Plane;
 use crate::base::error::{CallError, Fault, panic_text};
-use crate::declare::tool::{Failure, ToolReturn, Way};
+use crate::declare::tool::{Body, Failure, ToolReturn};
 use crate::observe::event::Caller;
 use crate::plane::context::{CallContext, RawArguments};
 use crate::plane::history::Conversation;
 use crate::plane::registry::{Prepared, PreparedWorker, Registered, WorkerPlan};
 use crate::plane::worker::{Limits, Output, WorkerRun};
 
-/// Checks and decodes the arguments of a call; none at all stands for an empty object.
+/// Checks and decodes the arguments of a call; `null` stands for an empty object.
 ///
-/// `is_read` says whether anybody may read them before or beside the call.
+/// `is_read` is whether anything other than the tool needs the arguments.
 pub(super) fn decode(tool: &Registered, arguments: RawArguments, is_read: bool) -> Result<Prepared, CallError> {
     let given = arguments.map_err(Fault::new);
     let decoded = given.and_then(|given| Prepared::decode(tool, or_empty(given), is_read));
     decoded.map_err(|fault| CallError::invalid(tool.name(), fault))
 }
 
-/// The same; arguments that take long to check are checked off the async threads, until the call of `ctx` is stopped.
-pub(super) async fn decode_apart(
+/// Decodes as [`decode`] does, with slow checks on a blocking thread; returns early if the call of `ctx` is stopped.
+pub(super) async fn decode_async(
     ctx: &CallContext,
     tool: &Registered,
     arguments: Value,
@@ -49,31 +49,31 @@ fn or_empty(arguments: Value) -> Value {
     if arguments.is_null() { Value::Object(Map::new()) } else { arguments }
 }
 
-/// What a worker's model is asked with.
-pub(super) struct Fitted {
+/// The model of a worker, and the tools and output that its requests use.
+pub(super) struct ModelPlan {
     pub(super) model: Arc<dyn Model>,
     tools: Arc<[ToolSpec]>,
     output: Output,
 }
 
-/// A call that is performed.
-pub(super) enum Performing<'a> {
-    /// It has ended already, as a function that runs in place has.
-    Ended(Result<ToolReturn, CallError>),
-    Waiting(Waiting<'a>),
+/// A call that has been started.
+pub(super) enum Execution<'a> {
+    /// It has finished, such as a function that runs in place.
+    Done(Result<ToolReturn, CallError>),
+    Pending(Pending<'a>),
 }
 
-/// A call that is waited for.
-pub(super) enum Waiting<'a> {
-    /// A function's body.
-    Body(BoxFuture<'static, Result<ToolReturn, Failure>>),
-    /// A function off the async threads. One that has not begun when nobody waits any more never does.
+/// A call that has not finished.
+pub(super) enum Pending<'a> {
+    /// The future of an async function.
+    Future(BoxFuture<'static, Result<ToolReturn, Failure>>),
+    /// A function on a blocking thread; if this is dropped before the function starts, it never runs.
     Thread(AbortOnDropHandle<Result<ToolReturn, Failure>>),
-    /// What is more than a function.
+    /// More steps than a function, such as a worker or a recorded call.
     Composed(BoxFuture<'a, Result<ToolReturn, CallError>>),
 }
 
-/// Begins to perform a call: in the instances that it needs, and with the subtask that it may ask for.
+/// Starts a call: opens the instances that it needs, and runs the subtask that it may return.
 #[inline]
 pub(super) fn perform<'a>(
     plane: &'a Plane,
@@ -81,61 +81,61 @@ pub(super) fn perform<'a>(
     prepared: Prepared,
     ctx: &'a CallContext,
     conversation: Option<&'a Arc<Conversation>>,
-) -> Performing<'a> {
-    // On the heap, here and below: functions nest deeper than workers, and their calls need none of it on the stack.
+) -> Execution<'a> {
+    // Boxed, here and below: functions nest deeper than workers, and most calls do not take this branch.
     if tool.receiver.is_some() || !tool.instances.is_empty() {
-        return Performing::composed(async move {
-            equip(tool, ctx).await?;
-            equipped(plane, tool, prepared, ctx, conversation).ended(tool, ctx).await
+        return Execution::composed(async move {
+            open_instances(tool, ctx).await?;
+            start(plane, tool, prepared, ctx, conversation).wait(tool, ctx).await
         });
     }
-    equipped(plane, tool, prepared, ctx, conversation)
+    start(plane, tool, prepared, ctx, conversation)
 }
 
-/// The same, of a call that has its instances.
+/// Starts a call whose instances are open.
 #[inline]
-fn equipped<'a>(
+fn start<'a>(
     plane: &'a Plane,
     tool: &Registered,
     prepared: Prepared,
     ctx: &'a CallContext,
     conversation: Option<&'a Arc<Conversation>>,
-) -> Performing<'a> {
+) -> Execution<'a> {
     match prepared {
         Prepared::Function { start, .. } => match start.start(ctx).0 {
-            Way::Failed(error) => Performing::Ended(Err(error)),
-            Way::Inline(Ok(returned)) if returned.subtask.is_some() => Performing::composed(hand_over(returned, ctx)),
-            Way::Inline(result) => Performing::Ended(result.map_err(|failure| failed(tool, failure))),
-            Way::Future(body) => Performing::Waiting(Waiting::Body(body)),
-            Way::Blocking(body) => {
-                Performing::Waiting(Waiting::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
+            Body::Failed(error) => Execution::Done(Err(error)),
+            Body::Inline(Ok(returned)) if returned.subtask.is_some() => Execution::composed(run_subtask(returned, ctx)),
+            Body::Inline(result) => Execution::Done(result.map_err(|failure| failed(tool, failure))),
+            Body::Future(body) => Execution::Pending(Pending::Future(body)),
+            Body::Blocking(body) => {
+                Execution::Pending(Pending::Thread(AbortOnDropHandle::new(tokio::task::spawn_blocking(body))))
             }
         },
-        Prepared::Worker(worker) => Performing::composed(plane.work(*worker, ctx, conversation)),
+        Prepared::Worker(briefing) => Execution::composed(plane.work(*briefing, ctx, conversation)),
     }
 }
 
-impl<'a> Performing<'a> {
+impl<'a> Execution<'a> {
     pub(super) fn composed(body: impl Future<Output = Result<ToolReturn, CallError>> + Send + 'a) -> Self {
-        Self::Waiting(Waiting::Composed(Box::pin(body)))
+        Self::Pending(Pending::Composed(Box::pin(body)))
     }
 
-    /// Waits until the call has ended.
-    pub(super) async fn ended(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+    /// Waits until the call has finished.
+    pub(super) async fn wait(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
         match self {
-            Self::Ended(result) => result,
-            Self::Waiting(waiting) => waiting.ended(tool, ctx).await,
+            Self::Done(result) => result,
+            Self::Pending(pending) => pending.wait(tool, ctx).await,
         }
     }
 }
 
-impl Waiting<'_> {
-    /// Waits until the call has ended; with it the subtask that it may ask for.
-    pub(super) async fn ended(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
-        // In a block of its own, so that no room is kept for the result while there is something to wait for.
-        let handing_over = {
+impl Pending<'_> {
+    /// Waits until the call and the subtask that it may return have finished.
+    pub(super) async fn wait(self, tool: &Registered, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+        // A separate block, so that the future holds no result while it waits for the subtask.
+        let subtask = {
             let result = match self {
-                Self::Body(body) => body.await,
+                Self::Future(body) => body.await,
                 Self::Thread(body) => match body.await {
                     Ok(result) => result,
                     Err(error) if error.is_panic() => return Err(panicked(tool, error.into_panic().as_ref())),
@@ -144,11 +144,11 @@ impl Waiting<'_> {
                 Self::Composed(body) => return body.await,
             };
             match result {
-                Ok(returned) if returned.subtask.is_some() => Box::pin(hand_over(returned, ctx)),
+                Ok(returned) if returned.subtask.is_some() => Box::pin(run_subtask(returned, ctx)),
                 result => return result.map_err(|failure| failed(tool, failure)),
             }
         };
-        handing_over.await
+        subtask.await
     }
 }
 
@@ -156,8 +156,8 @@ fn failed(tool: &Registered, Failure(source): Failure) -> CallError {
     CallError::Failed { tool: tool.name().to_owned(), source }
 }
 
-/// Gives the subtask that a tool asks for to a worker, whose answer is the tool's.
-async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
+/// Runs the subtask that a tool returned; the worker's answer becomes the tool's result.
+async fn run_subtask(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn, CallError> {
     let ToolReturn { value, mut attachments, note, subtask } = returned;
     let value = match subtask {
         Some(request) => {
@@ -170,11 +170,11 @@ async fn hand_over(returned: ToolReturn, ctx: &CallContext) -> Result<ToolReturn
     Ok(ToolReturn { value, attachments, note, subtask: None })
 }
 
-/// Opens the instances that a call needs: that of the toolset whose method it is, and those that it declares.
-async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
+/// Opens the instances that a call needs: the receiver of a method, and those of declared toolsets.
+async fn open_instances(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
     let own = &ctx.frame().instances;
     if let Some(def) = &tool.receiver {
-        // A caller that does not declare the toolset has no instance: the call gets one to itself.
+        // A caller that does not declare the toolset has no instance, so the call gets a new one.
         let receiver = match ctx.caller().and_then(|caller| caller.frame().instances.get(def.key())) {
             Some(opened) => opened,
             None => def.open(ctx).await?,
@@ -187,18 +187,18 @@ async fn equip(tool: &Registered, ctx: &CallContext) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Closes the instances of a call that has ended, if they are not closed yet; one that does not close is its failure.
-pub(super) async fn closed(
+/// Closes the open instances of a finished call; if that fails, the call fails.
+pub(super) async fn close_instances(
     tool: &Registered,
     ctx: &CallContext,
     result: Result<ToolReturn, CallError>,
 ) -> Result<ToolReturn, CallError> {
-    let unclosed = |error| CallError::Failed {
+    let failed = |error| CallError::Failed {
         tool: tool.name().to_owned(),
-        source: format!("a toolset did not close: {error}").into(),
+        source: format!("a toolset could not be closed: {error}").into(),
     };
     let closed = ctx.frame().instances.close().await;
-    result.and_then(|returned| closed.map(|()| returned).map_err(unclosed))
+    result.and_then(|returned| closed.map(|()| returned).map_err(failed))
 }
 
 impl Plane {
@@ -217,8 +217,8 @@ impl Plane {
         run.run(prompt, limits).await
     }
 
-    /// Chooses the model of a worker, or says why it has none, or one that does not do for it.
-    pub(super) fn fitted(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<Fitted, CallError> {
+    /// Chooses the model of a worker, or returns why it has none or the model does not support what the worker needs.
+    pub(super) fn model_plan(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<ModelPlan, CallError> {
         let model = self.models.choose(ctx.name(), plan)?;
         let tools = ctx.frame().declared.as_ref().map(|declared| Arc::clone(declared.specs())).unwrap_or_default();
         let unfit = |message| {
@@ -230,24 +230,24 @@ impl Plane {
             && let Some(tool) = tools.first()
         {
             return Err(unfit(format!(
-                "it calls no tools, such as `{}`; choose another model, or declare none",
+                "the model does not support tools, such as `{}`; choose another model, or declare no tools",
                 tool.name
             )));
         }
         let mut wanted = plan.server_side_tools.iter().filter(|tool| !self.approvals.blocks_server_side(tool));
-        if let Some(lacking) = wanted.find(|tool| !profile.runs(tool)) {
+        if let Some(unsupported) = wanted.find(|tool| !profile.runs(tool)) {
             return Err(unfit(format!(
-                "its provider has no `{lacking}` for it; choose another model, or leave it out"
+                "the provider does not support `{unsupported}` for this model; choose another model, or remove the tool"
             )));
         }
         let output = Output::new(plan.output, plan.shape(), plan.check, profile, !tools.is_empty()).map_err(unfit)?;
-        Ok(Fitted { model, tools, output })
+        Ok(ModelPlan { model, tools, output })
     }
 
     async fn worker_run(&self, plan: &WorkerPlan, ctx: &CallContext) -> Result<WorkerRun, CallError> {
-        let Fitted { model, tools, output } = self.fitted(plan, ctx)?;
+        let ModelPlan { model, tools, output } = self.model_plan(plan, ctx)?;
         if !plan.server_side_tools.is_empty() {
-            // Nobody is asked about them for a request that would be refused.
+            // Do not ask the approver about a request that would be refused.
             ctx.check_request(model.name(), self.prices.price(model.name()).is_some())?;
         }
         let server_side_tools = ctx.permitted_server_side(&plan.server_side_tools).await?;
@@ -270,24 +270,25 @@ impl Plane {
     }
 }
 
-/// Waits for `body`, unless what `stop` makes comes first: made once the body has to wait, since many never do.
+/// Waits for `body`, or returns the error of the future that `stop` creates if that finishes first.
 ///
-/// The body is asked first, so that calls inside it notice a cancellation, and report it, before it is dropped.
-pub(super) async fn unless<'a, T>(
+/// `stop` is called once the body is pending, since many bodies finish on the first poll. The body is polled first, so that
+/// nested calls notice and report a cancellation before the body is dropped.
+pub(super) async fn run_unless_stopped<'a, T>(
     stop: impl Fn() -> BoxFuture<'a, CallError>,
     mut body: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, CallError> {
     let mut stopping = None;
     poll_fn(|cx| match body.as_mut().poll(cx) {
-        Poll::Ready(ended) => Poll::Ready(Ok(ended)),
+        Poll::Ready(output) => Poll::Ready(Ok(output)),
         Poll::Pending => stopping.get_or_insert_with(&stop).as_mut().poll(cx).map(Err),
     })
     .await
 }
 
-/// Returns the error of a body that panicked, or else what it ended with.
+/// Returns the result of a body, or an error if it panicked.
 #[inline]
-pub(super) fn unpanicked(
+pub(super) fn flatten_panic(
     tool: &Registered,
     caught: Result<Result<ToolReturn, CallError>, Box<dyn Any + Send>>,
 ) -> Result<ToolReturn, CallError> {

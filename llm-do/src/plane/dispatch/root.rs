@@ -1,4 +1,4 @@
-//! The root call: the run that it is, and its place in the journal.
+//! The root call: starts a run and its journal entry.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,35 +25,35 @@ pub(crate) struct Root {
     pub(crate) arguments: Result<Value, CallError>,
     pub(crate) conversation: Arc<Conversation>,
     pub(crate) cancellation: CancellationToken,
-    /// The user's context, once the call is made: it knows what was used.
+    /// The user's context, set when the call starts: it holds the usage.
     pub(crate) user: Arc<OnceLock<CallContext>>,
-    /// The run's id, once it is known: with a journal, when the run begins, since a resumed run keeps its id.
+    /// The run's id, once known: with a journal, when the run starts, since a resumed run keeps its id.
     pub(crate) id: Arc<OnceLock<Arc<str>>>,
     pub(crate) settings: RunSettings,
 }
 
 impl Root {
-    /// Makes the call.
+    /// Executes the call.
     pub(crate) async fn run(self) -> Result<ToolReturn, CallError> {
         let _cancel_on_drop = self.cancellation.clone().drop_guard();
         let arguments = self.arguments?;
         let tool = self.plane.registry.get(&self.name);
         let arguments = if let Some(tool) = tool { tool.canonical(arguments) } else { arguments };
-        let placed = self
+        let journaled = self
             .plane
             .journal
             .as_ref()
             .map(|_| self.plane.places.next(&Arc::default(), StepKind::Run, self.name.as_str(), arguments.clone()));
-        let (step, _visit) = placed.unzip();
+        let (step, _visit) = journaled.unzip();
         let fresh = self.id.get().cloned().unwrap_or_else(fresh_id);
         let id = match (&self.plane.journal, &step) {
-            (Some(journal), Some(step)) => begin(journal.as_ref(), step, &self.name, &fresh).await?,
+            (Some(journal), Some(step)) => start(journal.as_ref(), step, &self.name, &fresh).await?,
             _ => Arc::clone(&fresh),
         };
         let is_resumed = id != fresh;
         drop(self.id.set(Arc::clone(&id)));
         let limits = self.settings.limits(&self.plane);
-        // Dropped when the run ends, also where a handle keeps the run's context.
+        // Dropped when the run ends, even if a handle keeps the run's context alive.
         let approved = RunMemory::new();
         let (plane, scope) = (Arc::clone(&self.plane), approved.scope());
         let run = Arc::new(Run::new(plane, id, self.conversation, is_resumed, scope, self.settings));
@@ -72,17 +72,17 @@ pub(crate) fn fresh_id() -> Arc<str> {
     uuid::Uuid::now_v7().to_string().into()
 }
 
-/// Begins a run in the journal, and returns its id: the recorded one, if it is resumed. What it failed by is tried again.
-async fn begin(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
+/// Starts a run in the journal, and returns its id: the recorded one if the run is resumed, whose failures are retried.
+async fn start(journal: &dyn Journal, step: &StepSpec, name: &str, fresh: &Arc<str>) -> Result<Arc<str>, CallError> {
     let id = Value::String(fresh.to_string());
-    let begun = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
+    let recorded = journal.step(step.clone(), Box::pin(async move { Ok(id) })).await;
     let failed = |error: JournalError| CallError::Journal { tool: name.to_owned(), source: error.into() };
-    let begun = begun.map_err(failed)?;
+    let recorded = recorded.map_err(failed)?;
     retry(journal, step).await.map_err(failed)?;
-    Ok(begun.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
+    Ok(recorded.as_str().map_or_else(|| Arc::clone(fresh), Into::into))
 }
 
-/// Returns the frame of the user, whose limits are those of the run.
+/// Creates the frame of the user, with the limits of the run.
 fn frame(
     limits: Option<Arc<Limits>>,
     name: &str,

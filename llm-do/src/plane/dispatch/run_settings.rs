@@ -1,4 +1,4 @@
-//! What one run has in place of what its runtime has, or besides it.
+//! Settings of one run that replace or extend those of its runtime.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -13,19 +13,19 @@ use crate::observe::event::{self, EventSink};
 use crate::plane::approval::{ApprovalMode, Approvals, Approver};
 use crate::plane::user_input::InputHandler;
 
-/// The settings of one run; what is not set is the runtime's.
+/// The settings of one run; unset ones are taken from the runtime.
 #[derive(Debug, Default)]
 pub(crate) struct RunSettings {
-    /// Besides those of the runtime.
+    /// In addition to those of the runtime.
     pub(crate) sinks: Vec<Arc<dyn EventSink>>,
     pub(crate) approval_mode: Option<ApprovalMode>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) input_handler: Option<Arc<dyn InputHandler>>,
-    /// Besides those of the runtime: the lower limit holds.
+    /// In addition to those of the runtime: the lower limit applies.
     pub(crate) limits: Option<Limits>,
     pub(crate) project_root: Option<PathBuf>,
     pub(crate) state: HashMap<TypeId, Arc<dyn Any + Send + Sync>>,
-    /// Besides that of the runtime.
+    /// In addition to that of the runtime.
     pub(crate) cancellation: Option<CancellationToken>,
 }
 
@@ -36,7 +36,7 @@ impl RunSettings {
         (mode.is_some() || approver.is_some()).then(|| plane.approvals.for_run(mode, approver))
     }
 
-    /// Returns what the run may use.
+    /// Returns the limits of the run.
     pub(super) fn limits(&self, plane: &Plane) -> Option<Arc<Limits>> {
         match (&self.limits, &plane.limits) {
             (Some(own), Some(runtimes)) => Some(Arc::new(runtimes.lowest(own))),
@@ -47,27 +47,27 @@ impl RunSettings {
 }
 
 impl Run {
-    /// Returns how calls of this run are approved.
+    /// Returns the approvals of this run.
     pub(super) fn approvals(&self) -> &Approvals {
         self.approvals.as_ref().unwrap_or(&self.plane.approvals)
     }
 
-    /// Returns who answers for the user of this run, if anybody does.
-    pub(super) fn answers(&self) -> Option<&Arc<dyn InputHandler>> {
+    /// Returns the input handler of this run, if any.
+    pub(super) fn run_input_handler(&self) -> Option<&Arc<dyn InputHandler>> {
         self.settings.input_handler.as_ref().or(self.plane.input_handler.as_ref())
     }
 
     /// Returns the folder below which this run reads files.
-    pub(super) fn root(&self) -> &Path {
+    pub(super) fn run_project_root(&self) -> &Path {
         self.settings.project_root.as_ref().unwrap_or(&self.plane.project_root)
     }
 
-    /// Finds the state of a type: the run's, or else the runtime's.
-    pub(super) fn state_of(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
+    /// Returns the state of a type: the run's, or else the runtime's.
+    pub(super) fn run_state(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         self.settings.state.get(&of).or_else(|| self.plane.state.get(&of)).cloned()
     }
 
-    /// Waits for all sinks that see this run, but not for those that take too long.
+    /// Waits until all sinks of this run have processed their events, or have timed out.
     pub(super) async fn settle(&self) {
         if self.sinks.is_open() {
             event::flush_with_timeout(&[&*self.plane.sinks, &*self.sinks.sinks()].concat()).await;
@@ -76,14 +76,14 @@ impl Run {
         }
     }
 
-    /// Begins to report events to the sinks of this run, until what is returned is dropped.
+    /// Reports events to the sinks of this run until the returned guard is dropped.
     pub(super) fn open_sinks(self: &Arc<Self>) -> OpenSinks {
         self.plane.run_sinks.add(&self.sinks.sinks());
         OpenSinks(Arc::clone(self))
     }
 }
 
-/// The sinks of a run that goes on; dropped, they take no more events, whoever still holds the run.
+/// A guard that closes the sinks of a run when dropped, even if the run is still referenced.
 pub(super) struct OpenSinks(Arc<Run>);
 
 impl Drop for OpenSinks {

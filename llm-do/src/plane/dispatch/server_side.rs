@@ -74,7 +74,7 @@ impl Run {
             nesting: from.nesting + 1,
             is_shadow: from.is_shadow,
             is_unguarded: worker.is_unguarded(),
-            ..CallFrame::new(self.number(), tool.name().into(), Caller::Model)
+            ..CallFrame::new(self.next_number(), tool.name().into(), Caller::Model)
         };
         // A part of the worker's step, so that the places of its calls do not depend on who must be asked.
         let part = || format!("server-side tool {}:{}", tool.name(), digest(&tool.options()));

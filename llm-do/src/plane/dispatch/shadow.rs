@@ -1,4 +1,4 @@
-//! Shadows: workers that are asked alongside a tool, off its caller's path, to see whether it still does what they would.
+//! Shadows: workers that run in the background alongside a tool, to check that both return the same.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,54 +16,56 @@ use crate::plane::context::{CallContext, CallFrame};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered, Registry, did_you_mean};
 
-/// A worker that is asked alongside a tool, with the same arguments, to see whether the tool does what it would.
+/// A worker that is called alongside a tool, with the same arguments, to check that the tool returns the same result.
 ///
-/// The tool answers its caller at once. Then the worker is asked in the background, and an
-/// [`EventKind::Shadowed`] of the tool's call says whether both came to the same.
+/// The tool returns to its caller first. Then the worker runs in the background, and an [`EventKind::Shadowed`] of the tool's
+/// call reports whether both results agree.
 ///
-/// - What the worker uses counts for the run, and towards its limits, but not for the tool's callers. It is a call of its
-///   own below the tool's in events.
-/// - The root call waits for the shadows under way when it ends; they end by the run's deadline, by the worker's timeout and
-///   limits, and when the run is cancelled.
-/// - Nobody is asked on its account: it may call what is pre-approved, and no mode approves the rest. What asks the user
-///   fails. A worker that is itself asked about by the policy is never asked.
-/// - It is in no journal. A call whose result a journal had is not shadowed, nor is a call that a shadow makes, nor one that
-///   was refused, cancelled, or ended by a limit.
+/// - The worker's usage counts for the run and its limits, but not for the tool's callers. In events, it is a separate call
+///   below the tool's.
+/// - The root call waits for shadows in flight before it returns. They are stopped by the run's deadline, by the worker's
+///   timeout and limits, and when the run is cancelled.
+/// - A shadow never asks for approval or input: it may call what is pre-approved, and the approval mode does not approve
+///   anything else. Questions to the user fail. A worker that itself needs approval never runs as a shadow.
+/// - Shadows are not in the journal. A call is not shadowed if its result was replayed from a journal, if a shadow made it, or
+///   if it was refused, cancelled, or stopped by a limit.
 ///
 /// # Examples
 ///
 /// See [the guide to hardening](crate::harden#shadows).
 #[derive(Clone, Debug)]
-#[must_use = "a shadow is given to `Runtime::builder().shadow(..)`"]
+#[must_use = "pass the shadow to `Runtime::builder().shadow(..)`"]
 pub struct Shadow {
     tool: String,
     worker: String,
     every: u64,
-    at_once: usize,
+    max_concurrent: usize,
     agreement: Agreement,
 }
 
 impl Shadow {
-    /// Has `worker` asked alongside `tool`, both by their registered names.
+    /// Creates a shadow that calls `worker` alongside `tool`, both by their registered names.
     pub fn of(tool: impl Into<String>, worker: impl Into<String>) -> Self {
-        Self { tool: tool.into(), worker: worker.into(), every: 1, at_once: 4, agreement: Agreement::new() }
+        Self { tool: tool.into(), worker: worker.into(), every: 1, max_concurrent: 4, agreement: Agreement::new() }
     }
 
-    /// Asks the worker at each `n`-th call of the tool in the session: the `n`-th, the `2n`-th, and so on. Default: 1.
+    /// Calls the worker at every `n`-th call of the tool in the session: the `n`-th, the `2n`-th, and so on. Default: 1.
     ///
-    /// It is counted, not left to chance, so that a test can rely on it; 0 is taken for 1.
+    /// Calls are counted, not sampled at random, so tests can rely on it. 0 is treated as 1.
     pub fn every(mut self, n: u64) -> Self {
         self.every = n.max(1);
         self
     }
 
-    /// Asks at most so many at once in the session; more wait in the background. Default: 4; 0 is taken for 1.
-    pub fn at_once(mut self, calls: usize) -> Self {
-        self.at_once = calls.clamp(1, Semaphore::MAX_PERMITS);
+    /// Sets the maximum number of concurrent calls of the worker in the session; more wait in the background. Default: 4.
+    ///
+    /// 0 is treated as 1.
+    pub fn max_concurrent(mut self, calls: usize) -> Self {
+        self.max_concurrent = calls.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Ignores a field of the results, as [`Agreement::ignore`] does. Default: nothing.
+    /// Ignores a field of the results, as [`Agreement::ignore`] does. Default: none.
     pub fn ignore(mut self, pointer: &str) -> Self {
         self.agreement = self.agreement.ignore(pointer);
         self
@@ -72,25 +74,25 @@ impl Shadow {
 
 /// The shadows of a session, by tool.
 #[derive(Debug, Default)]
-pub(crate) struct Shadows(HashMap<String, Vec<Arc<Watch>>>);
+pub(crate) struct Shadows(HashMap<String, Vec<Arc<ShadowState>>>);
 
-/// A shadow, and how far it is.
+/// A shadow with its counters.
 #[derive(Debug)]
-struct Watch {
+struct ShadowState {
     shadow: Shadow,
-    /// How many calls of the tool came so far.
+    /// The number of calls of the tool so far.
     calls: AtomicU64,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// A call that may be shadowed once it has ended.
-pub(super) struct Shadowing<'a> {
-    watches: &'a [Arc<Watch>],
+/// A call that may be shadowed once it has finished.
+pub(super) struct ShadowedCall<'a> {
+    shadows: &'a [Arc<ShadowState>],
     arguments: Value,
 }
 
 impl Shadows {
-    /// Takes the shadows, or says which of their names stand for nothing.
+    /// Registers the shadows, or returns their unknown names.
     pub(crate) fn new(shadows: Vec<Shadow>, registry: &Registry) -> Result<Self, Vec<String>> {
         let faults: Vec<_> = shadows.iter().flat_map(|shadow| faults(shadow, registry)).collect();
         if !faults.is_empty() {
@@ -98,25 +100,30 @@ impl Shadows {
         }
         let mut by_tool: HashMap<_, Vec<_>> = HashMap::new();
         for shadow in shadows {
-            let places = Arc::new(Semaphore::new(shadow.at_once));
-            let watch = Watch { calls: AtomicU64::new(0), places, shadow };
-            by_tool.entry(watch.shadow.tool.clone()).or_default().push(Arc::new(watch));
+            let permits = Arc::new(Semaphore::new(shadow.max_concurrent));
+            let state = ShadowState { calls: AtomicU64::new(0), permits, shadow };
+            by_tool.entry(state.shadow.tool.clone()).or_default().push(Arc::new(state));
         }
         Ok(Self(by_tool))
     }
 
     /// Returns whether calls of the tool may be shadowed.
-    pub(super) fn watch(&self, tool: &Registered) -> bool {
+    pub(super) fn contains(&self, tool: &Registered) -> bool {
         self.0.contains_key(tool.name())
     }
 
-    /// Returns what is needed to shadow a call after it has run; none if nothing shadows it.
-    pub(super) fn of(&self, tool: &Registered, ctx: &CallContext, prepared: &Prepared) -> Option<Shadowing<'_>> {
+    /// Returns what is needed to shadow a call after it has run; `None` if it has no shadows.
+    pub(super) fn prepare(
+        &self,
+        tool: &Registered,
+        ctx: &CallContext,
+        prepared: &Prepared,
+    ) -> Option<ShadowedCall<'_>> {
         if self.0.is_empty() || ctx.frame().is_shadow {
             return None;
         }
-        let watches = self.0.get(tool.name())?;
-        Some(Shadowing { watches, arguments: prepared.arguments().ok()?.into_owned() })
+        let shadows = self.0.get(tool.name())?;
+        Some(ShadowedCall { shadows, arguments: prepared.arguments().ok()?.into_owned() })
     }
 }
 
@@ -132,54 +139,60 @@ fn faults(shadow: &Shadow, registry: &Registry) -> Vec<String> {
     faults
 }
 
-impl Watch {
-    /// Counts a call, and returns whether the worker is to be asked at it.
+impl ShadowState {
+    /// Counts a call, and returns whether the worker runs for it.
     fn is_due(&self) -> bool {
         (self.calls.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(self.shadow.every)
     }
 }
 
 impl Run {
-    /// Has the worker asked at an ended call, if it is its turn.
-    pub(super) fn shadow(&self, of: &Shadowing<'_>, ctx: &CallContext, result: &Result<ToolReturn, CallError>) {
+    /// Starts the shadows of a finished call that are due.
+    pub(super) fn spawn_shadows(
+        &self,
+        call: &ShadowedCall<'_>,
+        ctx: &CallContext,
+        result: &Result<ToolReturn, CallError>,
+    ) {
         let answer = match result {
             Ok(returned) => Outcome::Result(returned.value.clone()),
             Err(error) if error.is_recoverable() && !error.is_timeout() => Outcome::Error(chain(error)),
             Err(_) => return,
         };
-        for watch in of.watches.iter().filter(|watch| watch.is_due()) {
-            let asked = Asked { watch: Arc::clone(watch), arguments: of.arguments.clone(), answer: answer.clone() };
-            self.shadows.spawn(asked.ask(ctx.clone()));
+        for state in call.shadows.iter().filter(|state| state.is_due()) {
+            let comparison =
+                Comparison { state: Arc::clone(state), arguments: call.arguments.clone(), answer: answer.clone() };
+            self.shadows.spawn(comparison.run(ctx.clone()));
         }
     }
 
-    /// Waits until the shadows under way have ended.
-    pub(super) async fn end_shadows(&self) {
+    /// Waits until the shadows in flight have finished.
+    pub(super) async fn finish_shadows(&self) {
         self.shadows.close();
         self.shadows.wait().await;
     }
 }
 
-/// A worker that is to be asked what a tool has answered.
-struct Asked {
-    watch: Arc<Watch>,
+/// A pending call of a worker, whose result is compared with the tool's.
+struct Comparison {
+    state: Arc<ShadowState>,
     arguments: Value,
     answer: Outcome,
 }
 
-impl Asked {
-    async fn ask(self, ctx: CallContext) {
-        let shade = ctx.shade();
-        let places = Arc::clone(&self.watch.places);
-        let _place = tokio::select! {
+impl Comparison {
+    async fn run(self, ctx: CallContext) {
+        let detached = ctx.detached();
+        let permits = Arc::clone(&self.state.permits);
+        let _permit = tokio::select! {
             biased;
-            _ = shade.stopped() => return,
-            place = places.acquire_owned() => place,
+            _ = detached.stopped() => return,
+            permit = permits.acquire_owned() => permit,
         };
-        let Shadow { worker, agreement, .. } = &self.watch.shadow;
-        let other = match shade.dispatch(Callee::Item(worker), Ok(self.arguments), Caller::Code).await {
+        let Shadow { worker, agreement, .. } = &self.state.shadow;
+        let other = match detached.dispatch(Callee::Item(worker), Ok(self.arguments), Caller::Code).await {
             Ok(returned) => Outcome::Result(returned.value),
-            // It came to nothing that says whether they agree.
+            // A cancelled worker has no result to compare.
             Err(error) if error.is_cancelled() => return,
             Err(error) => Outcome::Error(chain(&error)),
         };
@@ -192,9 +205,9 @@ impl Asked {
 }
 
 impl CallContext {
-    /// Returns what stands for this call, but below the user's alone: so that it outlives its callers, counts for the run
-    /// and not for them, and asks nobody.
-    fn shade(&self) -> CallContext {
+    /// Returns a copy of this call directly below the user's: it outlives its callers, counts for the run but not for them,
+    /// and asks for no approval or input.
+    fn detached(&self) -> CallContext {
         let mut user = self;
         while let Some(caller) = user.caller() {
             user = caller;

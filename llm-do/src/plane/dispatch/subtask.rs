@@ -1,4 +1,4 @@
-//! Tasks for whichever worker is best for them.
+//! Subtasks: chooses the best matching worker and calls it.
 
 use std::sync::Arc;
 
@@ -14,32 +14,37 @@ use crate::plane::declared::Callee;
 use crate::plane::registry::Registered;
 
 impl Run {
-    /// Gives a task to the best of the workers that the caller may call.
-    pub(super) async fn give(&self, caller: &CallContext, request: SubtaskRequest) -> Result<ToolReturn, CallError> {
+    /// Calls the best matching worker among those that the caller may call.
+    pub(super) async fn run_subtask(
+        &self,
+        caller: &CallContext,
+        request: SubtaskRequest,
+    ) -> Result<ToolReturn, CallError> {
         let no_worker = |message: String| CallError::NoWorker { tool: caller.name().to_owned(), message };
         if let Some(fault) = request.fault() {
             return Err(no_worker(fault.to_owned()));
         }
         let workers = self.workers(caller);
-        let mut taking = Vec::new();
+        let mut candidates = Vec::new();
         for worker in &workers {
             if let Some(arguments) = arguments(worker, &request).await {
-                taking.push((worker, arguments));
+                candidates.push((worker, arguments));
             }
         }
-        let points: Vec<_> = taking.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
+        let points: Vec<_> = candidates.iter().map(|(worker, _)| (worker.name(), points(worker, &request))).collect();
         let worker = best(&points).map_err(no_worker)?.to_owned();
         caller.emit(|| EventKind::Subtask {
             description: request.description().to_owned(),
             worker: worker.clone(),
             points: points.iter().map(|(name, points)| ((*name).to_owned(), *points)).collect(),
         });
-        let arguments = taking.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
+        let arguments =
+            candidates.into_iter().find(|(candidate, _)| candidate.name() == worker).map(|(_, given)| given);
         let given = Ok(arguments.unwrap_or_default());
         self.call(caller.clone(), Callee::Item(&worker), given, Caller::Code).await
     }
 
-    /// Lists the workers that a call may call, by name.
+    /// Returns the workers that a call may call, sorted by name.
     fn workers(&self, caller: &CallContext) -> Vec<&Arc<Registered>> {
         let declared = caller.declared();
         let may_call = |item: &&Arc<Registered>| declared.is_none_or(|declared| declared.shown(item.name()).is_some());
@@ -47,7 +52,7 @@ impl Run {
     }
 }
 
-/// Returns the first form of the request that a worker takes.
+/// Returns the first form of the request that is valid for a worker.
 async fn arguments(worker: &Registered, request: &SubtaskRequest) -> Option<Value> {
     for form in request.forms() {
         if let (arguments, Ok(())) = worker.validate_apart(form).await {

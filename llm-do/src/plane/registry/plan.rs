@@ -133,7 +133,7 @@ impl WorkerPlan {
             let schema = self.output_schema();
             let is_tool = self.output == OutputMode::Tool;
             let shape = if is_tool { OutputShape::structured(schema) } else { OutputShape::new(schema) };
-            Arc::new(if matches!(self.schema, OutputSchema::Foreign(_)) { shape.foreign() } else { shape })
+            Arc::new(if matches!(self.schema, OutputSchema::Foreign(_)) { shape.untrusted() } else { shape })
         })
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Code, Registered, WorkerPlan};
 use crate::base::error::Fault;
-use crate::declare::argument::{complete, is_told};
+use crate::declare::argument::{add_unwritten, is_contained};
 use crate::declare::schema::CheckedSchema;
 use crate::plane::definition::{RenderPrompt, Start};
 
@@ -71,7 +71,7 @@ impl Prepared {
                 let kept = tool.canonical(given.clone());
                 let (decoded, found) = find_files(|| (plan.ask)(given, tool.schema()));
                 let (render, mut arguments) = decoded?;
-                complete(&mut arguments, &kept, tool.unordered().is_some());
+                add_unwritten(&mut arguments, &kept, tool.unordered().is_some());
                 let arguments = tool.canonical(arguments);
                 let (plan, has_files) = (Arc::clone(plan), !found.is_empty());
                 Ok(Self::Worker(Box::new(PreparedWorker { plan, render, arguments, given: kept, has_files })))
@@ -91,7 +91,7 @@ impl Prepared {
                 // Sorted before this too, so that the items of sets are at the same positions as in `given`.
                 let mut arguments = sorted(start.written()?);
                 if let Some(given) = given {
-                    complete(&mut arguments, given, unordered.is_some());
+                    add_unwritten(&mut arguments, given, unordered.is_some());
                 }
                 Ok(Cow::Owned(sorted(arguments)))
             }
@@ -107,7 +107,7 @@ impl Prepared {
             Self::Function { start, given, .. } => (given.as_deref(), start.has_files() || !found.is_empty()),
             Self::Worker(worker) => (Some(&worker.given), worker.has_files),
         };
-        let given = given.filter(|given| !is_told(given, &arguments)).cloned();
+        let given = given.filter(|given| !is_contained(given, &arguments)).cloned();
         Ok(DisplayedArguments { arguments, given, has_files })
     }
 }

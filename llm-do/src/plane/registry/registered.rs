@@ -115,7 +115,7 @@ impl Registered {
     /// Returns the worker that a spec describes, which may call nothing until its toolsets are resolved.
     pub(crate) fn from_spec(spec: &WorkerSpec, origin: Origin) -> Self {
         let arguments = match &spec.input_schema {
-            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).foreign()),
+            Some(schema) => Arc::new(CheckedSchema::new(schema.clone()).untrusted()),
             None => Arc::clone(&PROMPT),
         };
         let parameters = Arc::clone(&arguments.schema);
@@ -309,7 +309,7 @@ impl Registered {
 
     /// Checks arguments like [`validate`](Self::validate), on a blocking thread if it may take long.
     pub(crate) async fn validate_apart(&self, arguments: Value) -> (Value, Result<(), String>) {
-        self.arguments.check_apart(arguments).await
+        self.arguments.check_async(arguments).await
     }
 
     /// Checks arguments against the schema, and returns all faults.

@@ -8,7 +8,7 @@ use llm_do_providers::{OutputSchema, Profile, Response, ToolSpec};
 use serde_json::Value;
 
 use crate::base::error::Fault;
-use crate::declare::schema::{OutputShape, WRAPPER, apart};
+use crate::declare::schema::{OutputShape, WRAPPER, run_blocking};
 use crate::declare::toolset::OUTPUT_TOOL;
 use crate::declare::worker_spec::OutputMode;
 
@@ -111,8 +111,11 @@ impl Output {
         let text = self.result_text(response)?;
         let output = self.clone();
         Some(
-            apart(move |_| Self { read: Some(Arc::new(Read { value: output.read_result(&text), text })), ..output })
-                .await,
+            run_blocking(move |_| Self {
+                read: Some(Arc::new(Read { value: output.read_result(&text), text })),
+                ..output
+            })
+            .await,
         )
     }
 
@@ -123,7 +126,7 @@ impl Output {
             OutputMethod::Native(_) | OutputMethod::Prompted(_) => response.text(),
             OutputMethod::Tool(_) => response.tool_calls().find(|call| call.name == OUTPUT_TOOL)?.arguments.clone(),
         };
-        self.shape.schema.is_foreign().then_some(text).filter(|text| {
+        self.shape.schema.is_untrusted().then_some(text).filter(|text| {
             let values = || match &self.method {
                 OutputMethod::Prompted(_) => embedded::values(text),
                 _ => serde_json::from_str(text).into_iter().collect(),

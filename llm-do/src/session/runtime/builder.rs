@@ -18,7 +18,7 @@ use crate::observe::event::{self, Callback, Event, EventSink};
 use crate::observe::journal::{Journal, Places};
 use crate::plane::approval::{ApprovalMode, ApprovalRequest, Approvals, Approver, ByFunction, Decision, Policy};
 use crate::plane::definition::Location;
-use crate::plane::dispatch::{Made, Plane, Shadow, Shadows};
+use crate::plane::dispatch::{Plane, RuntimeWorkers, Shadow, Shadows};
 use crate::plane::guard::{Guard, Guards};
 use crate::plane::history::HistoryProcessor;
 use crate::plane::instance::CLOSE_TIMEOUT;
@@ -513,7 +513,7 @@ impl RuntimeBuilder {
             journal: self.journal,
             places: Places::default(),
             shadows,
-            made: Made::new(self.worker_store),
+            runtime_workers: RuntimeWorkers::new(self.worker_store),
             streaming: self.streaming,
             return_permission_errors: self.return_permission_errors,
         };

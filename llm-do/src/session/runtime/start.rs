@@ -14,7 +14,7 @@ use super::Runtime;
 use crate::base::error::CallError;
 use crate::base::usage::{RunUsage, UsageTree};
 use crate::declare::nesting;
-use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, from_result, refuse_lost, to_arguments};
+use crate::declare::tool::{FromReturn, TakesHistory, Tool, ToolReturn, check_round_trip, from_result, to_arguments};
 use crate::declare::toolset::Anything;
 use crate::observe::event::ItemKind;
 use crate::plane::context::CallContext;
@@ -75,7 +75,7 @@ impl Runtime {
     fn written<T: Tool>(&self, call: T) -> Result<Value, CallError> {
         let arguments = to_arguments(call)?;
         if self.plane.registry.get(T::NAME).map_or(Ok(false), |tool| tool.may_skip_fields())? {
-            refuse_lost::<T>(&arguments)?;
+            check_round_trip::<T>(&arguments)?;
         }
         Ok(arguments)
     }

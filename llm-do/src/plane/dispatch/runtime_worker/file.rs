@@ -1,49 +1,49 @@
-//! The files of made workers: each appears whole and for good, or not at all.
+//! Writes the files of workers created at run time: each is written completely and durably, or not at all.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// What became of a file that was to be written.
+/// The outcome of writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stored {
-    /// It is written, and on the disk.
+pub(super) enum WriteOutcome {
+    /// The file was written and synced.
     New,
-    /// There is a file that says the same, and it is on the disk.
+    /// A file with the same text exists and is synced.
     Equal,
-    /// There is another file of its name, which stays as it is.
+    /// A file with the same name and another text exists; it was not changed.
     Other,
 }
 
-/// Writes a file that is not there yet; its folder is made if it is missing.
+/// Writes a new file; creates its folder if it is missing.
 ///
-/// The text is written to a temporary file beside it, synced, and then given the name. So a process that dies leaves the whole
-/// file, or a temporary one, which no reader takes for a worker. Of several processes that write one name, one succeeds.
-pub(super) fn create(path: &Path, text: &str) -> io::Result<Stored> {
+/// The text is written to a temporary file in the same folder, synced, and renamed. A process that dies leaves the complete
+/// file, or a temporary one that is not read as a worker file. If several processes write the same name, one succeeds.
+pub(super) fn create(path: &Path, text: &str) -> io::Result<WriteOutcome> {
     let folder = path.parent().unwrap_or(Path::new(""));
     create_folder(folder)?;
-    let mut file = temporary().tempfile_in(folder_or_current(folder))?;
+    let mut file = temporary_file().tempfile_in(folder_or_current(folder))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     match file.persist_noclobber(path) {
-        Ok(_) => sync_folder(folder).map(|()| Stored::New).inspect_err(|_| drop(fs::remove_file(path))),
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => found(path, text),
+        Ok(_) => sync_folder(folder).map(|()| WriteOutcome::New).inspect_err(|_| drop(fs::remove_file(path))),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => compare_existing(path, text),
         Err(error) => Err(error.error),
     }
 }
 
-/// Compares a file that is there already; the process that wrote it may have died before its folder was synced.
-fn found(path: &Path, text: &str) -> io::Result<Stored> {
-    // What cannot be read is another's.
-    if fs::read(path).is_ok_and(|there| there == text.as_bytes()) {
+/// Compares an existing file; syncs its folder, since the process that wrote it may have died before.
+fn compare_existing(path: &Path, text: &str) -> io::Result<WriteOutcome> {
+    // A file that cannot be read counts as a different one.
+    if fs::read(path).is_ok_and(|existing| existing == text.as_bytes()) {
         sync_folder(path.parent().unwrap_or(Path::new("")))?;
-        return Ok(Stored::Equal);
+        return Ok(WriteOutcome::Equal);
     }
-    Ok(Stored::Other)
+    Ok(WriteOutcome::Other)
 }
 
-/// Returns the maker of temporary files: of a name that no worker file has, and readable as other new files are.
-fn temporary() -> tempfile::Builder<'static, 'static> {
+/// Returns a builder of temporary files, named unlike worker files, with the permissions of other new files.
+fn temporary_file() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".worker-").suffix(".tmp");
     #[cfg(unix)]
@@ -51,7 +51,7 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Makes a folder and those above it, so that they are found after a crash.
+/// Creates a folder and its missing parents, and syncs them, so that they exist after a crash.
 fn create_folder(folder: &Path) -> io::Result<()> {
     let is_missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
     let missing: Vec<_> = folder.ancestors().take_while(is_missing).collect();
@@ -59,15 +59,15 @@ fn create_folder(folder: &Path) -> io::Result<()> {
     missing.into_iter().filter_map(Path::parent).try_for_each(sync_folder)
 }
 
-/// Brings the names of a folder's files to the disk.
+/// Syncs the file names in a folder.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     fs::File::open(folder_or_current(folder))?.sync_all()
 }
 
-/// Elsewhere, folders cannot be synced.
+/// Does nothing: folders cannot be synced on this platform.
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+#[expect(clippy::unnecessary_wraps, reason = "the same signature as on Unix")]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
@@ -88,19 +88,19 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_whole_and_nothing_else_is_left() {
+    fn a_file_is_complete_and_no_temporary_file_is_left() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/a.worker");
-        assert_eq!(create(&path, "a").unwrap(), Stored::New);
-        assert_eq!(create(&path, "a").unwrap(), Stored::Equal);
-        assert_eq!(create(&path, "b").unwrap(), Stored::Other);
+        assert_eq!(create(&path, "a").unwrap(), WriteOutcome::New);
+        assert_eq!(create(&path, "a").unwrap(), WriteOutcome::Equal);
+        assert_eq!(create(&path, "b").unwrap(), WriteOutcome::Other);
         assert_eq!(fs::read_to_string(&path).unwrap(), "a");
         assert_eq!(names(path.parent().unwrap()), ["a.worker"]);
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_file_may_be_read_by_whom_other_new_files_may() {
+    fn a_file_has_the_permissions_of_other_new_files() {
         use std::os::unix::fs::PermissionsExt;
 
         let folder = tempfile::tempdir().unwrap();
@@ -112,23 +112,23 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_write_one_name_one_succeeds_and_the_others_see_its_whole_file() {
+    fn of_concurrent_writers_of_one_name_one_succeeds_and_all_read_its_complete_file() {
         let folder = tempfile::tempdir().unwrap();
         let (path, start) = (folder.path().join("made/a.worker"), Barrier::new(8));
         let text = |n: usize| format!("{n}").repeat(10_000);
         let write = |n: usize| {
             start.wait();
-            let stored = create(&path, &text(n)).unwrap();
-            (stored, fs::read_to_string(&path).unwrap())
+            let outcome = create(&path, &text(n)).unwrap();
+            (outcome, fs::read_to_string(&path).unwrap())
         };
         let write = &write;
-        let ended: Vec<_> = std::thread::scope(|scope| {
+        let outcomes: Vec<_> = std::thread::scope(|scope| {
             let writers: Vec<_> = (0..8).map(|n| scope.spawn(move || write(n))).collect();
             writers.into_iter().map(|writer| writer.join().unwrap()).collect()
         });
-        let winner = ended.iter().position(|(stored, _)| *stored == Stored::New).unwrap();
-        assert!(ended.iter().all(|(_, read)| *read == text(winner)));
-        assert_eq!(ended.iter().filter(|(stored, _)| *stored == Stored::New).count(), 1);
+        let winner = outcomes.iter().position(|(outcome, _)| *outcome == WriteOutcome::New).unwrap();
+        assert!(outcomes.iter().all(|(_, read)| *read == text(winner)));
+        assert_eq!(outcomes.iter().filter(|(outcome, _)| *outcome == WriteOutcome::New).count(), 1);
         assert_eq!(names(path.parent().unwrap()), ["a.worker"]);
     }
 }
