@@ -17,7 +17,7 @@ use crate::base::error::{CallError, Failure, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
-use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
+use crate::observe::journal::{Coming, Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
 use crate::plane::context::{CallContext, Way};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -191,7 +191,12 @@ pub(super) fn result_step(run: &StepSpec) -> StepSpec {
 }
 
 /// Finds the place of a call in the journal, if there is one.
-pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<Option<Visit>, CallError> {
+pub(super) fn place(
+    ctx: &CallContext,
+    tool: &Registered,
+    prepared: &Prepared,
+    coming: Option<Coming>,
+) -> Result<Option<Visit>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
         // The user's call is the run, which has its place already.
@@ -203,7 +208,7 @@ pub(super) fn place(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, visit) = caller.next_step(kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, visit) = caller.begin_step(coming, kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(visit))
 }
