@@ -302,3 +302,44 @@ async fn a_run_that_a_guard_let_end_well_is_not_run_again() {
     assert_eq!(run(&journal).await, (json!("recovered"), Some(false), 1));
     assert_eq!(run(&journal.replayed()).await, (json!("recovered"), Some(true), 0));
 }
+
+/// Writes two files at once.
+#[entry(toolsets = [write])]
+async fn write_both(ctx: &CallContext<write_both>) -> Result<(String, String)> {
+    let of = |path: &str| ctx.call(write { path: path.into() });
+    Ok(futures_util::future::try_join(of("a"), of("b")).await?)
+}
+
+/// Asks a service about one file, which may not answer.
+#[derive(Debug)]
+struct Slow {
+    is_stuck: bool,
+}
+
+#[async_trait]
+impl Guard for Slow {
+    fn name(&self) -> &'static str {
+        "slow"
+    }
+
+    async fn before_call(&self, call: &mut GuardedCall<'_>) -> Result<(), Refusal> {
+        if self.is_stuck && call.arguments()["path"] == "a" {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_at_once_resume_however_long_a_guard_took_for_each() {
+    let journal = MemoryJournal::new();
+    let runtime = |journal: &MemoryJournal, is_stuck| {
+        builder().guard(Slow { is_stuck }).journal(journal.clone()).build().unwrap()
+    };
+    let run =
+        tokio::time::timeout(std::time::Duration::from_secs(60), runtime(&journal, true).run(write_both {})).await;
+    assert!(run.is_err(), "{run:?}");
+    assert_eq!(journal.records().iter().filter(|record| &*record.name == "write").count(), 1);
+    let both = ("wrote a".to_owned(), "wrote b".to_owned());
+    assert_eq!(runtime(&journal.replayed(), false).run(write_both {}).await.unwrap(), both);
+}

@@ -20,6 +20,10 @@ struct Siblings {
     /// How many have begun, as their steps know it too.
     begun: Arc<AtomicU32>,
     under_way: u32,
+    /// How many are made and have no place yet.
+    coming: u32,
+    /// How many have begun that no guard made.
+    begun_unguarded: u32,
     /// The one that began when none was under way: only that may be alone so far.
     alone: Option<StepSpec>,
     failed: Vec<FailedCall>,
@@ -27,6 +31,18 @@ struct Siblings {
     last: Option<(StepKind, Arc<str>)>,
     /// How many have begun with a key, equal ones not told apart.
     equal: HashMap<Arc<str>, u32>,
+}
+
+/// A call that is made and has no place yet: guards look at it, or its arguments take long to check.
+///
+/// Others that begin meanwhile are made at once with it: which of them gets its place first depends on how long that takes.
+#[derive(Debug)]
+pub(crate) struct Coming {
+    siblings: Arc<Mutex<Siblings>>,
+    /// How many had begun, without those of guards, before it was made.
+    begun: u32,
+    /// Whether another was under way then.
+    is_met: bool,
 }
 
 /// A call that failed.
@@ -58,9 +74,25 @@ impl Places {
         name: impl Into<Arc<str>>,
         input: Value,
     ) -> (StepSpec, Visit) {
+        self.begin(StepSpec::new(Arc::clone(parent), 0, kind, name, input), None, false)
+    }
+
+    /// Notes that a call is made.
+    pub(crate) fn coming(&self) -> Coming {
         let siblings = self.0.get_or_init(Arc::default);
-        let step = StepSpec::new(Arc::clone(parent), 0, kind, name, input);
-        let step = lock(siblings).begin(step);
+        let mut known = lock(siblings);
+        known.coming += 1;
+        let is_met = known.under_way > 0;
+        known.alone.take().iter().for_each(StepSpec::overlap);
+        Coming { siblings: Arc::clone(siblings), begun: known.begun_unguarded, is_met }
+    }
+
+    /// Begins a call that was coming or is made just now; what guards do about calls that are coming is not made at once
+    /// with them.
+    pub(crate) fn begin(&self, step: StepSpec, coming: Option<Coming>, by_guard: bool) -> (StepSpec, Visit) {
+        let siblings = self.0.get_or_init(Arc::default);
+        let step = lock(siblings).begin(step, coming.as_ref(), by_guard);
+        drop(coming);
         let visit = Visit { siblings: Arc::clone(siblings), key: Arc::clone(&step.key) };
         (step, visit)
     }
@@ -93,13 +125,16 @@ impl Places {
 }
 
 impl Siblings {
-    fn begin(&mut self, mut step: StepSpec) -> StepSpec {
+    fn begin(&mut self, mut step: StepSpec, coming: Option<&Coming>, by_guard: bool) -> StepSpec {
         let equal = self.equal.entry(Arc::clone(&step.key)).or_default();
         step.place = self.begun.fetch_add(1, Ordering::Relaxed);
         step = step.nth(*equal).counting(&self.begun);
         *equal += 1;
         self.last = Some((step.kind, Arc::clone(&step.key)));
-        if self.under_way == 0 {
+        let is_met = coming.is_some_and(|coming| coming.is_met || coming.begun != self.begun_unguarded);
+        let others = self.coming.saturating_sub(u32::from(coming.is_some()));
+        self.begun_unguarded += u32::from(!by_guard);
+        if self.under_way == 0 && !is_met && (others == 0 || by_guard) {
             self.alone = Some(step.clone());
         } else {
             step.overlap();
@@ -129,6 +164,12 @@ impl Visit {
         siblings.failed.iter_mut().filter(is_dropped).for_each(|failed| failed.error = None);
         let failed = |key| FailedCall { key, begun, visit: Arc::clone(&self.key), error: Some(error.clone()) };
         siblings.failed.extend(keys.into_iter().map(failed));
+    }
+}
+
+impl Drop for Coming {
+    fn drop(&mut self) {
+        lock(&self.siblings).coming -= 1;
     }
 }
 

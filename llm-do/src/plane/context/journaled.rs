@@ -14,7 +14,10 @@ use super::CallContext;
 use crate::base::error::{CallError, Failure, Fault};
 use crate::base::mutex::IgnorePoison;
 use crate::declare::nesting;
-use crate::observe::journal::{Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit};
+use crate::observe::event::Caller;
+use crate::observe::journal::{
+    Coming, Interrupted, Journal, JournalError, Places, StepFuture, StepKind, StepSpec, Visit,
+};
 
 /// The part of a root call's key that precedes the steps after its result.
 const AFTER: &str = "after";
@@ -200,16 +203,37 @@ impl<S> CallContext<S> {
 
     /// Starts an effect of this call: returns its step, and a guard that keeps the step in flight until dropped.
     pub(crate) fn next_step(&self, kind: StepKind, name: impl Into<Arc<str>>, input: Value) -> (StepSpec, Visit) {
+        self.begin_step(None, kind, name, input)
+    }
+
+    /// The same, of a call that was coming.
+    pub(crate) fn begin_step(
+        &self,
+        coming: Option<Coming>,
+        kind: StepKind,
+        name: impl Into<Arc<str>>,
+        input: Value,
+    ) -> (StepSpec, Visit) {
         let frame = self.frame();
-        let (step, visit) = match frame.after.get().map(AsRef::as_ref) {
-            Some((parent, places)) => places.next(parent, kind, name, input),
-            None => frame.places.next(&self.key(), kind, name, input),
+        let (parent, places) = match frame.after.get().map(AsRef::as_ref) {
+            Some((parent, places)) => (Arc::clone(parent), places),
+            None => (self.key(), &frame.places),
         };
+        let (step, visit) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_guards);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,
         };
         (step, visit)
+    }
+
+    /// Notes that this call is made, if it gets a place in the journal later.
+    pub(crate) fn coming(&self) -> Option<Coming> {
+        let caller = self.caller().filter(|caller| !caller.is_guards)?;
+        if self.journal().is_none() || self.frame().by == Caller::User {
+            return None;
+        }
+        Some(caller.places_after().unwrap_or(&caller.frame().places).coming())
     }
 
     /// Notes that a call of this one was denied, in case this one goes on from that.

@@ -14,7 +14,7 @@ use crate::base::error::CallError;
 use crate::base::usage::Limits;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{Caller, ItemKind};
-use crate::observe::journal::Visit;
+use crate::observe::journal::{Coming, Visit};
 use crate::plane::context::{CallContext, CallFrame, Deadline, RawArguments};
 use crate::plane::declared::Callee;
 use crate::plane::registry::{Prepared, Registered};
@@ -29,6 +29,8 @@ type Found<'a> = Cow<'a, Arc<Registered>>;
 pub(super) struct Proposed<'a> {
     tool: Found<'a>,
     prepared: Prepared,
+    /// Set once the call waits for something before it has its place in the journal.
+    coming: Option<Coming>,
 }
 
 /// A call that is allowed to run.
@@ -42,7 +44,7 @@ pub(super) struct Admitted<'a> {
 impl<'a> Proposed<'a> {
     pub(super) fn new(run: &Run, tool: Found<'a>, arguments: RawArguments) -> Result<Self, CallError> {
         let prepared = decode(&tool, arguments, run.reads_arguments(&tool))?;
-        Ok(Self { tool, prepared })
+        Ok(Self { tool, prepared, coming: None })
     }
 }
 
@@ -54,8 +56,9 @@ impl Run {
         tool: Found<'_>,
         arguments: Value,
     ) -> Result<ToolReturn, CallError> {
+        let coming = ctx.coming();
         match decode_async(&ctx, &tool, arguments, self.reads_arguments(&tool)).await {
-            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared }).await,
+            Ok(prepared) => self.execute(ctx, Proposed { tool, prepared, coming }).await,
             Err(error) => self.refuse(ctx, error).await,
         }
     }
@@ -122,15 +125,16 @@ impl Run {
 
     /// Checks whether the call may run.
     pub(super) async fn admit<'a>(&self, ctx: &CallContext, proposed: Proposed<'a>) -> Result<Admitted<'a>, CallError> {
-        let Proposed { tool, mut prepared } = proposed;
+        let Proposed { tool, mut prepared, mut coming } = proposed;
         if ctx.frame().by == Caller::User && !has_result(ctx) {
             self.plane.models.check_run(&tool, &self.plane.registry)?;
         }
         if let Some(guards) = self.plane.guards(ctx) {
+            coming = coming.or_else(|| ctx.coming());
             prepared = Box::pin(self.before_call(guards, ctx, &tool, prepared)).await?;
         }
         self.check_nesting(ctx, &tool, &prepared)?;
-        let visit = journal_step(ctx, &tool, &prepared)?;
+        let visit = journal_step(ctx, &tool, &prepared, coming)?;
         if visit.is_some()
             && let Some(caller) = ctx.caller()
         {

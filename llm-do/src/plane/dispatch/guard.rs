@@ -25,7 +25,7 @@ impl Run {
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
             // The run's own place does not depend on arguments, and what guards do by its context is kept there.
-            journal_step(ctx, tool, &prepared)?;
+            journal_step(ctx, tool, &prepared, None)?;
         }
         self.show(guards, ctx, tool, &mut prepared).await?;
         Ok(prepared)

@@ -17,7 +17,7 @@ use crate::base::error::{CallError, Failure, chain};
 use crate::base::usage::UsageTree;
 use crate::declare::tool::ToolReturn;
 use crate::observe::event::{self, Caller, ItemKind};
-use crate::observe::journal::{Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
+use crate::observe::journal::{Coming, Journal, JournalError, StepKind, StepSpec, Visit, digest, too_deep};
 use crate::plane::context::{CallContext, JournalMethod};
 use crate::plane::registry::{Prepared, Registered};
 
@@ -196,6 +196,7 @@ pub(super) fn journal_step(
     ctx: &CallContext,
     tool: &Registered,
     prepared: &Prepared,
+    coming: Option<Coming>,
 ) -> Result<Option<Visit>, CallError> {
     let (Some(_), Some(caller)) = (ctx.journal(), ctx.caller()) else { return Ok(None) };
     if ctx.frame().by == Caller::User {
@@ -208,7 +209,7 @@ pub(super) fn journal_step(
         return Err(CallError::invalid(tool.name(), fault));
     }
     let kind = if tool.is_composite() { StepKind::Call } else { StepKind::Tool };
-    let (step, visit) = caller.next_step(kind, Arc::clone(&tool.spec.name), arguments);
+    let (step, visit) = caller.begin_step(coming, kind, Arc::clone(&tool.spec.name), arguments);
     drop(ctx.frame().step.set(Box::new(step)));
     Ok(Some(visit))
 }
