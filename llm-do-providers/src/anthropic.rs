@@ -104,7 +104,7 @@ inventory::submit! {
 /// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
 /// with Claude 4.5 and newer; their [`Profile`] says so. Bounds that the API does not enforce go into descriptions, as do
 /// defaults and examples. What a field says of a type that is defined apart goes into a definition of its own, where the
-/// limits below leave room for it. A schema that it cannot enforce (a map, a value or an object of any kind, a type that holds itself, more than 24
+/// limits below leave room for it. A schema that it cannot enforce (a map, a value or an object of any kind, a recursive type, more than 24
 /// optional properties or 16 alternatives) is told to the model in the system prompt instead.
 ///
 /// If the limit on tokens cuts off an answer in a call, that call is left out, and the answer finishes with

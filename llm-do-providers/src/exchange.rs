@@ -113,7 +113,7 @@ where
         begin: F,
     ) -> Result<Self, ProviderError> {
         let body = body(request, &settings.extra_body).map_err(|error| {
-            let text = "the request cannot be written as JSON; check its settings for numbers that are none";
+            let text = "the request cannot be written as JSON; check its settings for NaN and infinite numbers";
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
         let call = Call::new(endpoint.provider, body.into(), settings)?;

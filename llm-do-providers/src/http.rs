@@ -63,7 +63,7 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", origin(url));
+        let text = format!("real requests are forbidden, and one to {} was made; use a test model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
@@ -149,7 +149,7 @@ impl Endpoint {
     #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn header(&mut self, name: &'static str, value: &str) -> Result<(), ProviderError> {
         let value = HeaderValue::from_str(value).map_err(|_| {
-            let text = format!("the header `{name}` cannot be sent; its value holds what no header can carry");
+            let text = format!("the header `{name}` cannot be sent; its value has characters that HTTP headers cannot contain");
             ProviderError::new(self.provider, ErrorKind::Configuration, text)
         })?;
         self.headers.insert(HeaderName::from_static(name), value);

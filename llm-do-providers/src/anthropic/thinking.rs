@@ -87,7 +87,7 @@ impl Plan {
             return;
         }
         if goes_on_without_thought(messages) {
-            let reason = "the API does not let a model think amid a turn that began without a thought of its own";
+            let reason = "the API does not allow thinking in the middle of a turn that began without it";
             self.warnings.not_sent("thinking", reason);
             return;
         }
@@ -98,10 +98,10 @@ impl Plan {
         let is_as_set = matches!(level, ThinkingLevel::Tokens(_)) && budget < self.max_tokens;
         let budget_tokens = if is_as_set { budget } else { budget.min(most.max(LEAST_BUDGET)) };
         if budget_tokens >= self.max_tokens {
-            self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the least budget of 1024 tokens");
+            self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the minimum budget of 1024 tokens");
             return;
         }
-        let reason = format!("a budget is at least {LEAST_BUDGET}, and below the {} of `max_tokens`", self.max_tokens);
+        let reason = format!("a budget must be at least {LEAST_BUDGET}, and below `max_tokens`, which is {}", self.max_tokens);
         self.warnings.thinking_as_tokens(level, budget_tokens, &reason);
         self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
         // "Thinking may not be enabled when tool_choice forces tool use."
@@ -135,7 +135,7 @@ impl Plan {
             if thinks { "the model does not accept it while it thinks" } else { "the model does not accept it" };
         self.temperature = self.warnings.accept("temperature", settings.temperature, is_sampled, reason);
         let has_both = sampling == Sampling::Either && self.temperature.is_some();
-        let reason = if has_both { "the model does not accept it beside `temperature`" } else { reason };
+        let reason = if has_both { "the model does not accept it together with `temperature`" } else { reason };
         self.top_p = self.warnings.accept("top_p", settings.top_p, is_sampled && !has_both, reason);
     }
 

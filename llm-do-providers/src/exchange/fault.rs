@@ -25,6 +25,6 @@ pub(crate) fn unread(server: &Endpoint, error: &serde_json::Error) -> ProviderEr
 /// The error for an answer with a call that the model wrote in a way that its server could not read: it writes it anew.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) fn malformed(server: &Endpoint) -> ProviderError {
-    let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
+    let text = "the model wrote a tool call that the server could not parse; try again, or simplify the tools' arguments";
     ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200).with_should_retry(true)
 }

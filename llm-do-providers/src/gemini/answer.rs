@@ -79,7 +79,7 @@ impl Answer {
             return Some("the answer is empty");
         }
         let stopped = self.ended == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
-        self.fault.or(stopped.then_some("the model stopped before it said anything"))
+        self.fault.or(stopped.then_some("the model stopped before it wrote anything"))
     }
 
     /// Returns the whole answer.
@@ -219,7 +219,7 @@ impl Answer {
 
     fn call(&mut self, call: Call, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         if call.will_continue == Some(true) || call.partial_args.is_some() {
-            self.fault = Some("the answer has the arguments of a call in pieces, which was not asked for");
+            self.fault = Some("the answer streams the arguments of a tool call, which was not requested");
         }
         let Some(name) = call.name.filter(|name| !name.is_empty()) else {
             self.fault = Some("the answer calls a tool without a name");

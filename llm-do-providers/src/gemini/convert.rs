@@ -39,7 +39,7 @@ pub(super) fn request<'a>(
         service_tier: request.settings.service_tier.as_deref(),
     };
     if request.settings.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
-        warnings.not_sent("parallel_tool_calls", "the API cannot forbid several calls at once");
+        warnings.not_sent("parallel_tool_calls", "the API cannot disable parallel tool calls");
     }
     Ok((wire, warnings))
 }
@@ -55,7 +55,7 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
 
 fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
     let schema = known(&spec.parameters).map_err(|unsupported| {
-        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsupported}", spec.name))
+        invalid(format!("the schema of the arguments of the tool `{}` cannot be converted for Gemini: {unsupported}", spec.name))
     })?;
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
@@ -123,7 +123,7 @@ fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
     known(&output.schema).map_err(|unsupported| {
-        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsupported}", output.name))
+        invalid(format!("the output schema `{}` cannot be converted for Gemini: {unsupported}", output.name))
     })
 }
 

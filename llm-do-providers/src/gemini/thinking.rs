@@ -22,7 +22,7 @@ pub(super) fn config(
             None
         }
         GeminiThinking::Shown => {
-            warnings.not_sent("thinking", "the model has no levels of thinking; it only shows its thoughts, or not");
+            warnings.not_sent("thinking", "the model has no thinking levels; its thoughts can only be shown or hidden");
             is_on.then_some(shown)
         }
         GeminiThinking::Budget { min, max, can_turn_off } => {

@@ -27,7 +27,7 @@ impl Call {
         for (name, value) in settings.extra_headers.iter() {
             let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
             let Some((name, mut value)) = header else {
-                let text = format!("the extra header `{name}` cannot be sent; it holds what no header can carry");
+                let text = format!("the extra header `{name}` cannot be sent; its name or value has characters that HTTP headers cannot contain");
                 return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
             };
             value.set_sensitive(true);

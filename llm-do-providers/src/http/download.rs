@@ -134,7 +134,7 @@ impl FileServer {
     }
 
     fn circle(&self) -> ProviderError {
-        let text = format!("{} redirects in a circle; check the address of the hub", self.origin());
+        let text = format!("{} redirects in a loop; check the address of the hub", self.origin());
         ProviderError::new(self.provider, ErrorKind::Protocol, text)
     }
 }
@@ -182,7 +182,7 @@ impl Answer {
         let target = location.and_then(|location| from.join(location).ok());
         let is_sound = |url: &Url| url.scheme() == "https" || (url.scheme() == "http" && from.scheme() == "http");
         target.filter(is_sound).map(Some).ok_or_else(|| {
-            let text = format!("{} redirects to where no file can be had safely; check the hub's address", self.origin);
+            let text = format!("{} redirects to an invalid or insecure URL; check the address of the hub", self.origin);
             self.refusal(ErrorKind::Protocol, text)
         })
     }

@@ -83,7 +83,7 @@ impl Events {
             },
             other => other.into(),
         };
-        let text = "the stream is not made of server-sent events; check the base URL";
+        let text = "the stream has no server-sent events; check the base URL";
         ProviderError::new(self.provider, ErrorKind::Protocol, text).with_status(200).with_source(cause)
     }
 }

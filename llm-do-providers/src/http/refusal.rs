@@ -56,10 +56,10 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
         402 => without_credit(&code),
         403 if is_flagged(error) => filtered(&code),
-        403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
+        403 => (ErrorKind::Auth, format!("the key lacks a permission{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
         413 => {
-            let text = format!("the request is larger than the server takes{code}; shorten it, or attach less");
+            let text = format!("the request is too large for the server{code}; shorten it, or attach fewer files");
             (ErrorKind::ContextTooLong, text)
         }
         400 if bad_key(error).is_some() => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
@@ -68,14 +68,14 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             let text = format!("too many requests{code}; wait, or ask the provider for a higher limit");
             (ErrorKind::RateLimited, text)
         }
-        300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to where it does".to_owned()),
+        300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to the target of the redirect".to_owned()),
         500 if is_unread_file(error) => {
-            let text = format!("the model does not read a file of this kind{code}; leave it out, or ask another model");
+            let text = format!("the model does not accept a file of this type{code}; remove it, or use another model");
             (ErrorKind::InvalidRequest, text)
         }
         498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
         // A conflict is one with another request, and passes with it.
-        408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
+        408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider failed to answer{code}; try again later")),
         _ => told(error, word, &code).unwrap_or_else(|| {
             let text = format!("the request was refused{code}; check what the model and the server support");
             (ErrorKind::InvalidRequest, text)
@@ -90,11 +90,11 @@ fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, Str
         () if is_without_credit(error) => without_credit(code),
         () if is_used_up(error, word) => used_up(code),
         () if is_unread_call(word) => {
-            let text = "the model wrote a call that the server could not read";
+            let text = "the model wrote a tool call that the server could not parse";
             (ErrorKind::Protocol, format!("{text}{code}; try again, or simplify the tools' arguments"))
         }
         () if is_too_long(error) => {
-            let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
+            let text = format!("the conversation is longer than the model's context{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
         }
         () if is_filtered(error, word) => filtered(code),
@@ -118,7 +118,7 @@ fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> Pro
 }
 
 fn filtered(code: &str) -> (ErrorKind, String) {
-    let text = format!("the provider's filter refused the request or its answer{code}; change what it says");
+    let text = format!("the provider's content filter refused the request or its answer{code}; rephrase the request");
     (ErrorKind::ContentFilter, text)
 }
 

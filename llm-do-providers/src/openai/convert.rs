@@ -89,7 +89,7 @@ fn check_tools(target: Target<'_>, request: &Request<'_>) -> Result<(), Provider
     if request.tools.is_empty() || !is_openai || capabilities.tools_in_chat != ToolsInChat::Never {
         return Ok(());
     }
-    let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
+    let text = format!("`{model}` does not support tools over chat completions; use `openai-responses:{model}`");
     Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
 }
 
@@ -107,7 +107,7 @@ fn check_server_side_tools(target: Target<'_>, tools: &[ServerSideTool]) -> Resu
                      `allowed_domains` nor `blocked_domains` of `web_search`; leave them out"
                 ));
             }
-            other => return refused(format!("`{model}` has no `{other}` over chat completions; leave it out")),
+            other => return refused(format!("`{model}` does not support `{other}` over chat completions; remove it")),
         }
     }
     Ok(())
@@ -157,7 +157,7 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
 fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
     let parameters = match dialect.schemas {
         Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsupported| {
-            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsupported}", spec.name);
+            let text = format!("the schema of the arguments of the tool `{}` cannot be converted to a grammar: {unsupported}", spec.name);
             ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
         })?,
         _ => Arc::clone(&spec.parameters),
@@ -177,7 +177,7 @@ fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>,
         Schemas::Words => return Ok(Format::JsonObject),
         Schemas::LlamaCpp { .. } => {
             let schema = grammar(&output.schema).map_err(|unsupported| {
-                let text = format!("the schema of the answer cannot be made a grammar of: {unsupported}");
+                let text = format!("the output schema cannot be converted to a grammar: {unsupported}");
                 ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
             })?;
             (schema, None)

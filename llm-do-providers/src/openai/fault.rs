@@ -46,7 +46,7 @@ fn is_malformed(reason: &str) -> bool {
 /// that it dropped is `abort`, and DeepSeek's, by <https://api-docs.deepseek.com/api/create-chat-completion>.
 fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
     let (kind, what) = match reason {
-        "error" | "abort" => (ErrorKind::Unavailable, "gave up amid the answer"),
+        "error" | "abort" => (ErrorKind::Unavailable, "stopped in the middle of the answer"),
         "insufficient_system_resource" => (ErrorKind::Overloaded, "is overloaded"),
         _ => return None,
     };

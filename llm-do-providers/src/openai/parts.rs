@@ -74,7 +74,7 @@ impl Parts<'_> {
         };
         part.ok_or_else(|| {
             let (described, taken) = (attachment.described(), self.taken());
-            self.invalid(format!("chat completions cannot carry {described}; convert it to one of {taken}"))
+            self.invalid(format!("chat completions do not support {described}; convert it to one of {taken}"))
         })
     }
 

@@ -157,7 +157,7 @@ impl<'a> Fields<'a> {
             // Another field says it exactly.
             None if *self != Self::default() && self.reasoning_format.is_none() => {}
             None if is_off(level) && !capabilities.is_thinking() => {}
-            None => warnings.not_sent("thinking", "the model has no levels of thinking"),
+            None => warnings.not_sent("thinking", "the model has no thinking levels"),
         }
     }
 }

@@ -77,7 +77,7 @@ fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Opti
     match (settings.thinking, effort) {
         (Some(level), Some(word)) => warnings.thinking_as(level, word),
         (Some(level), None) if capabilities.may_think() || !level.is_off() => {
-            warnings.not_sent("thinking", "the model has no levels of thinking");
+            warnings.not_sent("thinking", "the model has no thinking levels");
         }
         _ => {}
     }

@@ -131,7 +131,7 @@ fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
         }
         _ if attachment.is_text() => Ok(Part::InputText { text: attachment.inlined().map_err(invalid)?.into() }),
         _ => Err(invalid(format!(
-            "the Responses API cannot carry {}; convert it to one of image/*, application/pdf, text/* or application/json",
+            "the Responses API does not support {}; convert it to one of image/*, application/pdf, text/* or application/json",
             attachment.described()
         ))),
     }

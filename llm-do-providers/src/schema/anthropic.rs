@@ -65,7 +65,7 @@ impl fmt::Display for NotEnforceable {
 ///
 /// # Errors
 ///
-/// Returns the place of what cannot be said, such as a map or a type that holds itself.
+/// Returns the place of what cannot be said, such as a map or a recursive type.
 pub(crate) fn translate(schema: &Value) -> Result<Value, NotEnforceable> {
     // What is said beside a reference makes another definition of the same, which counts too: rather that goes than the whole.
     formed(schema, true).or_else(|fault| formed(schema, false).map_err(|_| fault))
@@ -159,13 +159,13 @@ impl<'a> Form<'a> {
                 form.insert("anyOf".to_owned(), self.all(schemas)?);
                 return Ok(());
             }
-            ("items" | "prefixItems", _) if form.contains_key("items") => return self.refuse("a list of two kinds"),
+            ("items" | "prefixItems", _) if form.contains_key("items") => return self.refuse("`items` after `prefixItems`"),
             ("items", schema) => self.schema(schema)?.into(),
             ("prefixItems", Value::Array(schemas)) => return self.tuple(schemas, form, told),
             ("enum", Value::Array(values)) if values.iter().any(|value| value.is_object() || value.is_array()) => {
-                return self.refuse("a list of values that are no plain ones");
+                return self.refuse("an `enum` with objects or arrays");
             }
-            ("const", Value::Object(_) | Value::Array(_)) => return self.refuse("a value that is no plain one"),
+            ("const", Value::Object(_) | Value::Array(_)) => return self.refuse("a `const` that is an object or array"),
             ("minItems", Value::Number(least)) if least.as_u64().is_some_and(|least| least <= 1) => value.clone(),
             ("format", Value::String(format)) if FORMATS.contains(&format.as_str()) => value.clone(),
             // What is referred to is defined where it is.
@@ -184,7 +184,7 @@ impl<'a> Form<'a> {
                 told.insert(key.to_owned(), value.clone());
                 return Ok(());
             }
-            _ => return self.refuse("what structured output does not know"),
+            _ => return self.refuse("a keyword that structured output does not support"),
         };
         form.insert(key.to_owned(), kept);
         Ok(())
@@ -231,7 +231,7 @@ impl<'a> Form<'a> {
     ) -> Result<Map<String, Value>, NotEnforceable> {
         let is_note = |key: &str| key == "$ref" || key == "description" || NOTES.contains(&key);
         if !keywords.keys().all(|key| is_note(key)) {
-            return self.refuse("a reference with more beside it");
+            return self.refuse("a reference with sibling keywords");
         }
         let target = target.as_str().unwrap_or_default();
         let said = if self.says { note::said(keywords) } else { String::new() };
@@ -256,7 +256,7 @@ impl<'a> Form<'a> {
             return Ok(());
         }
         if form.contains_key("anyOf") {
-            return self.refuse("an object with alternatives beside its properties");
+            return self.refuse("an object with both alternatives and properties");
         }
         if !keywords.contains_key("properties") && !keywords.contains_key("additionalProperties") {
             return self.refuse("an object of any kind");
@@ -264,7 +264,7 @@ impl<'a> Form<'a> {
         let required = form.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let properties = form.entry("properties").or_insert_with(|| json!({}));
         if !required.iter().all(|name| name.as_str().is_some_and(|name| properties.get(name).is_some())) {
-            return self.refuse("an object that requires more than it names");
+            return self.refuse("an object with a required property that is not declared");
         }
         self.optional += properties.as_object().map_or(0, Map::len).saturating_sub(required.len());
         form.insert("additionalProperties".to_owned(), json!(false));

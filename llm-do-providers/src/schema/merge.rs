@@ -34,7 +34,7 @@ pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Resul
             aside(&mut left, &key, &value);
         } else {
             *own = merged(&key, own, &value).ok_or_else(|| Conflict {
-                why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
+                why: format!("has two different values for `{key}`, which {dialect} cannot express; combine them into one"),
                 leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
             })?;
         }
@@ -115,7 +115,7 @@ fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<()
         return Ok(());
     }
     if left.contains_key("patternProperties") || right.contains_key("patternProperties") {
-        let why = format!("combines properties by pattern with others, which {dialect} cannot say; name them");
+        let why = format!("combines pattern properties with other properties, which {dialect} cannot express; list the properties by name");
         return Err(Conflict { why, leaves_nothing: false });
     }
     let (own, mut other) = (taken(left), taken(right));
@@ -168,7 +168,7 @@ fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result
     match missing.next() {
         Some(name) if rest == Some(&Value::Bool(false)) => {
             let leaves_nothing = sides.into_iter().any(|side| is_only(side, "object"));
-            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing })
+            Err(Conflict { why: format!("requires `{name}`, but does not allow it"), leaves_nothing })
         }
         _ => Ok(()),
     }

@@ -57,7 +57,7 @@ impl Unsupported {
 
     /// Says that the dialect called `name` does not know the keyword `key`.
     pub(crate) fn keyword(path: &[String], key: &str, name: &str) -> Self {
-        Self::new(path, format!("says `{key}`, which {name} cannot; leave it out"))
+        Self::new(path, format!("uses `{key}`, which {name} cannot express; remove it"))
     }
 }
 

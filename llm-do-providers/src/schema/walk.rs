@@ -80,7 +80,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
-            Value::Bool(false) => Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
+            Value::Bool(false) => Err(self.unsupported("allows no value; remove it").with_nothing_left()),
             Value::Object(keywords) => {
                 if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
@@ -88,7 +88,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let whole = self.resolved(keywords.clone())?;
                 self.split(whole)
             }
-            _ => Err(self.unsupported("is no schema")),
+            _ => Err(self.unsupported("is not a schema")),
         }
     }
 
@@ -96,7 +96,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
     fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.unsupported(format!(
-                "is one of more than {LARGEST} schemas, with all references written out; divide it"
+                "belongs to more than {LARGEST} schemas after its references are inlined; split it"
             ))
         })?;
         Ok(())
@@ -190,7 +190,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
                     Value::Bool(true) => continue,
-                    _ => return Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
+                    _ => return Err(self.unsupported("allows no value; remove it").with_nothing_left()),
                 };
                 whole = self.merge(whole, member)?;
             }
@@ -203,8 +203,8 @@ impl<'a, D: Dialect> Walk<'a, D> {
         let (to, within) = (target(reference), within(reference));
         if self.is_open(to, within) {
             return Err(self.unsupported(format!(
-                "holds `{to}` within itself, which {} cannot say; give it a depth that ends, or take that part as a text \
-                 of JSON",
+                "is recursive through `{to}`, which {} cannot express; limit its depth, or use a string that contains \
+                 JSON for that part",
                 D::NAME
             )));
         }
@@ -223,10 +223,10 @@ impl<'a, D: Dialect> Walk<'a, D> {
             Some(Value::Object(schema)) => Ok(schema.clone()),
             Some(Value::Bool(true)) => Ok(Map::new()),
             Some(Value::Bool(false)) => {
-                let why = format!("refers to `{reference}`, which allows no value at all; leave it out");
+                let why = format!("refers to `{reference}`, which allows no value; remove it");
                 Err(self.unsupported(why).with_nothing_left())
             }
-            _ => Err(self.unsupported(format!("refers to `{reference}`, which is no schema within this one"))),
+            _ => Err(self.unsupported(format!("refers to `{reference}`, which is not a schema in this document"))),
         }
     }
 

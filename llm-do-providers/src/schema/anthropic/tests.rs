@@ -105,11 +105,11 @@ fn what_cannot_be_said_is_named_by_its_place() {
         (json!({"type": "object"}), "an object of any kind at `#/properties/p`"),
         (
             json!({"type": "object", "properties": {}, "required": ["a"]}),
-            "an object that requires more than it names at `#/properties/p`",
+            "an object with a required property that is not declared at `#/properties/p`",
         ),
-        (json!({"enum": [{"a": 1}]}), "a list of values that are no plain ones at `#/properties/p/enum`"),
-        (json!({"type": "string", "if": {}}), "what structured output does not know at `#/properties/p/if`"),
-        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with more beside it at `#/properties/p`"),
+        (json!({"enum": [{"a": 1}]}), "an `enum` with objects or arrays at `#/properties/p/enum`"),
+        (json!({"type": "string", "if": {}}), "a keyword that structured output does not support at `#/properties/p/if`"),
+        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with sibling keywords at `#/properties/p`"),
         (json!({"$ref": "#/$defs/a~b"}), "a reference to nothing at `#/properties/p`"),
     ];
     for (schema, told) in cases {
@@ -124,7 +124,7 @@ fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
     assert_eq!(translate(&schema).unwrap()["$defs"], schema["$defs"]);
     schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
     let error = translate(&schema).unwrap_err().to_string();
-    assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
+    assert_eq!(error, "a recursive type at `#/properties/p/items/anyOf/0`");
 }
 
 #[test]

@@ -33,7 +33,7 @@ impl Walk<'_, Gemini> {
             && (whole.contains_key("properties") || whole.get("additionalProperties") != Some(&Value::Bool(false)))
         {
             let why =
-                "allows properties by pattern and others as well, which Gemini's schemas cannot say; allow one kind";
+                "has both pattern properties and other properties, which Gemini's schemas cannot express; use one of the two";
             return Err(self.unsupported(why));
         }
         end(&mut whole);
@@ -118,12 +118,12 @@ impl Walk<'_, Gemini> {
 
     fn not(&mut self, builder: &mut FormBuilder, excluded: &Value) -> Result<(), Unsupported> {
         let Some(keywords) = excluded.as_object().filter(|keywords| keywords.len() == 1) else {
-            return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed"));
+            return Err(self.unsupported("uses `not`, which Gemini's schemas cannot express; describe what is allowed instead"));
         };
         match (keywords.get("const"), keywords.get("enum").and_then(Value::as_array)) {
             (Some(value), _) => builder.notes.push(note::except(std::slice::from_ref(value))),
             (None, Some(values)) => builder.notes.push(note::except(values)),
-            _ => return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed")),
+            _ => return Err(self.unsupported("uses `not`, which Gemini's schemas cannot express; describe what is allowed instead")),
         }
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Walk<'_, Gemini> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None) = (patterns.next(), patterns.next()) else {
             return Err(
-                self.unsupported("has properties by several patterns, which Gemini's schemas cannot say; name them")
+                self.unsupported("has several pattern properties, which Gemini's schemas cannot express; list the properties by name")
             );
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;

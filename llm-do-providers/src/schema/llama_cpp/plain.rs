@@ -99,7 +99,7 @@ impl Walk<'_, Grammar> {
                 None => builder.notes.extend(note::sentence(key, value)),
             },
             "not" if is_of_values(value) => builder.set(key, value.clone()),
-            "not" => return Err(self.unsupported("says `not`, which llama.cpp's grammars cannot; say what is allowed")),
+            "not" => return Err(self.unsupported("uses `not`, which llama.cpp's grammars cannot express; describe what is allowed instead")),
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
             // It is passed over as well, but a reference in it has to lead somewhere.
             "propertyNames" if unmarked(value) != *value => builder.set(key, self.below(key, value)?),
@@ -119,9 +119,9 @@ impl Walk<'_, Grammar> {
     ) -> Result<Option<(String, Value)>, Unsupported> {
         let left: Vec<_> = values.iter().filter(|value| is_of_type(value, whole)).cloned().collect();
         match (values, left.as_slice()) {
-            ([], _) => Err(self.unsupported("allows no value at all")),
+            ([], _) => Err(self.unsupported("allows no value")),
             (_, []) => {
-                Err(self.unsupported("allows no value: none of those listed is of its type").with_nothing_left())
+                Err(self.unsupported("allows no value: no listed value has its type").with_nothing_left())
             }
             (_, [value]) if key == "const" => Ok(Some((key.to_owned(), value.clone()))),
             _ => Ok(Some((key.to_owned(), Value::Array(left)))),
@@ -165,7 +165,7 @@ impl Walk<'_, Grammar> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None, true) = (patterns.next(), patterns.next(), is_alone) else {
             return Err(self.unsupported(
-                "has properties by pattern beside others, which llama.cpp's grammars cannot say; allow one kind",
+                "has both pattern properties and other properties, which llama.cpp's grammars cannot express; use one of the two",
             ));
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
@@ -181,13 +181,13 @@ impl Walk<'_, Grammar> {
         value: &Value,
         whole: &Map<String, Value>,
     ) -> Result<(), Unsupported> {
-        let Some(schemas) = value.as_array() else { return Err(self.unsupported("has odd `prefixItems`")) };
+        let Some(schemas) = value.as_array() else { return Err(self.unsupported("has a `prefixItems` that is not an array")) };
         let bound = |key: &str| whole.get(key).and_then(Value::as_u64);
         let most = bound("maxItems").and_then(|most| usize::try_from(most).ok()).unwrap_or(schemas.len());
         let schemas = &schemas[..most.min(schemas.len())];
         if bound("minItems").is_some_and(|least| least > schemas.len() as u64) {
-            let why = "has more items than it tells apart, which llama.cpp's grammars cannot say; tell all of them \
-                       apart, or none";
+            let why = "requires more items than `prefixItems` lists, which llama.cpp's grammars cannot express; list \
+                       all items, or none";
             return Err(self.unsupported(why));
         }
         let forms =
@@ -218,7 +218,7 @@ impl Walk<'_, Grammar> {
             }
             let schema = match &others {
                 Some(Value::Bool(false)) => {
-                    let unsupported = self.unsupported(format!("requires `{name}` and does not allow it"));
+                    let unsupported = self.unsupported(format!("requires `{name}`, but does not allow it"));
                     return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
@@ -232,7 +232,7 @@ impl Walk<'_, Grammar> {
         let is_open = others.as_ref().is_some_and(|others| *others != json!(false));
         if let Some(name) = properties.keys().find(|name| is_open && !is_plain(name)) {
             let why =
-                format!("has the property `{name}` beside others that are not named; call it by letters and digits");
+                format!("has the property `{name}` next to undeclared properties; use only letters and digits in its name");
             return Err(self.unsupported(why));
         }
         if properties.len() > named {

@@ -89,7 +89,7 @@ fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
         assert_eq!(of_property(&schema), tuple, "{schema}");
     }
     let text = refusal(&json!({"type": "array", "prefixItems": items, "minItems": 3}));
-    assert!(text.starts_with("`#/properties/p` has more items than it tells apart"), "{text}");
+    assert!(text.starts_with("`#/properties/p` requires more items than `prefixItems` lists"), "{text}");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_stands_beside_a_reference_is_not_within_it() {
 
     // With more beside it, it would be written out for ever.
     let text = translate(&person(json!({"$ref": "#/$defs/Person", "minProperties": 1}))).unwrap_err().to_string();
-    let expected = "`#/properties/manager/properties/boss` holds `#/$defs/Person` within itself";
+    let expected = "`#/properties/manager/properties/boss` is recursive through `#/$defs/Person`";
     assert!(text.starts_with(expected), "{text}");
 }
 
@@ -180,7 +180,7 @@ fn parts_that_multiply_are_refused() {
     schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
     schema["$defs"] = samples::definitions().into();
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.starts_with("`#` is one of more than 10000 schemas"), "{text}");
+    assert!(text.starts_with("`#` belongs to more than 10000 schemas"), "{text}");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn only_the_listed_values_of_the_type_are_left() {
     assert_eq!(of_property(&json!({"type": "string", "enum": ["a", 7]}))["enum"], json!(["a"]));
     assert_eq!(of_property(&json!({"type": ["integer", "null"], "enum": ["a", 7, null]}))["enum"], json!([7, null]));
     let text = refusal(&json!({"type": "string", "const": 7}));
-    assert_eq!(text, "`#/properties/p` allows no value: none of those listed is of its type");
+    assert_eq!(text, "`#/properties/p` allows no value: no listed value has its type");
 }
 
 #[test]
@@ -255,18 +255,18 @@ fn what_cannot_be_said_is_refused_with_its_path() {
     for keyword in ["if", "contains", "dependentSchemas", "unevaluatedItems"] {
         let text = refusal(&plain(keyword));
         let expected =
-            format!("`#/properties/p/items` says `{keyword}`, which llama.cpp's grammars cannot; leave it out");
+            format!("`#/properties/p/items` uses `{keyword}`, which llama.cpp's grammars cannot express; remove it");
         assert_eq!(text, expected);
     }
     let told = [
-        (json!({"not": {"type": "string"}}), "says `not`"),
-        (json!(false), "allows no value at all"),
-        (json!({"enum": []}), "allows no value at all"),
+        (json!({"not": {"type": "string"}}), "uses `not`"),
+        (json!(false), "allows no value"),
+        (json!({"enum": []}), "allows no value"),
         (json!({"anyOf": []}), "has no alternative"),
         (json!({"$ref": "#/$defs/Nothing"}), "refers to `#/$defs/Nothing`"),
         (json!({"type": "object", "properties": {"é": {}}, "additionalProperties": {}}), "has the property `é`"),
         (json!({"type": "object", "required": ["a"], "additionalProperties": false}), "requires `a`"),
-        (json!({"type": "object", "patternProperties": {"^a": {}}}), "has properties by pattern"),
+        (json!({"type": "object", "patternProperties": {"^a": {}}}), "has both pattern properties"),
     ];
     for (schema, expected) in told {
         let text = refusal(&schema);
