@@ -9,17 +9,17 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::block::Block;
-pub(super) use self::block::tell_failures;
+pub(super) use self::block::set_failures;
 use self::usage::UsageCounts;
 use super::PROVIDER;
-use super::wire::{Answered, Delta, Event, RawBlock};
+use super::wire::{Delta, Event, MessageBody, RawBlock};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct AnthropicAccumulator {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     model: Option<String>,
@@ -44,7 +44,7 @@ struct OpenBlock {
 /// Why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// As the parts say: it had said all, or calls tools.
+    /// The model finished its text, or calls tools; the parts show which.
     Done,
     Length,
     Refused,
@@ -52,7 +52,7 @@ enum Stop {
     Other,
 }
 
-impl Answer {
+impl AnthropicAccumulator {
     /// Returns the answer of the model `asked` before anything of it came.
     pub(super) fn new(asked: Arc<str>) -> Self {
         Self { asked, ..Self::default() }
@@ -93,7 +93,7 @@ impl Answer {
         true
     }
 
-    /// Whether the server has said why it stopped.
+    /// Whether the server has sent the reason for the stop.
     pub(super) fn has_finished(&self) -> bool {
         self.stop.is_some()
     }
@@ -142,7 +142,7 @@ impl Answer {
     }
 
     fn response(self) -> Response {
-        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.ended(growing.is_whole));
+        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.into_finished(growing.is_whole));
         let mut parts = block::parts(blocks.collect());
         let note = |data| ResponsePart::Opaque(ProviderData::new(PROVIDER, data));
         parts.extend(self.notes.into_iter().map(note));
@@ -150,7 +150,7 @@ impl Answer {
     }
 
     /// Takes in a whole answer, or as much of one as is there at the beginning.
-    pub(super) fn begin(&mut self, answered: Answered) {
+    pub(super) fn begin(&mut self, answered: MessageBody) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
         self.figures.take(answered.usage);
@@ -171,7 +171,7 @@ impl Answer {
 
     fn grow(&mut self, index: Option<u64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
         if self.find(index).is_none() {
-            // A server that does not say where a text begins.
+            // Some servers do not announce a text block.
             let block = if delta.thinking.is_some() { "thinking" } else { "text" };
             self.start(index, RawBlock::from_iter([("type".to_owned(), block.into())]), ready);
         }
@@ -198,7 +198,7 @@ impl Answer {
         self.note("container", delta.container);
     }
 
-    /// Keeps what is no block, under a type of our own.
+    /// Keeps data that is not a block, under a type of this crate.
     fn note(&mut self, r#type: &str, value: Option<Box<Value>>) {
         let Some(Value::Object(mut note)) = value.map(|value| *value) else { return };
         note.insert("type".to_owned(), json!(r#type));

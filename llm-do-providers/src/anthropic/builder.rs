@@ -26,8 +26,8 @@ impl AnthropicBuilder {
         /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
         /// `https://api.anthropic.com`.
         base_url;
-        /// Says what the model, with this server, can do. Default: what the [capabilities](Self::capabilities) of its name say; of
-        /// models of other makers, that they write text and call tools.
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of its name; for
+        /// models of other makers, text and tools.
         profile;
     }
 

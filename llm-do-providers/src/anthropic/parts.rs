@@ -12,7 +12,7 @@ use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ToolResult, UserPart};
 
-/// Returns the blocks of what a user says; a text of nothing but space is left out, since the API refuses it.
+/// Returns the blocks of a user message; a text of only white space is left out, since the API refuses it.
 pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> {
     let blocks = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => (!text.trim().is_empty()).then(|| Ok(Block::text(text))),

@@ -1,7 +1,7 @@
 //! What a model answered before, as the blocks that its server wants back: those that it sent, as they were.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. What the answer
-//! module keeps in a part's data is read here, and nowhere else:
+//! module keeps in a part's data is read only here:
 //!
 //! | Part | Data |
 //! | --- | --- |
@@ -77,7 +77,7 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
     Some(Block::Raw(data))
 }
 
-/// A call of arguments that are no object goes as one that holds them: the API takes nothing else.
+/// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
 fn call(call: &ToolCall) -> Block<'_> {
     let input = match serde_json::from_str::<&RawValue>(&call.arguments) {
         Ok(written) if written.get().starts_with('{') => Input::Written(written),
@@ -88,7 +88,7 @@ fn call(call: &ToolCall) -> Block<'_> {
     Block::tool_use(parts::id(&call.id), &call.name, input, object(call.provider_data.as_ref()))
 }
 
-/// Whether the result of a use is there, with it or elsewhere in its answer.
+/// Whether the result of a use is present, in the same part or in another part of its answer.
 fn is_answered(used: &ServerSideToolUse, parts: &[ResponsePart]) -> bool {
     let Some(data) = object(used.provider_data.as_ref()) else { return false };
     let id = data.get("use").map(|used| &used["id"]);

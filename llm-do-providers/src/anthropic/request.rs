@@ -2,8 +2,8 @@
 
 use super::thinking::Plan;
 use super::wire::{
-    Block, CacheControl, Choose, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
-    ToolKind,
+    Block, CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
+    ToolChoiceParam, ToolKind,
 };
 use super::{parts, replay, server_tools};
 use crate::error::ProviderError;
@@ -35,7 +35,7 @@ pub(super) fn messages<'a>(
         system: system(request.instructions, instead),
         tools: tools(model, profile, request)?,
         tool_choice: tool_choice(request, plan),
-        messages: said(request.messages, plan.thoughts_from)?,
+        messages: conversation(request.messages, plan.thoughts_from)?,
         thinking: plan.thinking,
         output_config: OutputConfig { effort: plan.effort, format },
         temperature: plan.temperature,
@@ -78,46 +78,46 @@ fn ours(spec: &ToolSpec) -> ToolKind<'_> {
 }
 
 /// The API refuses a choice among no tools. Where none may be forced, the model has the choice.
-fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
+fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam<'a>> {
     if request.tools.is_empty() {
         return None;
     }
     let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false);
     match request.tool_choice {
-        ToolChoice::None => Some(Choose::None),
-        ToolChoice::Required if plan.forces_tools => Some(Choose::Any { disable_parallel_tool_use }),
-        ToolChoice::Tool(name) if plan.forces_tools => Some(Choose::Tool { name, disable_parallel_tool_use }),
-        _ => disable_parallel_tool_use.then_some(Choose::Auto { disable_parallel_tool_use }),
+        ToolChoice::None => Some(ToolChoiceParam::None),
+        ToolChoice::Required if plan.forces_tools => Some(ToolChoiceParam::Any { disable_parallel_tool_use }),
+        ToolChoice::Tool(name) if plan.forces_tools => Some(ToolChoiceParam::Tool { name, disable_parallel_tool_use }),
+        _ => disable_parallel_tool_use.then_some(ToolChoiceParam::Auto { disable_parallel_tool_use }),
     }
 }
 
-/// Returns what was said, by each side in turn: results first, as they must follow their calls; and what was thought, from the
+/// Returns the messages of each side in turn: results first, as they must follow their calls; and thoughts only from the
 /// message `thoughts_from` on.
-fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
-    let mut said = Vec::with_capacity(messages.len());
+fn conversation(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
+    let mut turns = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
         match message {
-            Message::User { parts } => say(&mut said, Role::User, parts::user(parts)?),
+            Message::User { parts } => push_content(&mut turns, Role::User, parts::user(parts)?),
             Message::Assistant { parts } => {
-                let goes_on = !matches!(messages.get(place + 1), Some(Message::User { .. }));
-                let blocks = replay::assistant(parts, goes_on, place >= thoughts_from);
-                say(&mut said, Role::Assistant, blocks);
+                let is_in_progress = !matches!(messages.get(place + 1), Some(Message::User { .. }));
+                let blocks = replay::assistant(parts, is_in_progress, place >= thoughts_from);
+                push_content(&mut turns, Role::Assistant, blocks);
             }
             Message::Tool { results } => {
                 let (mut blocks, files) = parts::results(results)?;
                 blocks.extend(files);
-                say(&mut said, Role::User, blocks);
+                push_content(&mut turns, Role::User, blocks);
             }
         }
     }
-    Ok(said)
+    Ok(turns)
 }
 
-fn say<'a>(said: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
-    match said.last_mut() {
+fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
+    match messages.last_mut() {
         _ if content.is_empty() => {}
         Some(last) if last.role == role => last.content.extend(content),
-        _ => said.push(MessageParam { role, content }),
+        _ => messages.push(MessageParam { role, content }),
     }
 }
 
@@ -127,8 +127,9 @@ fn container(messages: &[Message]) -> Option<&str> {
     replay::container(parts)
 }
 
-/// Marks what stays the same from request to request: tools, system, and what was said so far; four marks, as many as the API
-/// takes.
+/// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
+/// maximum of the
+/// API.
 fn mark(asked: &mut MessagesRequest<'_>) {
     let mark = Some(CacheControl {});
     if let Some(tool) = asked.tools.last_mut() {

@@ -15,7 +15,9 @@ use crate::server_side::ServerSideTool;
 /// Newer versions of the search and of the fetch run code on what they find; these do what they are called, and nothing else.
 pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) -> Result<ToolKind<'a>, ProviderError> {
     if !profile.runs(tool) {
-        return Err(refused(format!("`{model}` does not support `{tool}`; remove it, or add it to the model's profile")));
+        return Err(refused(format!(
+            "`{model}` does not support `{tool}`; remove it, or add it to the model's profile"
+        )));
     }
     let plain = |r#type, name| ToolKind::ServerSide {
         r#type,

@@ -1,4 +1,4 @@
-//! How much a model is told to think, how long its answer may be, and what else follows from that.
+//! The thinking budget, the maximum length of an answer, and the settings that depend on them.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/thinking>,
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> and
@@ -10,7 +10,7 @@ use crate::capability::{AnthropicCapabilities, AnthropicThinking, Sampling, Thin
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
-/// How long an answer may be unless something says otherwise: what comes whole within the default timeout, at some 50
+/// The default maximum length of an answer in tokens: what arrives within the default timeout, at some 50
 /// tokens a second.
 const USUAL_TOKENS: u32 = 32_000;
 /// The least budget that the API takes, in tokens.
@@ -30,7 +30,7 @@ pub(super) struct Plan {
     pub(super) forces_tools: bool,
     /// The first message whose thoughts go back.
     pub(super) thoughts_from: usize,
-    /// What is sent otherwise than the settings say.
+    /// The settings that are not sent as they were set.
     pub(super) warnings: Warnings,
 }
 
@@ -61,7 +61,7 @@ impl Plan {
 
     /// Has the thoughts among `messages` dropped that no longer stand behind what they were made for.
     ///
-    /// Models that bind their thoughts think as they decide unless they are told otherwise, so that saying so changes nothing.
+    /// Models that bind their thoughts think by default, so that an explicit setting changes nothing.
     pub(super) fn drop_stale_thoughts(&mut self, messages: &[Message]) {
         let mut parts = messages.iter().filter_map(answer).flatten();
         let display = match self.thinking {
@@ -101,7 +101,8 @@ impl Plan {
             self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the minimum budget of 1024 tokens");
             return;
         }
-        let reason = format!("a budget must be at least {LEAST_BUDGET}, and below `max_tokens`, which is {}", self.max_tokens);
+        let reason =
+            format!("a budget must be at least {LEAST_BUDGET}, and below `max_tokens`, which is {}", self.max_tokens);
         self.warnings.thinking_as_tokens(level, budget_tokens, &reason);
         self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
         // "Thinking may not be enabled when tool_choice forces tool use."
@@ -163,7 +164,7 @@ fn budget(level: ThinkingLevel) -> u32 {
     }
 }
 
-/// Returns the word for a level; there are none for numbers of tokens, so that those go as what is near.
+/// Returns the word for a level; numbers of tokens have no word, and are sent as the nearest level.
 fn effort(level: ThinkingLevel) -> &'static str {
     match level {
         ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Low | ThinkingLevel::Tokens(..=2_048) => "low",
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_thinking_unless_it_is_set() {
+    fn thinking_is_not_sent_unless_it_is_set() {
         for model in ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5-5"] {
             let plan = plan(model, &Settings::new());
             assert_eq!((plan.thinking, plan.effort, plan.max_tokens), (None, None, 32_000), "{model}");
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_said_as_the_family_understands_it() {
+    fn a_level_is_sent_as_the_family_expects_it() {
         let adaptive = |display| Some(ThinkingConfig::Adaptive { display, block_binding: None });
         assert_eq!(thinking("claude-sonnet-4-5", ThinkingLevel::Medium), (Some(budget(8_192)), None));
         assert_eq!(thinking("claude-opus-4-6", ThinkingLevel::Medium), (adaptive(None), Some("medium")));
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn not_to_think_is_said_as_the_family_understands_it() {
+    fn thinking_off_is_sent_as_the_family_expects_it() {
         let off = ThinkingLevel::Off;
         assert_eq!(thinking("claude-sonnet-4-5", off), (None, None));
         assert_eq!(thinking("claude-sonnet-4-6", off), (Some(ThinkingConfig::Disabled), None));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::convert::{self, CandidateFinish};
-use super::wire::{BlobPiece, Call, Candidate, Chunk, Kind, Own, Piece, Tokens};
+use super::wire::{AnswerPart, BlobPiece, Candidate, Chunk, FunctionCallPart, Kind, Own, Tokens};
 use super::{PROVIDER, uses};
 use crate::attachment::Attachment;
 use crate::lenient::Word;
@@ -17,7 +17,7 @@ use crate::response::Response;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct GeminiAccumulator {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The length of the history, for the ids of calls that the server gives none.
@@ -31,12 +31,12 @@ pub(crate) struct Answer {
     /// What the search of the web notes, and the reading of pages.
     grounding: Map<String, Value>,
     fetched: Map<String, Value>,
-    /// Whether Google's tools say themselves what they were asked, so that the notes say it again.
+    /// Whether Google's tools report their requests as parts, so that the grounding metadata repeats them.
     has_uses: bool,
     fault: Option<&'static str>,
 }
 
-impl Answer {
+impl GeminiAccumulator {
     /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
     /// a conversation as long as `turn` grows.
     pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
@@ -68,8 +68,8 @@ impl Answer {
         self.calls > 0
     }
 
-    /// Why it ended, if it has.
-    pub(super) fn ended(&self) -> Option<CandidateFinish> {
+    /// Why the answer ended, if it has.
+    pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
         self.ended
     }
 
@@ -91,7 +91,7 @@ impl Answer {
         let ended = self.ended;
         let response = self.response();
         match ended {
-            // The parts say whether there are calls.
+            // The parts show whether there are calls.
             Some(
                 CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
             ) => response,
@@ -117,7 +117,7 @@ impl Answer {
         let (grounding, fetched) = (mem::take(&mut self.grounding), mem::take(&mut self.fetched));
         if self.has_uses {
             if !grounding.is_empty() {
-                // Which sentence stands on which page: for whoever shows it, and never sent.
+                // Which sentence is from which page: for display, and never sent.
                 let data = ProviderData::new(PROVIDER, json!({ "groundingMetadata": grounding }));
                 self.parts.push(ResponsePart::Opaque(data));
             }
@@ -146,10 +146,10 @@ impl Answer {
         if let Some(notes) = candidate.grounding_metadata {
             self.notes(*notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
         }
-        self.ended = candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::ended).or(self.ended);
+        self.ended = candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.ended);
     }
 
-    /// Takes notes of Google's tools, which may come in pieces; the first that says what a tool was asked is an event.
+    /// Takes the metadata of Google's tools, which may arrive in pieces; the first that has a tool's request is an event.
     fn notes(
         &mut self,
         notes: Map<String, Value>,
@@ -165,13 +165,13 @@ impl Answer {
         events.extend(input.map(|input| StreamEvent::ServerSideTool { name: name.into(), input }));
     }
 
-    fn grow(&mut self, piece: Piece, events: &mut VecDeque<StreamEvent>) {
-        let Piece { kind, thought, signature } = piece;
+    fn grow(&mut self, piece: AnswerPart, events: &mut VecDeque<StreamEvent>) {
+        let AnswerPart { kind, thought, signature } = piece;
         match kind {
             Kind::Text(more) if thought => self.think(more, signature, events),
-            Kind::Text(more) => self.say(more, signature, events),
+            Kind::Text(more) => self.push_text(more, signature, events),
             Kind::Call(call) => self.call(call, signature, events),
-            // The drafts of an image, which are none of the answer.
+            // The drafts of an image, which are not part of the answer.
             Kind::Media(_) if thought => {}
             Kind::Media(blob) => self.show(blob, signature),
             Kind::Own(own, value) => self.use_tool(own, value, signature, events),
@@ -195,7 +195,7 @@ impl Answer {
         events.extend((!more.is_empty()).then_some(StreamEvent::Thinking(more)));
     }
 
-    fn say(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+    fn push_text(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         match self.parts.last_mut() {
             Some(ResponsePart::Text { text }) if signature.is_none() => text.push_str(&more),
             _ if more.is_empty() => {}
@@ -217,7 +217,7 @@ impl Answer {
         self.parts.push(ResponsePart::Opaque(data));
     }
 
-    fn call(&mut self, call: Call, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+    fn call(&mut self, call: FunctionCallPart, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         if call.will_continue == Some(true) || call.partial_args.is_some() {
             self.fault = Some("the answer streams the arguments of a tool call, which was not requested");
         }
@@ -264,7 +264,7 @@ impl Answer {
         self.used(used);
     }
 
-    /// Keeps a part of an unknown kind as it came; what says nothing is dropped.
+    /// Keeps a part of an unknown kind unchanged; an empty one is dropped.
     fn keep(&mut self, mut fields: Map<String, Value>, thought: bool, signature: Option<String>) {
         if fields.is_empty() {
             if let Some(signature) = signature {

@@ -29,7 +29,7 @@ impl GeminiBuilder {
         /// A URL that does not end in a version, such as `/v1beta`, gets that one. Default:
         /// `https://generativelanguage.googleapis.com/v1beta`.
         base_url;
-        /// Says what the model can do. Default: what the [capabilities](Self::capabilities) of its name say, see
+        /// Sets what the model supports. Default: the [capabilities](Self::capabilities) of its name, see
         /// [`GeminiModel`].
         profile;
     }

@@ -1,4 +1,4 @@
-//! The conversation, and in it what the model said: each part as it came, with the signature that came with it.
+//! The conversation; each part of the model's answers goes back as it came, with its signature.
 
 use std::borrow::Cow;
 
@@ -46,10 +46,10 @@ pub(super) fn contents<'a>(
     Ok(contents)
 }
 
-/// Returns what the model said.
-fn model<'a>(said: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
-    let mut parts = Vec::with_capacity(said.len());
-    for (place, part) in said.iter().enumerate() {
+/// Returns the parts of a model's answer.
+fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(answer.len());
+    for (place, part) in answer.iter().enumerate() {
         match part {
             ResponsePart::Text { text } => parts.extend(text_part(text)),
             ResponsePart::Thinking(thought) => {
@@ -62,7 +62,8 @@ fn model<'a>(said: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec
             ResponsePart::ServerSideTool(used) => parts.extend(uses::parts(used)),
             ResponsePart::Attachment(file) => parts.extend(parts::blob(file).map(Data::Blob).map(Part::from)),
             ResponsePart::Opaque(data) => {
-                let signed = place.checked_sub(1).and_then(|before| said.get(before)).filter(|part| is_signable(part));
+                let signed =
+                    place.checked_sub(1).and_then(|before| answer.get(before)).filter(|part| is_signable(part));
                 opaque(data, signed.is_some(), &mut parts);
             }
         }
@@ -108,7 +109,7 @@ fn function_call(call: &ToolCall) -> Part<'_> {
     Part { signature: data.and_then(signature), ..Data::FunctionCall(function).into() }
 }
 
-/// The API takes objects alone, whatever a model once wrote.
+/// The API accepts only objects, so that other arguments in a history are wrapped.
 fn args(text: &str) -> Args<'_> {
     match parts::structure(text).filter(|_| text.trim_start().starts_with('{')) {
         Some(object) => Args::Written(object),

@@ -18,7 +18,7 @@ use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
 
-/// Returns what asks a model with those capabilities for an answer to `request`, and what it says otherwise than the settings.
+/// Returns the body of `request` for a model with those capabilities, with warnings for settings that are not sent as they are.
 ///
 /// # Errors
 ///
@@ -55,7 +55,10 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
 
 fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
     let schema = known(&spec.parameters).map_err(|unsupported| {
-        invalid(format!("the schema of the arguments of the tool `{}` cannot be converted for Gemini: {unsupported}", spec.name))
+        invalid(format!(
+            "the schema of the arguments of the tool `{}` cannot be converted for Gemini: {unsupported}",
+            spec.name
+        ))
     })?;
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
@@ -147,9 +150,8 @@ pub(super) enum CandidateFinish {
     UnexpectedCall,
 }
 
-/// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
-/// gives one.
-pub(super) fn ended(word: &str) -> Option<CandidateFinish> {
+/// Converts a finish reason of <https://ai.google.dev/api/generate-content#FinishReason>; `None` if it is absent.
+pub(super) fn parse_finish(word: &str) -> Option<CandidateFinish> {
     Some(match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return None,
         "STOP" => CandidateFinish::As(FinishReason::Stop),

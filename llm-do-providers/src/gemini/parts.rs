@@ -1,4 +1,4 @@
-//! What the user's side says: texts, files and the results of tools.
+//! The parts of a user's turn: texts, files and the results of tools.
 
 use std::borrow::Cow;
 

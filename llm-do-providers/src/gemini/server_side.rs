@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::Request;
 use crate::server_side::{ServerSideTool, WebSearch};
 
-/// Returns a tool as the API knows it; images are no tool there.
+/// Returns a tool as the API declares it; image generation is not a tool there.
 pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
     match tool {
         ServerSideTool::WebSearch(_) => Some(Tool::GoogleSearch {}),

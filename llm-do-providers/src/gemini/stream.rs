@@ -5,18 +5,18 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use super::answer::Answer;
+use super::answer::GeminiAccumulator;
 use super::convert::CandidateFinish;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{ResponseAccumulator, malformed, odd, reported, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for GeminiAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let text = str::from_utf8(body).map_err(|_| odd(server, "the answer is not UTF-8"))?;
+        let text = str::from_utf8(body).map_err(|_| protocol_error(server, "the answer is not UTF-8"))?;
         absorb(self, server, text, &mut VecDeque::new())
     }
 
@@ -32,7 +32,7 @@ impl ResponseAccumulator for Answer {
     }
 
     fn is_finished(&self) -> bool {
-        self.ended().is_some()
+        self.finish_reason().is_some()
     }
 
     fn fault(&self) -> Option<&'static str> {
@@ -50,22 +50,22 @@ impl ResponseAccumulator for Answer {
 
 /// Takes in a piece, or the list of them that servers send to those who do not ask for events.
 fn absorb(
-    answer: &mut Answer,
+    answer: &mut GeminiAccumulator,
     server: &Endpoint,
     json: &str,
     ready: &mut VecDeque<StreamEvent>,
 ) -> Result<(), ProviderError> {
     let is_list = json.trim_ascii_start().starts_with('[');
     if !is_list {
-        let chunk = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+        let chunk = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
         return take(answer, server, chunk, ready);
     }
-    let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+    let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
     chunks.into_iter().try_for_each(|chunk| take(answer, server, chunk, ready))
 }
 
 fn take(
-    answer: &mut Answer,
+    answer: &mut GeminiAccumulator,
     server: &Endpoint,
     mut chunk: Chunk<'_>,
     ready: &mut VecDeque<StreamEvent>,
@@ -78,7 +78,7 @@ fn take(
     if let Some(reason) = blocked.filter(|_| !answer.has_begun()) {
         return Err(refused(server, &reason));
     }
-    match answer.ended() {
+    match answer.finish_reason() {
         Some(CandidateFinish::Malformed) => Err(malformed(server)),
         Some(CandidateFinish::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
         _ => Ok(()),

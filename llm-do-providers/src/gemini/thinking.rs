@@ -1,4 +1,4 @@
-//! How much a model thinks, as its API wants it said.
+//! The thinking level, as the API expects it.
 
 use super::wire::ThinkingConfig;
 use crate::capability::{GeminiCapabilities, GeminiThinking};

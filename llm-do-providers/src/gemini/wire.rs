@@ -1,4 +1,4 @@
-//! What the Gemini API looks like on the wire: requests, which borrow all that they say.
+//! The JSON of the Gemini API: requests, which borrow all their contents.
 //!
 //! By <https://ai.google.dev/api/generate-content> and <https://ai.google.dev/api/caching#Content>.
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
-pub(super) use self::piece::{Blob as BlobPiece, Call, Kind, Own, Piece};
+pub(super) use self::piece::{AnswerPart, Blob as BlobPiece, FunctionCallPart, Kind, Own};
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub(super) struct Content<'a> {
     pub(super) parts: Vec<Part<'a>>,
 }
 
-/// A part: its data, and what is said of it.
+/// A part: its data, and its attributes.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) data: Data<'a>,

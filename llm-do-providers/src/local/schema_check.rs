@@ -3,7 +3,7 @@
 //! llguidance supports most of JSON Schema
 //! (<https://github.com/guidance-ai/llguidance/blob/main/docs/json_schema.md>) and is set to ignore unsupported
 //! keywords. That is right for keywords that narrow one value, which is validated afterwards, and wrong for keywords
-//! that make values depend on others.
+//! that make values depend on other values.
 
 #[cfg(test)]
 mod grammar_tests;

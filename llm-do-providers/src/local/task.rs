@@ -128,7 +128,7 @@ impl Plan<'_> {
         calls
     }
 
-    /// Returns the call at `start` of `text`, after `others` calls, and its end.
+    /// Returns the call at `start` of `text`, after the first `others` calls, and its end.
     fn first_call(
         &self,
         format: &ToolCallFormat,

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::output;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{ResponseAccumulator, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::{Endpoint, reported};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -23,11 +23,11 @@ use crate::usage::Usage;
 
 /// What came so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
+pub(crate) struct ResponsesAccumulator {
     /// The model that was asked, should the server not name it.
     asked: Arc<str>,
     /// The calls that began, with the places of their items.
-    calls: Vec<Call>,
+    calls: Vec<PendingCall>,
     /// The parts of the items that are whole.
     parts: Vec<ResponsePart>,
     refused: bool,
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 #[derive(Debug)]
-struct Call {
+struct PendingCall {
     place: i64,
     name: Arc<str>,
 }
@@ -48,7 +48,7 @@ struct End {
     model: Option<String>,
     usage: Usage,
     reason: Option<FinishReason>,
-    /// Whether the server says that it is complete.
+    /// Whether the server has marked it as complete.
     is_complete: bool,
 }
 
@@ -76,7 +76,7 @@ struct Whole {
     usage: Value,
 }
 
-impl Answer {
+impl ResponsesAccumulator {
     /// Returns the answer of the model `asked` before anything of it came.
     pub(super) fn new(asked: Arc<str>) -> Self {
         Self { asked, ..Self::default() }
@@ -111,7 +111,7 @@ impl Answer {
         let Some(item) = event.item.as_ref().filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
         let index = self.calls.len();
-        self.calls.push(Call { place: event.output_index.unwrap_or_default(), name: Arc::clone(&name) });
+        self.calls.push(PendingCall { place: event.output_index.unwrap_or_default(), name: Arc::clone(&name) });
         ready.push_back(StreamEvent::ToolCall { index, name, arguments: String::new() });
     }
 
@@ -123,7 +123,7 @@ impl Answer {
         }
     }
 
-    fn say(&mut self, more: Option<String>, ready: &mut VecDeque<StreamEvent>) {
+    fn push_text(&mut self, more: Option<String>, ready: &mut VecDeque<StreamEvent>) {
         if let Some(more) = more.filter(|more| !more.is_empty()) {
             self.text.push_str(&more);
             ready.push_back(StreamEvent::Text(more));
@@ -146,9 +146,9 @@ impl Answer {
     }
 }
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for ResponsesAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let whole: Whole = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        let whole: Whole = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
         self.end(server, whole)
     }
 
@@ -161,11 +161,11 @@ impl ResponseAccumulator for Answer {
         if data.trim() == "[DONE]" {
             return Ok(false);
         }
-        let event: Event<'_> = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         match &*event.kind {
             "response.output_item.added" => self.begin(&event, ready),
             "response.function_call_arguments.delta" => self.grow_call(event, ready),
-            "response.output_text.delta" | "response.refusal.delta" => self.say(event.delta, ready),
+            "response.output_text.delta" | "response.refusal.delta" => self.push_text(event.delta, ready),
             // Summaries are paragraphs of one thought.
             "response.reasoning_summary_part.added" if event.summary_index > Some(0) => {
                 ready.push_back(StreamEvent::Thinking("\n\n".to_owned()));
@@ -222,7 +222,7 @@ impl ResponseAccumulator for Answer {
 /// The error that an event is: its fields stand in it, or in an object of their own.
 fn failed(server: &Endpoint, data: &str) -> ProviderError {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
-    // The event's own `type` says nothing.
+    // The event's own `type` has no information.
     let error = event.get("error").filter(|error| error.is_object()).cloned();
     let error = error.unwrap_or_else(|| serde_json::json!({ "code": event["code"], "message": event["message"] }));
     reported(server.provider, &server.key_hint, &error)
@@ -235,7 +235,7 @@ fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
         "queued" | "in_progress" => (
             ErrorKind::InvalidRequest,
             format!(
-                "the answer is made in the background (its status is `{status}`), which is not supported; leave \
+                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
                  `background` out of the request"
             ),
         ),

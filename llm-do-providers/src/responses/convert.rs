@@ -7,7 +7,7 @@ use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::openai::Choose;
+use crate::openai::ToolChoiceParam;
 use crate::schema::openai_strict;
 use crate::settings::{Settings, Warnings};
 
@@ -15,8 +15,8 @@ use crate::settings::{Settings, Warnings};
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns what asks `model` for an answer to `request`, with or without summaries of thoughts, whole or streamed; and what it
-/// says otherwise than the settings.
+/// Returns the body of `request` for `model`, with or without summaries of thoughts, whole or streamed, with warnings for
+/// settings that are not sent as they are.
 ///
 /// # Errors
 ///
@@ -107,15 +107,15 @@ fn function(spec: &ToolSpec) -> Tool<'_> {
 }
 
 /// Servers refuse a choice among no tools.
-fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
+fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> {
     if request.tools.is_empty() {
         return None;
     }
     match request.tool_choice {
         ToolChoice::Auto => None,
-        ToolChoice::Required => Some(Choose::Word("required")),
-        ToolChoice::None => Some(Choose::Word("none")),
-        ToolChoice::Tool(name) => Some(Choose::Tool(Named::Function { name })),
+        ToolChoice::Required => Some(ToolChoiceParam::Word("required")),
+        ToolChoice::None => Some(ToolChoiceParam::Word("none")),
+        ToolChoice::Tool(name) => Some(ToolChoiceParam::Tool(Named::Function { name })),
     }
 }
 

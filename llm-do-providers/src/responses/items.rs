@@ -68,7 +68,7 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
     let mut parts = parts.iter().peekable();
     while let Some(part) = parts.next() {
         match part {
-            ResponsePart::Text { text } => items.push(said(text, None)),
+            ResponsePart::Text { text } => items.push(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
             ResponsePart::ToolCall(made) => items.push(call(made, own(made.provider_data.as_ref()))),
             ResponsePart::ServerSideTool(used) => {
@@ -83,7 +83,7 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
             ResponsePart::Opaque(data) => {
                 let Some(item) = own(Some(data)) else { continue };
                 match parts.next_if(|next| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
-                    Some(ResponsePart::Text { text }) => items.push(said(text, Some(item))),
+                    Some(ResponsePart::Text { text }) => items.push(assistant_message(text, Some(item))),
                     _ if is_head(item) => {}
                     _ => items.push(theirs(item)),
                 }
@@ -93,12 +93,12 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
     }
 }
 
-/// Whether it is what the server said of a message beside its text, which follows.
+/// Whether it holds the fields of a message other than its text, which follows.
 fn is_head(item: &Value) -> bool {
     item.get("type").is_none()
 }
 
-fn said<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
+fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
     let content = vec![Part::OutputText { text, annotations: [] }];
     Item::Ours(OwnItem::Message { role: "assistant", content, rest })
 }

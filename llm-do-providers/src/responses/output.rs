@@ -32,7 +32,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
     let content = item.shift_remove("content").unwrap_or_default();
     let pieces = || content.as_array().into_iter().flatten();
     let text: String = pieces().filter_map(|piece| piece["text"].as_str().or(piece["refusal"].as_str())).collect();
-    // What the server says of a message beside its text stands before it, and goes back with it.
+    // The other fields of a message are kept before its text, and go back with it.
     item.retain(|key, _| !matches!(key.as_str(), "type" | "role"));
     if text.is_empty() {
         return false;
@@ -44,7 +44,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
     pieces().any(|piece| piece["type"] == "refusal")
 }
 
-/// A thought goes back as the item that it came as, whatever is shown of it.
+/// A thought goes back as the item that it came as, whether or not it is shown.
 fn thinking(item: Value) -> ResponsePart {
     let texts = |key: &str| -> Vec<String> {
         let pieces = item[key].as_array().into_iter().flatten();

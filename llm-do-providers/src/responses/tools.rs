@@ -19,7 +19,9 @@ pub(super) fn server_side(tool: &ServerSideTool) -> Result<Tool<'_>, ProviderErr
         ServerSideTool::WebSearch(search) => web_search(search),
         ServerSideTool::CodeExecution => Ok(Tool::CodeInterpreter { container: Container::Auto }),
         ServerSideTool::ImageGeneration => Ok(Tool::ImageGeneration {}),
-        other => Err(refused(format!("the Responses API does not support `{other}`; its `web_search` opens pages too"))),
+        other => {
+            Err(refused(format!("the Responses API does not support `{other}`; its `web_search` opens pages too")))
+        }
     }
 }
 

@@ -154,8 +154,9 @@ impl Block {
         }
     }
 
-    /// Returns what of it is good once the answer has ended: nothing that is cut off is called, or sent back as if it were whole.
-    pub(super) fn ended(self, is_whole: bool) -> Option<Self> {
+    /// Returns the usable part of the block once the answer has ended: a cut-off call is dropped, and cut-off thinking is
+    /// not sent back.
+    pub(super) fn into_finished(self, is_whole: bool) -> Option<Self> {
         match self {
             Self::Unknown => None,
             Self::Call { .. } if !is_whole => None,
@@ -181,7 +182,7 @@ impl Input {
     }
 }
 
-/// Returns the parts of an answer: a result directly behind its use is one part with it, and elsewhere keeps its place.
+/// Returns the parts of an answer: a result directly after its use is merged into one part; any other keeps its place.
 pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut blocks = blocks.into_iter().peekable();
@@ -206,13 +207,13 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Unknown => {}
         }
     }
-    tell_failures(&mut parts);
+    set_failures(&mut parts);
     parts
 }
 
-/// Says of each use whether it failed, where its result is a part of its own.
-pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
-    let failed: Vec<_> = parts.iter().filter_map(failed).collect();
+/// Sets the error of each use whose result is a separate part.
+pub(in crate::anthropic) fn set_failures(parts: &mut [ResponsePart]) {
+    let failed: Vec<_> = parts.iter().filter_map(failed_use).collect();
     for part in parts {
         let ResponsePart::ServerSideTool(used) = part else { continue };
         let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
@@ -223,7 +224,7 @@ pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
     }
 }
 
-fn failed(part: &ResponsePart) -> Option<(String, String)> {
+fn failed_use(part: &ResponsePart) -> Option<(String, String)> {
     let ResponsePart::Opaque(data) = part else { return None };
     let block = data.of(PROVIDER)?.as_object()?;
     Some((answered(block)?.to_owned(), failure(block)?))
@@ -266,7 +267,7 @@ fn id(kept: &RawBlock) -> &str {
     kept.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Why a use failed, as its result says: the tool's fault, or that of the code it ran.
+/// Returns why a use failed, by its result: the error of the tool, or of the code that it ran.
 fn failure(result: &RawBlock) -> Option<String> {
     let content = result.get("content")?;
     let code = content["return_code"].as_i64().filter(|code| *code != 0);
@@ -281,7 +282,7 @@ fn data(block: RawBlock) -> ProviderData {
     ProviderData::new(PROVIDER, Value::Object(block))
 }
 
-/// Takes a text out of a block; an empty one, if there is none.
+/// Takes a text out of a block; empty if it is absent.
 fn word(block: &mut RawBlock, name: &str) -> String {
     match block.shift_remove(name) {
         Some(Value::String(text)) => text,

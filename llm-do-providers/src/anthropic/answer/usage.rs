@@ -60,7 +60,7 @@ fn is_beside(iteration: &Value) -> bool {
     matches!(iteration["type"].as_str(), Some("compaction" | "advisor_message"))
 }
 
-/// Returns what one sampling used; it is no request of its own.
+/// Returns the usage of one sampling, which is not a request of its own.
 fn sampled(iteration: &Value) -> Usage {
     let count = |key: &str| iteration[key].as_u64().unwrap_or_default();
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));

@@ -1,4 +1,4 @@
-//! Answers, which take whatever servers really send.
+//! Answers, parsed leniently, as servers really send them.
 //!
 //! By <https://platform.claude.com/docs/en/api/messages/create> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
@@ -15,7 +15,7 @@ pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 
 /// A whole answer, or what a streamed one begins with.
 #[derive(Debug, Deserialize)]
-pub(in crate::anthropic) struct Answered {
+pub(in crate::anthropic) struct MessageBody {
     pub(in crate::anthropic) model: Option<String>,
     pub(in crate::anthropic) content: Option<Vec<RawBlock>>,
     pub(in crate::anthropic) usage: Option<Tokens>,
@@ -32,7 +32,7 @@ pub(in crate::anthropic) struct Event<'a> {
     pub(in crate::anthropic) kind: Cow<'a, str>,
     /// The number of the block that it is about.
     pub(in crate::anthropic) index: Option<u64>,
-    pub(in crate::anthropic) message: Option<Box<Answered>>,
+    pub(in crate::anthropic) message: Option<Box<MessageBody>>,
     pub(in crate::anthropic) content_block: Option<Box<RawBlock>>,
     pub(in crate::anthropic) delta: Option<Delta>,
     pub(in crate::anthropic) usage: Option<Tokens>,

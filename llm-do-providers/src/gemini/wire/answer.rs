@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Piece;
+use super::AnswerPart;
 use crate::lenient::{LenientCount, Word};
 
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ pub(in crate::gemini) struct Candidate<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(in crate::gemini) struct Parts {
-    pub(in crate::gemini) parts: Option<Vec<Piece>>,
+    pub(in crate::gemini) parts: Option<Vec<AnswerPart>>,
 }
 
 #[derive(Debug, Deserialize)]

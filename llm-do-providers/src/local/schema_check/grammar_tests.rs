@@ -122,7 +122,7 @@ fn a_bounded_grammar_accepts_exactly_the_valid_values_within_the_limits() {
     assert_eq!((rejected, without_limited), (still_rejected, WITHOUT_LIMITED.to_vec()));
 }
 
-/// Asserts that the grammar of `schema` accepts all of `values` and none of `others`.
+/// Asserts that the grammar of `schema` accepts all of `values` and rejects all of `others`.
 #[track_caller]
 fn assert_bounded(schema: &Value, values: &[Value], others: &[Value]) {
     let mut grammar = Grammar::new(&bounded(schema));

@@ -44,7 +44,7 @@ fn what_the_grammar_knows_stays_as_it_is() {
 }
 
 #[test]
-fn what_a_model_is_only_told_stays_to_be_read() {
+fn keywords_that_are_only_described_stay() {
     for keyword in [
         json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
         json!({"type": "number", "minimum": 0.5, "multipleOf": 0.5}),
@@ -61,7 +61,7 @@ fn a_schema_of_anything_names_all_types() {
     for schema in [json!(true), json!({})] {
         assert_eq!(of_property(&schema), anything());
     }
-    let described = json!({"description": "Whatever.", "default": 1});
+    let described = json!({"description": "Anything.", "default": 1});
     assert_eq!(of_property(&described)["type"], anything()["type"]);
     assert_eq!(of_property(&json!({"type": "array", "items": true}))["items"], anything());
     assert_eq!(of_property(&json!({"type": "array", "maxItems": 2}))["items"], anything());
@@ -78,7 +78,7 @@ fn a_required_property_is_a_property() {
 }
 
 #[test]
-fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
+fn a_tuple_has_exactly_the_listed_items() {
     let items = json!([{"type": "string"}, {"type": "integer"}]);
     let tuple = json!({"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": items});
     for schema in [
@@ -212,7 +212,7 @@ fn definitions_get_names_that_differ_in_letters_and_digits() {
 }
 
 #[test]
-fn a_pattern_is_said_as_the_grammar_reads_it_or_told() {
+fn a_pattern_is_translated_for_the_grammar_or_described() {
     let form = of_property(&json!({"type": "string", "pattern": r"^\d$"}));
     assert_eq!(form, json!({"type": "string", "pattern": "^[0-9]$"}));
     let form = of_property(&json!({"type": "string", "pattern": r"\bfoo", "description": "Foo"}));
@@ -221,13 +221,13 @@ fn a_pattern_is_said_as_the_grammar_reads_it_or_told() {
 }
 
 #[test]
-fn a_limit_that_a_grammar_cannot_count_to_is_told() {
+fn a_limit_that_a_grammar_cannot_count_to_is_described() {
     let form = of_property(&json!({"type": "string", "minLength": 1, "maxLength": 5000}));
     assert_eq!(form, json!({"type": "string", "minLength": 1, "description": "Length: at most 5000."}));
 }
 
 #[test]
-fn a_map_by_pattern_has_its_names_told() {
+fn the_pattern_of_a_map_is_described() {
     let schema =
         json!({"type": "object", "patternProperties": {"^a": {"type": "null"}}, "additionalProperties": false});
     let text = "Each property's name matches the regular expression `^a`.";
@@ -250,7 +250,7 @@ fn what_would_bring_the_server_down_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_with_its_path() {
+fn an_unsupported_keyword_is_refused_with_its_path() {
     let plain = |keyword: &str| json!({"type": "array", "items": {keyword: {"const": 1}}});
     for keyword in ["if", "contains", "dependentSchemas", "unevaluatedItems"] {
         let text = refusal(&plain(keyword));

@@ -30,7 +30,10 @@ async fn an_answer_that_ends_with_an_error_keeps_the_partial_response() {
             json!({"finish_reason": "error"}),
             (ErrorKind::Unavailable, 200, "stopped in the middle of the answer (error); try again later"),
         ),
-        (json!({"finish_reason": "abort"}), (ErrorKind::Unavailable, 200, "stopped in the middle of the answer (abort)")),
+        (
+            json!({"finish_reason": "abort"}),
+            (ErrorKind::Unavailable, 200, "stopped in the middle of the answer (abort)"),
+        ),
         (
             json!({"finish_reason": "insufficient_system_resource"}),
             (ErrorKind::Overloaded, 200, "is overloaded (insufficient_system_resource); try again later"),
