@@ -92,14 +92,11 @@ inventory::submit! {
 /// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. From Fable 5.1 and Claude 5.5 on, they
 /// [hold](https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) only behind the system prompt, the tools and
 /// the messages that they were made for, and the API refuses a conversation in which those have changed. So the request
-/// asks it to drop
-/// thoughts that are no longer valid (`block_binding`), and the model continues without them: after the instructions
-/// changed, or a history was
-/// shortened. That needs the beta `thinking-binding-controls-2026-08-01`, which is sent to `api.anthropic.com`; other
-/// servers may
-/// refuse it, and get it only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and Haiku 5.5
-/// do not support
-/// `block_binding`: they get only the thoughts of the turn in progress.
+/// asks it to drop thoughts that are no longer valid (`block_binding`), and the model continues without them: after the
+/// instructions changed, or a history was shortened. That needs the beta `thinking-binding-controls-2026-08-01`, which is
+/// sent to `api.anthropic.com`; other
+/// servers may refuse it, and get it only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and
+/// Haiku 5.5 do not support `block_binding`: they get only the thoughts of the turn in progress.
 ///
 /// # Tools and structured output
 ///
@@ -158,8 +155,8 @@ inventory::submit! {
 /// | `text/*`, `application/json`, `*+json` | `document` of plain text, if it is UTF-8 | its title |
 ///
 /// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. The result
-/// of a call
-/// that failed may only hold text: its files follow after all results of the turn, each below a line that names its tool.
+/// of a call that failed may only hold text: its files follow after all results of the turn, each below a line that names
+/// its tool.
 ///
 /// # Not supported
 ///

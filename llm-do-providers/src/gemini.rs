@@ -105,8 +105,7 @@ inventory::submit! {
 /// references are inlined, alternatives are `anyOf`, and keywords that it does not know go into the description. In a recursive
 /// type, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
 /// property that holds one is sent as optional, with "Always has .." in the description. A schema that cannot be converted
-/// is an error of
-/// kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
+/// is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
 ///
 /// # Attachments
 ///
@@ -135,10 +134,9 @@ inventory::submit! {
 ///
 /// The wait before the next attempt may also be in the API's `RetryInfo`; a daily quota is reported immediately. Answers that
 /// end in `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or in `UNEXPECTED_TOOL_CALL` without a call, are retried as
-/// well: the model
-/// writes a new one. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other call. Of a
-/// stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking has thoughts shown
-/// first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
+/// well: the model writes a new one. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other
+/// call. Of a stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking
+/// has thoughts shown first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
 ///
 /// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
 /// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is

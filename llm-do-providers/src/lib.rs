@@ -18,8 +18,8 @@
 //!
 //! All models on the network are asked by one client for each tokio runtime, which keeps connections, and speaks HTTP/2 where a
 //! server supports it. It follows no redirect, which would carry prompts to an address that is not configured. Connections
-//! end with
-//! the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last keep theirs.
+//! end with the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last
+//! keep theirs.
 //!
 //! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key, or
 //! a header of [`Settings::extra_headers`], is sent as `authorization`. No `Debug` and no error shows more of a base URL than
@@ -39,13 +39,12 @@
 //! [`Unavailable`](ErrorKind::Unavailable). A call that the server could not parse is retried too, as the model writes a new one. A quota or
 //! a credit that is used up is not. `x-should-retry` has precedence, where a server sends it. The delay is that of
 //! `Retry-After`, up to 60 s; a longer one is reported immediately. Otherwise it is half a second, doubled with each
-//! attempt up to 8 s, with
-//! random jitter. A connection that times out is retried; an answer that times out is not, and is an [`ErrorKind::Timeout`].
+//! attempt up to 8 s, with random jitter. A connection that times out is retried; an answer that times out is not, and is an
+//! [`ErrorKind::Timeout`].
 //!
 //! A stream starts immediately, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is
 //! retried only while nothing of the answer has arrived: also when it breaks before that, or ends normally without
-//! content. An end
-//! without a single event is reported immediately, as the server may speak another protocol.
+//! content. An end without a single event is reported immediately, as the server may speak another protocol.
 //!
 //! [`Settings::extra_body`] goes over fields of the same name, as a whole, and [`Settings::extra_headers`] over headers of the
 //! same name, that of the key included.

@@ -22,8 +22,7 @@ pub use self::test::TestModel;
 /// ```
 /// # #[cfg(feature = "openai")]
 /// # {
-/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers
-/// as testing; }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
 /// use llm_do::testing::forbid_requests;
 /// use llm_do::{Model, Settings};
 /// use llm_do::model::{ApiKey, Message, OpenAiModel, Request};

@@ -1,4 +1,4 @@
-//! An answer as it grows, event by event; a whole answer is one event with all blocks.
+//! Accumulates an answer, event by event; a whole answer is one event with all blocks.
 
 mod block;
 mod usage;
@@ -17,25 +17,25 @@ use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct AnthropicAccumulator {
-    /// The model that was asked, should the server not name it.
+    /// The requested model, in case the server does not name it.
     asked: Arc<str>,
     model: Option<String>,
     begun: bool,
     blocks: Vec<OpenBlock>,
     calls: usize,
     stop: Option<Stop>,
-    /// What is to be known of the answer beside its blocks.
+    /// The fields of the answer other than its blocks.
     notes: Vec<Value>,
     figures: UsageCounts,
 }
 
-/// A block and how far it is.
+/// A block and its state.
 #[derive(Debug)]
 struct OpenBlock {
-    /// The server's number for it.
+    /// The server's index for it.
     index: Option<u64>,
     block: Block,
     is_whole: bool,
@@ -53,12 +53,12 @@ enum Stop {
 }
 
 impl AnthropicAccumulator {
-    /// Returns the answer of the model `asked` before anything of it came.
+    /// Returns the empty answer of the model `asked`.
     pub(super) fn new(asked: Arc<str>) -> Self {
         Self { asked, ..Self::default() }
     }
 
-    /// Takes in an event, adds what it brought to `ready`, and returns whether more is to come.
+    /// Takes an event, adds its stream events to `ready`, and returns whether more may follow.
     pub(super) fn take(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
         match &*event.kind {
             "message_start" => {
@@ -87,7 +87,7 @@ impl AnthropicAccumulator {
                 self.figures.take(event.usage);
             }
             "message_stop" => return false,
-            // `ping`, and what may come to be.
+            // `ping`, and unknown events.
             _ => {}
         }
         true
@@ -98,12 +98,12 @@ impl AnthropicAccumulator {
         self.stop.is_some()
     }
 
-    /// Whether the server goes on once it gets its answer back.
+    /// Whether the server resumes once it gets its answer back.
     pub(super) fn has_paused(&self) -> bool {
         self.stop == Some(Stop::Paused)
     }
 
-    /// Returns what is wrong with it, if anything.
+    /// Returns the fault of the answer, if any.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
             return Some("the answer is empty");
@@ -120,7 +120,7 @@ impl AnthropicAccumulator {
             Some(Stop::Other) => Some(FinishReason::Other),
             Some(Stop::Done | Stop::Paused) | None => None,
         };
-        // A block is as whole as the answer, with or without a mark of its end.
+        // A block is complete if the answer is, even without an event for its end.
         self.blocks.iter_mut().for_each(|growing| growing.is_whole = true);
         if finish == Some(FinishReason::Length)
             && let Some(last) = self.blocks.last_mut()
@@ -136,7 +136,7 @@ impl AnthropicAccumulator {
         }
     }
 
-    /// Returns what came of an answer that broke off.
+    /// Returns the parts of an answer that broke off.
     pub(super) fn into_arrived(self) -> Response {
         self.response().with_finish(FinishReason::Other)
     }
@@ -149,7 +149,7 @@ impl AnthropicAccumulator {
         Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, self.figures.usage())
     }
 
-    /// Takes in a whole answer, or as much of one as is there at the beginning.
+    /// Takes a whole answer, or the start of a streamed one.
     pub(super) fn begin(&mut self, answered: MessageBody) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
@@ -180,7 +180,7 @@ impl AnthropicAccumulator {
         }
     }
 
-    /// The block of that number, or the last, if the server does not number them.
+    /// The block of that index, or the last one, if the server sends no index.
     fn find(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
     }

@@ -17,7 +17,7 @@ pub(super) fn add_beta(betas: &mut Vec<String>, capabilities: &AnthropicCapabili
     }
 }
 
-/// Whether a request goes with the beta; the header in its settings takes the place of the model's `betas`.
+/// Whether a request has the beta; the header in its settings replaces the model's `betas`.
 pub(super) fn has_beta(betas: &str, settings: &Settings) -> bool {
     let own = settings.extra_headers.iter().find(|(name, _)| *name == HEADER);
     own.map_or(betas, |(_, value)| value).contains(BETA)

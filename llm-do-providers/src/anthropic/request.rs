@@ -1,4 +1,4 @@
-//! From a request in our terms to one of the wire.
+//! Converts a request to one of the Messages API.
 
 use super::thinking::Plan;
 use super::wire::{
@@ -11,15 +11,15 @@ use crate::message::Message;
 use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, anthropic};
 
-/// How many of the user's last messages are marked for the cache: the last one, and the last of the request before, since the
-/// API looks back from a mark over 20 blocks only.
+/// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
+/// API looks back only 20 blocks from a breakpoint.
 const MARKED_MESSAGES: usize = 2;
 
-/// Returns what asks `model` for an answer to `request` by `plan`, whole or streamed.
+/// Returns the body of `request` for `model` by `plan`, whole or streamed.
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file or a server-side tool that the API has no place for.
+/// Returns an error if the request has a file or a server-side tool that the API does not support.
 pub(super) fn messages<'a>(
     model: &'a str,
     plan: &Plan,
@@ -51,7 +51,7 @@ pub(super) fn messages<'a>(
     Ok(asked)
 }
 
-/// Returns the schema as the API enforces it, or else the words that ask for it.
+/// Returns the schema in the form that the API enforces, or else instructions with the schema.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
     static CACHE: SchemaCache = SchemaCache::new();
     if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
@@ -77,7 +77,7 @@ fn ours(spec: &ToolSpec) -> ToolKind<'_> {
     ToolKind::Ours { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
 }
 
-/// The API refuses a choice among no tools. Where none may be forced, the model has the choice.
+/// The API refuses a choice without tools. Where no call may be forced, the model chooses.
 fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam<'a>> {
     if request.tools.is_empty() {
         return None;
@@ -121,15 +121,14 @@ fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: V
     }
 }
 
-/// Returns where the code of the turn that goes on ran: calls may wait there for their results.
+/// Returns the container in which code of the current turn ran: calls may wait there for their results.
 fn container(messages: &[Message]) -> Option<&str> {
     let [.., Message::Assistant { parts }, Message::Tool { .. }] = messages else { return None };
     replay::container(parts)
 }
 
 /// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
-/// maximum of the
-/// API.
+/// maximum of the API.
 fn mark(asked: &mut MessagesRequest<'_>) {
     let mark = Some(CacheControl {});
     if let Some(tool) = asked.tools.last_mut() {
@@ -140,7 +139,7 @@ fn mark(asked: &mut MessagesRequest<'_>) {
     }
     let users = asked.messages.iter_mut().rev().filter(|said| said.role == Role::User);
     for said in users.take(MARKED_MESSAGES) {
-        // One that carries no mark is not the user's.
+        // A message that can have no breakpoint is not the user's.
         said.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
     }
 }

@@ -10,9 +10,9 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 
-/// Returns what asks for a tool, or what of it the API has no words for.
+/// Returns a tool as the API declares it, or an error for a setting that the API does not support.
 ///
-/// Newer versions of the search and of the fetch run code on what they find; these do what they are called, and nothing else.
+/// Newer versions of the search and of the fetch run code on what they find; these versions do not.
 pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) -> Result<ToolKind<'a>, ProviderError> {
     if !profile.runs(tool) {
         return Err(refused(format!(

@@ -1,4 +1,4 @@
-//! How an answer grows by the Messages API, whole or streamed, and how it goes on after a pause.
+//! Accumulates an answer of the Messages API, whole or streamed, and resumes it after a pause.
 
 #[cfg(test)]
 mod tests;

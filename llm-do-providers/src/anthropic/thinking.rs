@@ -13,12 +13,12 @@ use crate::settings::{Settings, ThinkingLevel, Warnings};
 /// The default maximum length of an answer in tokens: what arrives within the default timeout, at some 50
 /// tokens a second.
 const USUAL_TOKENS: u32 = 32_000;
-/// The least budget that the API takes, in tokens.
+/// The minimum budget of the API, in tokens.
 const LEAST_BUDGET: u32 = 1_024;
-/// What is left for the answer itself beside a large budget.
+/// The tokens reserved for the answer itself next to a large budget.
 const ROOM: u32 = 8_192;
 
-/// What is sent of all that.
+/// The settings to send.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan {
     pub(super) thinking: Option<ThinkingConfig>,
@@ -35,7 +35,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Returns what a model with those capabilities is sent for `settings`, after `messages`.
+    /// Returns what is sent to a model with those capabilities for `settings` and `messages`.
     pub(super) fn new(capabilities: &AnthropicCapabilities, settings: &Settings, messages: &[Message]) -> Self {
         let mut plan = Self {
             max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(capabilities.max_output_tokens)),
@@ -51,7 +51,7 @@ impl Plan {
         }
         plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
-        // Beside that, no word on what becomes of thoughts is taken: those that may no longer fit are left out.
+        // The API accepts no rule for stale thoughts then, so thoughts that may be stale are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
         if capabilities.bound_thoughts && is_quiet {
             plan.thoughts_from = turn(messages);
@@ -59,7 +59,7 @@ impl Plan {
         plan
     }
 
-    /// Has the thoughts among `messages` dropped that no longer stand behind what they were made for.
+    /// Requests that the server drops the thoughts in `messages` whose preceding messages have changed.
     ///
     /// Models that bind their thoughts think by default, so that an explicit setting changes nothing.
     pub(super) fn drop_stale_thoughts(&mut self, messages: &[Message]) {
@@ -74,7 +74,7 @@ impl Plan {
         }
     }
 
-    /// A limit that the user set stays. So does a budget in tokens, if the API takes it; that of a level is what has room.
+    /// A limit that the user set is kept. So is a budget in tokens, if it is valid; that of a level is reduced to fit.
     fn set_budget(
         &mut self,
         capabilities: &AnthropicCapabilities,
@@ -86,7 +86,7 @@ impl Plan {
         if budget == 0 {
             return;
         }
-        if goes_on_without_thought(messages) {
+        if began_without_thought(messages) {
             let reason = "the API does not allow thinking in the middle of a turn that began without it";
             self.warnings.not_sent("thinking", reason);
             return;
@@ -127,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// A model that thinks samples as it was made to.
+    /// A model that thinks accepts no sampling settings.
     fn set_sampling(&mut self, capabilities: &AnthropicCapabilities, settings: &Settings) {
         let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
         let sampling = if thinks { Sampling::Neither } else { capabilities.sampling };
@@ -173,14 +173,14 @@ fn effort(level: ThinkingLevel) -> &'static str {
     }
 }
 
-/// Whether the model is amid a turn that began without a thought of its own, as another model's does: the API refuses to
-/// have it think from there on.
-fn goes_on_without_thought(messages: &[Message]) -> bool {
+/// Whether the model is in a turn that began without a thought of its own, such as one of another model: the API refuses to
+/// enable thinking there.
+fn began_without_thought(messages: &[Message]) -> bool {
     let mut answers = messages[turn(messages)..].iter().filter_map(answer);
     answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))
 }
 
-/// Returns where the turn begins that the model is in, behind the user's last message.
+/// Returns the start of the current turn, after the user's last message.
 fn turn(messages: &[Message]) -> usize {
     messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1)
 }
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_began_without_a_thought_goes_on_without() {
+    fn a_turn_that_began_without_a_thought_continues_without() {
         let call = ToolCall::new("c1", "add", "{}");
         let turn = |first: Vec<ResponsePart>| {
             let result = Message::Tool { results: vec![ToolResult::new(&call, "3")] };

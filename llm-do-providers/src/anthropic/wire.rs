@@ -65,7 +65,7 @@ pub(super) struct SystemText<'a> {
     pub(super) cache_control: Option<CacheControl>,
 }
 
-/// Up to here, the request goes into the provider's cache, and comes from there.
+/// A cache breakpoint: the request up to here is cached.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
 pub(super) struct CacheControl {}
@@ -134,7 +134,7 @@ pub(super) enum ThinkingConfig {
     Disabled,
 }
 
-/// What becomes of thoughts that no longer stand behind what they were made for; by default the request is refused.
+/// How the server handles thoughts whose preceding messages have changed; by default it refuses the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct BlockBinding {
     prefix_mismatch_behavior: &'static str,

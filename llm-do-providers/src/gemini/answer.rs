@@ -1,4 +1,4 @@
-//! An answer as it grows, piece by piece; an unstreamed answer is one piece.
+//! Accumulates an answer, piece by piece; an unstreamed answer is one piece.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -15,12 +15,12 @@ use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct GeminiAccumulator {
-    /// The model that was asked, should the server not name it.
+    /// The requested model, in case the server does not name it.
     asked: Arc<str>,
-    /// The length of the history, for the ids of calls that the server gives none.
+    /// The length of the history, for calls without an id of the server.
     turn: usize,
     model: Option<String>,
     parts: Vec<ResponsePart>,
@@ -28,7 +28,7 @@ pub(crate) struct GeminiAccumulator {
     begun: bool,
     ended: Option<CandidateFinish>,
     tokens: Tokens,
-    /// What the search of the web notes, and the reading of pages.
+    /// The metadata of web search and of page reading.
     grounding: Map<String, Value>,
     fetched: Map<String, Value>,
     /// Whether Google's tools report their requests as parts, so that the grounding metadata repeats them.
@@ -37,13 +37,13 @@ pub(crate) struct GeminiAccumulator {
 }
 
 impl GeminiAccumulator {
-    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+    /// Returns the empty answer of the model `asked`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
     pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
         Self { asked, turn, ..Self::default() }
     }
 
-    /// Takes in one piece and adds what it brought to `events`.
+    /// Takes one piece and adds its events to `events`.
     pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model_version.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
         if let (None, Some(model)) = (&self.model, model) {
@@ -58,12 +58,12 @@ impl GeminiAccumulator {
         }
     }
 
-    /// Whether a part of the answer, or its end, has come.
+    /// Whether a part of the answer, or its end, has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether a call has come that can be read.
+    /// Whether a valid call has arrived.
     pub(super) fn has_call(&self) -> bool {
         self.calls > 0
     }
@@ -73,7 +73,7 @@ impl GeminiAccumulator {
         self.ended
     }
 
-    /// Returns what is wrong with it, if anything.
+    /// Returns the fault of the answer, if any.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
             return Some("the answer is empty");
@@ -100,7 +100,7 @@ impl GeminiAccumulator {
         }
     }
 
-    /// Returns what came of an answer that broke off: without calls, since none may run.
+    /// Returns the parts of an answer that broke off, without calls, since they must not run.
     pub(super) fn into_arrived(mut self) -> Response {
         self.parts.retain(|part| !matches!(part, ResponsePart::ToolCall(_)));
         self.response().with_finish(FinishReason::Other)
@@ -112,7 +112,7 @@ impl GeminiAccumulator {
         Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage)
     }
 
-    /// Adds what is noted of Google's tools, beside the parts.
+    /// Adds the metadata of Google's tools, which is not in the parts.
     fn note(&mut self) {
         let (grounding, fetched) = (mem::take(&mut self.grounding), mem::take(&mut self.fetched));
         if self.has_uses {
@@ -182,7 +182,7 @@ impl GeminiAccumulator {
     fn think(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         let data = signature.map(|signature| signed(&signature));
         match self.parts.last_mut() {
-            // A signature is of its own part alone.
+            // A signature is only valid for its own part.
             Some(ResponsePart::Thinking(thought)) if thought.provider_data.is_none() && data.is_none() => {
                 thought.text.push_str(&more);
             }
@@ -207,7 +207,7 @@ impl GeminiAccumulator {
         events.extend((!more.is_empty()).then_some(StreamEvent::Text(more)));
     }
 
-    /// Keeps a signature behind the part that it came with, or as a part that has nothing else.
+    /// Keeps a signature after its part, or as a part without other content.
     fn sign(&mut self, signature: &str, alone: bool) {
         let data = if alone {
             ProviderData::new(PROVIDER, json!({"part": {"text": "", "thoughtSignature": signature}}))

@@ -20,7 +20,7 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 ///
 /// # Errors
 ///
-/// Returns an error if it holds a file that the API has no place for.
+/// Returns an error if it has a file that the API does not support.
 pub(super) fn contents<'a>(
     messages: &'a [Message],
     capabilities: &GeminiCapabilities,
@@ -55,7 +55,7 @@ fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> V
             ResponsePart::Thinking(thought) => {
                 let signature = thought.provider_data.as_ref().and_then(signature);
                 let data = Data::Text(thought.text.as_str().into());
-                // Gemini reads nothing from a thought that it did not sign.
+                // Gemini ignores a thought that it did not sign.
                 parts.extend(signature.map(|signature| Part { data, thought: true, signature: Some(signature) }));
             }
             ResponsePart::ToolCall(call) => parts.push(function_call(call)),
@@ -76,7 +76,7 @@ fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> V
     parts
 }
 
-/// Whether a part has no place of its own for its signature, so that the signature follows it.
+/// Whether a part has no field for its signature, so that the signature follows it.
 fn is_signable(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Text { text } => !text.is_empty(),

@@ -1,4 +1,4 @@
-//! From our terms to those of the wire and back.
+//! Converts requests to the API's types, and its usage and finish reasons back.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::usage::Usage;
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file or a schema that the API has no place for.
+/// Returns an error if the request has a file or a schema that the API does not support.
 pub(super) fn request<'a>(
     request: &Request<'a>,
     capabilities: &GeminiCapabilities,
@@ -80,7 +80,7 @@ fn tool_config<'a>(request: &Request<'a>, capabilities: &GeminiCapabilities) -> 
         ToolChoice::None => Some(calling("NONE", None)),
         ToolChoice::Tool(name) => Some(calling("ANY", Some(name))),
     };
-    // Needed where functions stand beside Google's tools, and what shows when those are used.
+    // Required where functions are combined with Google's tools, and for parts that show their use.
     let runs = request.server_side_tools.iter().any(|tool| server_side::tool(tool).is_some());
     let include_server_side_tool_invocations = (runs && capabilities.version_3_rules).then_some(true);
     let config = ToolConfig { function_calling_config, include_server_side_tool_invocations };
@@ -144,9 +144,9 @@ fn invalid(text: String) -> ProviderError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CandidateFinish {
     As(FinishReason),
-    /// By a call, or an answer, that the server itself could not read.
+    /// A call, or an answer, that the server itself could not parse.
     Malformed,
-    /// By a call although no tool was offered, or none might be called.
+    /// A call although no tool was offered, or none was allowed.
     UnexpectedCall,
 }
 

@@ -17,7 +17,7 @@ pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
     }
 }
 
-/// Refuses what the model cannot do, before it is asked for in part.
+/// Returns an error for a tool, or a setting of one, that the model does not support.
 pub(super) fn check(
     model: &str,
     capabilities: &GeminiCapabilities,

@@ -1,4 +1,4 @@
-//! How an answer grows by the Gemini API, whole or streamed.
+//! Accumulates an answer of the Gemini API, whole or streamed.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ impl ResponseAccumulator for GeminiAccumulator {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
         absorb(self, server, data, ready)?;
-        // Only the end of the body ends it.
+        // Only the end of the body ends the stream.
         Ok(true)
     }
 
@@ -48,7 +48,7 @@ impl ResponseAccumulator for GeminiAccumulator {
     }
 }
 
-/// Takes in a piece, or the list of them that servers send to those who do not ask for events.
+/// Takes a piece, or the list of pieces that servers send to clients that do not request events.
 fn absorb(
     answer: &mut GeminiAccumulator,
     server: &Endpoint,

@@ -4,7 +4,7 @@ use super::wire::ThinkingConfig;
 use crate::capability::{GeminiCapabilities, GeminiThinking};
 use crate::settings::{ThinkingLevel, Warnings};
 
-/// Returns what asks for a level; nothing where the model does not think. What is not sent as it was set is recorded in
+/// Returns the configuration for a level; `None` where the model does not think. Changes are recorded in
 /// `warnings`.
 pub(super) fn config(
     level: ThinkingLevel,

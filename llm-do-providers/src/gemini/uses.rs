@@ -1,4 +1,4 @@
-//! Uses of the tools that Google runs: what they were asked and gave, and how that goes back.
+//! Uses of the tools that Google runs: their inputs and results, and how they are sent back.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::PROVIDER;
 use super::wire::{Data, Own, Part};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse};
 
-/// Where the search of the web notes its queries.
+/// The field of the queries of a web search.
 const QUERIES: [&str; 2] = ["webSearchQueries", "imageSearchQueries"];
 
 /// Returns the use of a tool in one part of an answer: a new one, or none if the part completes the last one of `parts`.
@@ -62,7 +62,7 @@ fn part_of(own: Own, signature: Option<String>) -> Value {
     part
 }
 
-/// Whether `value` is what a use that was asked by `asked` gave.
+/// Whether `value` is the result of the use `asked`.
 fn waits_for(used: &ServerSideToolUse, asked: Own, value: &Value) -> bool {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     data.is_some_and(|data| data["asked"]["as"] == asked.name() && data.get("answered").is_none())
@@ -78,7 +78,7 @@ fn name(own: Own, value: &Value) -> String {
     }
 }
 
-/// Returns the parts that a use was read from; none if it is not Gemini's, or was read from what only answers have.
+/// Returns the parts of a use; empty if it is not Gemini's, or was read from the metadata of an answer.
 pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     let part = move |key: &str, value| {

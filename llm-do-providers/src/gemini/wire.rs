@@ -54,7 +54,7 @@ pub(super) enum Data<'a> {
     Blob(Blob<'a>),
     FunctionCall(FunctionCall<'a>),
     FunctionResponse(FunctionResponse<'a>),
-    /// What Gemini itself wrote, under its name.
+    /// A field that Gemini itself wrote, under its name.
     Own(&'a str, &'a Value),
     /// A whole part that Gemini wrote.
     Whole(&'a Map<String, Value>),
@@ -118,7 +118,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) args: Args<'a>,
 }
 
-/// An object, as it was written.
+/// An object, as the model wrote it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Args<'a> {
@@ -137,7 +137,7 @@ pub(super) struct FunctionResponse<'a> {
     pub(super) parts: Vec<FunctionResponsePart<'a>>,
 }
 
-/// What a function gave, under the two names that the API reads.
+/// The result of a function, under the two names that the API reads.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome<'a> {

@@ -48,11 +48,11 @@ impl Reasoning {
         if let Some(details) = details {
             let kept = self.details.get_or_insert_default();
             for detail in details {
-                grow(kept, detail, is_whole, goes_on_detail);
+                grow(kept, detail, is_whole, continues_detail);
             }
         }
         for chunk in chunks {
-            grow(&mut self.chunks, chunk, is_whole, goes_on_chunk);
+            grow(&mut self.chunks, chunk, is_whole, continues_chunk);
         }
         self.text += &shown;
         (!shown.is_empty()).then_some(shown)
@@ -78,15 +78,15 @@ impl Reasoning {
 }
 
 /// Adds a piece to a list: to its last element if it goes on there, else behind it.
-fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, goes_on: fn(&mut Value, &Value) -> bool) {
+fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, continues: fn(&mut Value, &Value) -> bool) {
     let last = kept.last_mut().filter(|_| !is_whole);
-    if !last.is_some_and(|last| goes_on(last, &piece)) {
+    if !last.is_some_and(|last| continues(last, &piece)) {
         kept.push(piece);
     }
 }
 
 /// Adds a detail to the one before it, if it is more of the same.
-fn goes_on_detail(last: &mut Value, piece: &Value) -> bool {
+fn continues_detail(last: &mut Value, piece: &Value) -> bool {
     let key = match piece["type"].as_str() {
         Some("reasoning.text") => "text",
         Some("reasoning.summary") => "summary",
@@ -103,7 +103,7 @@ fn goes_on_detail(last: &mut Value, piece: &Value) -> bool {
 }
 
 /// Adds a chunk of a thought to the one before it, unless that is closed or signed.
-fn goes_on_chunk(last: &mut Value, piece: &Value) -> bool {
+fn continues_chunk(last: &mut Value, piece: &Value) -> bool {
     if last["closed"] == true || last["signature"].is_string() {
         return false;
     }

@@ -107,10 +107,8 @@ use crate::http::Endpoint;
 ///
 /// Its server makes [grammars](https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md) of the schemas of answers and
 /// of tools' arguments, passes over what a grammar leaves out, and shows the model no schema of an answer. So the schema
-/// of an answer
-/// is sent in words as well, as [Ollama asks for](https://docs.ollama.com/capabilities/structured-outputs), and schemas go
-/// in a form
-/// of which the grammar keeps as much as it can:
+/// of an answer is sent in words as well, as [Ollama asks for](https://docs.ollama.com/capabilities/structured-outputs), and
+/// schemas go in a form of which the grammar keeps as much as it can:
 ///
 /// | | |
 /// | --- | --- |

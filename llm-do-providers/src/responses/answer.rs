@@ -1,4 +1,4 @@
-//! An answer as it grows, event by event; an unstreamed answer is what the last event holds.
+//! Accumulates an answer, event by event; an unstreamed answer is the content of the last event.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
@@ -21,17 +21,17 @@ use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::usage::Usage;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesAccumulator {
-    /// The model that was asked, should the server not name it.
+    /// The requested model, in case the server does not name it.
     asked: Arc<str>,
-    /// The calls that began, with the places of their items.
+    /// The calls that have started, with the indices of their items.
     calls: Vec<PendingCall>,
-    /// The parts of the items that are whole.
+    /// The parts of the complete items.
     parts: Vec<ResponsePart>,
     refused: bool,
-    /// What came of the text that is not whole yet.
+    /// The text that is not complete yet.
     text: String,
     end: Option<End>,
 }
@@ -52,7 +52,7 @@ struct End {
     is_complete: bool,
 }
 
-/// An event, as far as any of them is read.
+/// The fields that are read of any event.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type")]
@@ -77,12 +77,12 @@ struct Whole {
 }
 
 impl ResponsesAccumulator {
-    /// Returns the answer of the model `asked` before anything of it came.
+    /// Returns the empty answer of the model `asked`.
     pub(super) fn new(asked: Arc<str>) -> Self {
         Self { asked, ..Self::default() }
     }
 
-    /// Takes in the whole answer, which may be an error.
+    /// Takes the whole answer, which may be an error.
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         if !whole.error.is_null() || whole.status.as_deref() == Some("failed") {
             return Err(reported(server.provider, &server.key_hint, &whole.error));
@@ -106,7 +106,7 @@ impl ResponsesAccumulator {
         Ok(())
     }
 
-    /// Takes in what is known of an item when it begins: the name of a call is all that is shown.
+    /// Takes the start of an item: only the name of a call is shown.
     fn begin(&mut self, event: &Event<'_>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = event.item.as_ref().filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
@@ -130,7 +130,7 @@ impl ResponsesAccumulator {
         }
     }
 
-    /// Takes in an item that is whole.
+    /// Takes a complete item.
     fn finish(&mut self, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = item else { return };
         let before = self.parts.len();
@@ -176,7 +176,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
             "response.output_item.done" => self.finish(event.item, ready),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let mut whole = event.response.unwrap_or_default();
-                // The event has the same word as the status, which some servers leave out.
+                // The name of the event equals the status, which some servers leave out.
                 whole.status.get_or_insert_with(|| event.kind["response.".len()..].to_owned());
                 self.end(server, whole)?;
                 return Ok(false);
@@ -219,7 +219,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     }
 }
 
-/// The error that an event is: its fields stand in it, or in an object of their own.
+/// Returns the error of an event: its fields are in the event, or in an object of it.
 fn failed(server: &Endpoint, data: &str) -> ProviderError {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
     // The event's own `type` has no information.

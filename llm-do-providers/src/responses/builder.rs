@@ -1,4 +1,4 @@
-//! What can be set on a model before it is asked.
+//! The builder of a model.
 
 use std::sync::Arc;
 
@@ -27,21 +27,20 @@ impl OpenAiResponsesBuilder {
         profile;
     }
 
-    /// Says whether a level of thinking asks for summaries of the thoughts. Default: yes.
+    /// Sets whether summaries of the thoughts are requested with a thinking level. Default: `true`.
     ///
     /// OpenAI makes them only for organisations that it has verified: any other gets status 400 (`unsupported_value`), by
-    /// which it
-    /// refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
+    /// which it refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
     pub fn summaries(mut self, summaries: bool) -> Self {
         self.summaries = summaries;
         self
     }
 
-    /// Returns the model; nothing is sent yet.
+    /// Builds the model; sends no request.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key,
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used without a key,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiResponsesModel, ProviderError> {
         let Self { config, summaries } = self;

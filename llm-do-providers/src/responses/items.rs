@@ -1,4 +1,4 @@
-//! A conversation as the items that the API takes: what it made goes back as it came, in its place.
+//! Converts a conversation to the items of the API: its own items go back unchanged, in their place.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
 use crate::openai::{Base64, DataUrl, arguments};
 
-/// What the server calls a PDF without a name: it wants one.
+/// The name of a PDF without one, since the server requires it.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Returns the items of a conversation, for a model that may think or one that does not.
 ///
 /// # Errors
 ///
-/// Returns an error if it holds a file that the API has no place for.
+/// Returns an error if it has a file that the API does not support.
 pub(super) fn input(messages: &[Message], may_think: bool) -> Result<Vec<Item<'_>>, ProviderError> {
     let mut items = Vec::with_capacity(messages.len());
     for message in messages {
@@ -58,10 +58,11 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
     Ok(Item::Ours(OwnItem::FunctionCallOutput { call_id, output }))
 }
 
-/// Adds an answer: thoughts of other providers are left out, and so is what their tools did.
+/// Adds an answer: thoughts and tool uses of other providers are left out.
 ///
-/// One that was thought about goes to a model that does not think as another provider's does: it refuses the thoughts, and the
-/// API refuses by its id what was made with a thought and comes without it.
+/// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
+/// thoughts, and the
+/// API refuses items, by their ids, whose thought is missing.
 fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'a>>) {
     let is_foreign = !may_think && parts.iter().any(is_thought);
     let own = |data| own(data).filter(|_| !is_foreign);

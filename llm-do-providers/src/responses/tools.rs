@@ -5,15 +5,15 @@ use super::wire::{Container, Filters, Tool};
 use crate::error::{ErrorKind, ProviderError};
 use crate::server_side::{ServerSideTool, WebSearch};
 
-/// Those that there are.
+/// The tools of the API.
 pub(super) const SERVER_SIDE: &[ServerSideTool] =
     &[ServerSideTool::WEB_SEARCH, ServerSideTool::CodeExecution, ServerSideTool::ImageGeneration];
 
-/// Returns a tool as the API has it.
+/// Returns a tool as the API declares it.
 ///
 /// # Errors
 ///
-/// Returns an error if the API has no place for it, or for what is set of it.
+/// Returns an error if the API does not support the tool, or one of its settings.
 pub(super) fn server_side(tool: &ServerSideTool) -> Result<Tool<'_>, ProviderError> {
     match tool {
         ServerSideTool::WebSearch(search) => web_search(search),

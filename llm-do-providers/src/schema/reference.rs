@@ -5,10 +5,10 @@
 
 use serde_json::{Map, Value, json};
 
-/// The key of the inlined reference.
+/// A reference that is being inlined.
 pub(super) struct Opened {
     pub(super) to: String,
-    /// The one that it is within, if any.
+    /// The number of the inlined reference that contains it, if any.
     pub(super) within: Option<usize>,
 }
 

@@ -31,8 +31,7 @@ const PROVIDER: &str = "replay";
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers
-/// as testing; pub use llm_do_providers as usage; }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use llm_do_providers as usage; }
 /// use llm_do::testing::{FunctionModel, ReplayModel};
 /// use llm_do::{Model, Settings};
 /// use llm_do::model::{Message, Request, Response};

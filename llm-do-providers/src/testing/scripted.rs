@@ -33,8 +33,7 @@ const PROVIDER: &str = "scripted";
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers
-/// as testing; }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
 /// use llm_do::testing::ScriptedModel;
 /// use llm_do::{Model, Settings};
 /// use llm_do::model::{Message, Request};

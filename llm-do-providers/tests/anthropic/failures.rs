@@ -30,7 +30,7 @@ async fn each_status_has_a_kind() {
         (402, "billing_error", ErrorKind::RateLimited, "no credit left (billing_error); check the plan"),
         (403, "permission_error", ErrorKind::Auth, "the key lacks a permission (permission_error)"),
         (404, "not_found_error", ErrorKind::InvalidRequest, "check the model's name and the base URL"),
-        (413, "request_too_large", ErrorKind::ContextTooLong, "larger than the server takes (request_too_large)"),
+        (413, "request_too_large", ErrorKind::ContextTooLong, "too large for the server (request_too_large)"),
         (429, "rate_limit_error", ErrorKind::RateLimited, "too many requests (rate_limit_error)"),
         (500, "api_error", ErrorKind::Unavailable, "the provider failed to answer (api_error)"),
         (504, "timeout_error", ErrorKind::Unavailable, "the provider failed to answer (timeout_error)"),

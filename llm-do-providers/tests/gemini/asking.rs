@@ -221,7 +221,10 @@ async fn unsupported_options_are_rejected_before_the_request() {
     let cases = [
         (request.server_side_tools(&limited), "does not support `max_uses`"),
         (request.server_side_tools(&images), "`gemini-2.5-flash` does not generate images"),
-        (request.server_side_tools(&search).tools(&tools), "has `web_search` only in requests without other tools"),
+        (
+            request.server_side_tools(&search).tools(&tools),
+            "supports `web_search` only in requests without other tools",
+        ),
         (request.server_side_tools(&search).output(Some(&output)), "without an output schema"),
     ];
     let server = Server::scripted([]).await;

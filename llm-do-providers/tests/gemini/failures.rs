@@ -148,7 +148,7 @@ async fn a_prompt_that_the_filter_blocks_is_an_error() {
             &error,
             ErrorKind::ContentFilter,
             Some(200),
-            "refused the request (PROHIBITED_CONTENT); change what it says",
+            "refused the request (PROHIBITED_CONTENT); rephrase the request",
         );
     }
     assert_eq!(server.requests().len(), 2);

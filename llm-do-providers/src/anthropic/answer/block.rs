@@ -1,4 +1,4 @@
-//! One block of an answer, as it grows, and as the part that is made of it.
+//! Accumulates one block of an answer, and converts it to a part.
 
 use std::sync::Arc;
 
@@ -31,13 +31,13 @@ pub(super) enum Block {
         input: Input,
         kept: RawBlock,
     },
-    /// What is kept as it came.
+    /// A block that is kept unchanged.
     Raw(RawBlock),
-    /// What grew in a way that we do not know, so that it could not be sent back.
+    /// A block with an unknown delta, so that it cannot be sent back.
     Unknown,
 }
 
-/// What a tool is asked, as text of JSON that may be on its way.
+/// The input of a tool, as JSON text that may be incomplete.
 #[derive(Debug)]
 pub(super) struct Input {
     begun: Value,
@@ -49,7 +49,7 @@ impl Input {
         Self { begun: block.shift_remove("input").unwrap_or_else(|| json!({})), grown: String::new() }
     }
 
-    /// Servers send an empty object and then the text, or the object alone.
+    /// Servers send an empty object and then the text, or only the object.
     fn text(self) -> String {
         if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
     }
@@ -60,7 +60,7 @@ impl Input {
 }
 
 impl Block {
-    /// Returns a block as it begins; `calls` came before.
+    /// Returns a block at its start, after `calls` calls.
     pub(super) fn new(mut block: RawBlock, calls: usize) -> Self {
         match block.get("type").and_then(Value::as_str) {
             Some("text") => {
@@ -92,7 +92,7 @@ impl Block {
         matches!(self, Self::Call { name, .. } if name.is_empty())
     }
 
-    /// What is shown of it as it begins.
+    /// Returns the event for its start.
     pub(super) fn shown(&self) -> Option<StreamEvent> {
         match self {
             Self::Text { text, .. } if !text.is_empty() => Some(StreamEvent::Text(text.clone())),
@@ -105,20 +105,20 @@ impl Block {
         }
     }
 
-    /// What is shown of it once it is whole: a server-side tool's use.
+    /// Returns the event for its end: a server-side tool's use.
     pub(super) fn used(&self) -> Option<StreamEvent> {
         let Self::Use { name, input, .. } = self else { return None };
         Some(StreamEvent::ServerSideTool { name: Arc::clone(name), input: input.value()? })
     }
 
-    /// What is shown of a use as its result comes.
+    /// Returns the event for a use whose result arrives.
     pub(super) fn done(&self, result: &Self) -> Option<StreamEvent> {
         let (Self::Use { name, input, kept }, Self::Raw(block)) = (self, result) else { return None };
         (result.answers()? == id(kept)).then_some(())?;
         Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
     }
 
-    /// Takes in more of it, and returns what of that is shown.
+    /// Takes a delta, and returns its event.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
             (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
@@ -176,7 +176,7 @@ impl Block {
 }
 
 impl Input {
-    /// Whether it came with the block's beginning.
+    /// Whether it arrived with the start of the block.
     fn is_begun(&self) -> bool {
         self.begun.as_object().is_some_and(|fields| !fields.is_empty())
     }
@@ -230,13 +230,13 @@ fn failed_use(part: &ResponsePart) -> Option<(String, String)> {
     Some((answered(block)?.to_owned(), failure(block)?))
 }
 
-/// The id of the use whose result a block is.
+/// Returns the id of the use that a result block belongs to.
 fn answered(block: &RawBlock) -> Option<&str> {
     let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
     block.get("tool_use_id").filter(|_| is_result)?.as_str()
 }
 
-/// A thought without its signature, which was cut off, cannot go back.
+/// A thought whose signature was cut off cannot be sent back.
 fn thinking(text: String, kept: RawBlock) -> Option<ResponsePart> {
     let is_unsigned = kept.get("signature").is_some_and(|signature| signature == "");
     let thought = Thinking::new(text);

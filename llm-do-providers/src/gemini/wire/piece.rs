@@ -21,7 +21,7 @@ pub(in crate::gemini) enum Kind {
     Call(FunctionCallPart),
     Media(Blob),
     Own(Own, Value),
-    /// A part of a kind that came later than this client; empty if it is of no kind at all.
+    /// A part of an unknown kind; empty if it has no content.
     Unknown(Map<String, Value>),
 }
 
@@ -47,7 +47,7 @@ impl Own {
         }
     }
 
-    /// Returns the kind that asks for what this one gives; none if this one asks.
+    /// Returns the kind of the request for this result; `None` for a request.
     pub(in crate::gemini) fn answered(self) -> Option<Self> {
         match self {
             Self::CodeExecutionResult => Some(Self::ExecutableCode),

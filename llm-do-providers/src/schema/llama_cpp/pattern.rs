@@ -2,8 +2,7 @@
 //!
 //! It knows groups, alternatives, repetitions and classes of characters, takes a class for what stands between the quotes of
 //! the text as JSON, and passes over a whole expression that it does not know. So everything is written as classes, of
-//! characters that
-//! stand for themselves in JSON.
+//! characters that stand for themselves in JSON.
 
 use std::fmt::Write as _;
 
