@@ -214,11 +214,11 @@ impl AnthropicModel {
         if self.capabilities.bound_thoughts && binding::has_beta(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
         }
-        let asked = request::messages(&self.model, &plan, self.profile, request, stream)?;
+        let body = request::messages(&self.model, &plan, self.profile, request, stream)?;
         let model = Arc::clone(&self.model);
         let begin = move || AnthropicAccumulator::new(Arc::clone(&model));
         let warnings = plan.warnings;
-        let exchange = Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)?;
+        let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }
 }

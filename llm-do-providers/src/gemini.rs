@@ -196,8 +196,8 @@ impl GeminiModel {
     ) -> Result<Exchange<impl Fn() -> GeminiAccumulator + Send + use<>>, ProviderError> {
         server_side::check(&self.model, &self.capabilities, request)?;
         let (wire, warnings) = convert::request(request, &self.capabilities)?;
-        let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
-        let begin = move || GeminiAccumulator::new(Arc::clone(&asked), turn);
+        let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());
+        let begin = move || GeminiAccumulator::new(Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

@@ -202,8 +202,8 @@ impl OpenAiModel {
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> ChatAccumulator + Send + use<>>, ProviderError> {
         let (chat, warnings) = convert::chat(self.target(), request, stream)?;
-        let (dialect, asked, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
-        let begin = move || ChatAccumulator::new(dialect, Arc::clone(&asked), turn);
+        let (dialect, requested_model, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
+        let begin = move || ChatAccumulator::new(dialect, Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

@@ -145,8 +145,8 @@ impl OpenAiResponsesModel {
         stream: bool,
     ) -> Result<Exchange<impl Fn() -> ResponsesAccumulator + Send + use<>>, ProviderError> {
         let (asking, warnings) = convert::request(&self.model, &self.capabilities, self.summaries, request, stream)?;
-        let asked = Arc::clone(&self.model);
-        let begin = move || ResponsesAccumulator::new(Arc::clone(&asked));
+        let requested_model = Arc::clone(&self.model);
+        let begin = move || ResponsesAccumulator::new(Arc::clone(&requested_model));
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

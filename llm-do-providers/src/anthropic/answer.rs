@@ -21,7 +21,7 @@ use crate::response::Response;
 #[derive(Debug, Default)]
 pub(crate) struct AnthropicAccumulator {
     /// The requested model, in case the server does not name it.
-    asked: Arc<str>,
+    requested_model: Arc<str>,
     model: Option<String>,
     begun: bool,
     blocks: Vec<OpenBlock>,
@@ -53,9 +53,9 @@ enum Stop {
 }
 
 impl AnthropicAccumulator {
-    /// Returns the empty answer of the model `asked`.
-    pub(super) fn new(asked: Arc<str>) -> Self {
-        Self { asked, ..Self::default() }
+    /// Returns the empty answer of the model `requested_model`.
+    pub(super) fn new(requested_model: Arc<str>) -> Self {
+        Self { requested_model, ..Self::default() }
     }
 
     /// Takes an event, adds its stream events to `ready`, and returns whether more may follow.
@@ -146,7 +146,7 @@ impl AnthropicAccumulator {
         let mut parts = block::parts(blocks.collect());
         let note = |data| ResponsePart::Opaque(ProviderData::new(PROVIDER, data));
         parts.extend(self.notes.into_iter().map(note));
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, self.figures.usage())
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, self.figures.usage())
     }
 
     /// Takes a whole answer, or the start of a streamed one.

@@ -29,7 +29,7 @@ pub(super) fn messages<'a>(
 ) -> Result<MessagesRequest<'a>, ProviderError> {
     let settings = request.settings;
     let (format, instead) = request.output.map_or((None, None), output);
-    let mut asked = MessagesRequest {
+    let mut body = MessagesRequest {
         model,
         max_tokens: plan.max_tokens,
         system: system(request.instructions, instead),
@@ -46,9 +46,9 @@ pub(super) fn messages<'a>(
         stream: stream.then_some(true),
     };
     if settings.cache_prompt == Some(true) {
-        mark(&mut asked);
+        mark(&mut body);
     }
-    Ok(asked)
+    Ok(body)
 }
 
 /// Returns the schema in the form that the API enforces, or else instructions with the schema.
@@ -129,17 +129,17 @@ fn container(messages: &[Message]) -> Option<&str> {
 
 /// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
 /// maximum of the API.
-fn mark(asked: &mut MessagesRequest<'_>) {
+fn mark(body: &mut MessagesRequest<'_>) {
     let mark = Some(CacheControl {});
-    if let Some(tool) = asked.tools.last_mut() {
+    if let Some(tool) = body.tools.last_mut() {
         tool.cache_control = mark;
     }
-    if let Some(text) = asked.system.last_mut() {
+    if let Some(text) = body.system.last_mut() {
         text.cache_control = mark;
     }
-    let users = asked.messages.iter_mut().rev().filter(|said| said.role == Role::User);
-    for said in users.take(MARKED_MESSAGES) {
+    let users = body.messages.iter_mut().rev().filter(|message| message.role == Role::User);
+    for message in users.take(MARKED_MESSAGES) {
         // A message that can have no breakpoint is not the user's.
-        said.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
+        message.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
     }
 }

@@ -19,14 +19,14 @@ use crate::response::Response;
 #[derive(Debug, Default)]
 pub(crate) struct GeminiAccumulator {
     /// The requested model, in case the server does not name it.
-    asked: Arc<str>,
+    requested_model: Arc<str>,
     /// The length of the history, for calls without an id of the server.
     turn: usize,
     model: Option<String>,
     parts: Vec<ResponsePart>,
     calls: usize,
     begun: bool,
-    ended: Option<CandidateFinish>,
+    finish: Option<CandidateFinish>,
     tokens: Tokens,
     /// The metadata of web search and of page reading.
     grounding: Map<String, Value>,
@@ -37,10 +37,10 @@ pub(crate) struct GeminiAccumulator {
 }
 
 impl GeminiAccumulator {
-    /// Returns the empty answer of the model `asked`; calls without ids get ids that are unique in
+    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
-        Self { asked, turn, ..Self::default() }
+    pub(super) fn new(requested_model: Arc<str>, turn: usize) -> Self {
+        Self { requested_model, turn, ..Self::default() }
     }
 
     /// Takes one piece and adds its events to `events`.
@@ -70,7 +70,7 @@ impl GeminiAccumulator {
 
     /// Why the answer ended, if it has.
     pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
-        self.ended
+        self.finish
     }
 
     /// Returns the fault of the answer, if any.
@@ -78,19 +78,19 @@ impl GeminiAccumulator {
         if !self.begun {
             return Some("the answer is empty");
         }
-        let stopped = self.ended == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
+        let stopped = self.finish == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
         self.fault.or(stopped.then_some("the model stopped before it wrote anything"))
     }
 
     /// Returns the whole answer.
     pub(super) fn into_response(mut self) -> Response {
-        if self.ended == Some(CandidateFinish::As(FinishReason::Length)) {
+        if self.finish == Some(CandidateFinish::As(FinishReason::Length)) {
             // The limit may have cut it off.
             self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
         }
-        let ended = self.ended;
+        let finish = self.finish;
         let response = self.response();
-        match ended {
+        match finish {
             // The parts show whether there are calls.
             Some(
                 CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
@@ -109,7 +109,7 @@ impl GeminiAccumulator {
     fn response(mut self) -> Response {
         self.note();
         let usage = convert::usage(&self.tokens);
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage)
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage)
     }
 
     /// Adds the metadata of Google's tools, which is not in the parts.
@@ -146,7 +146,8 @@ impl GeminiAccumulator {
         if let Some(notes) = candidate.grounding_metadata {
             self.notes(*notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
         }
-        self.ended = candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.ended);
+        self.finish =
+            candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.finish);
     }
 
     /// Takes the metadata of Google's tools, which may arrive in pieces; the first that has a tool's request is an event.

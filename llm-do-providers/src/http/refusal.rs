@@ -290,14 +290,14 @@ mod tests {
 
     #[test]
     fn a_too_long_conversation_is_distinguished_from_other_refusals() {
-        let told = [
+        let cases = [
             json!({"code": "context_length_exceeded", "message": "This model's maximum context length is 8192 tokens."}),
             json!({"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}),
             json!({"message": "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"}),
             json!({"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}),
             json!({"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the available size"}),
         ];
-        for error in told {
+        for error in cases {
             assert_eq!(refusal(400, &error).kind(), ErrorKind::ContextTooLong, "{error}");
         }
     }

@@ -79,9 +79,9 @@ fn error_in(text: &str) -> Option<Value> {
         }
         place += line.len();
     }
-    let said: Value = serde_json::from_str(text.get(start?..)?).ok()?;
-    let said = said.get(0).unwrap_or(&said);
-    said.get("error").filter(|error| !error.is_null()).cloned()
+    let json: Value = serde_json::from_str(text.get(start?..)?).ok()?;
+    let json = json.get(0).unwrap_or(&json);
+    json.get("error").filter(|error| !error.is_null()).cloned()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use crate::usage::Usage;
 pub(crate) struct ChatAccumulator {
     dialect: &'static Dialect,
     /// The requested model, in case the server does not name it.
-    asked: Arc<str>,
+    requested_model: Arc<str>,
     /// The length of the history, for calls without an id of the server.
     turn: usize,
     model: Option<String>,
@@ -47,12 +47,12 @@ struct GrowingCall {
 }
 
 impl ChatAccumulator {
-    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(dialect: &'static Dialect, asked: Arc<str>, turn: usize) -> Self {
+    pub(super) fn new(dialect: &'static Dialect, requested_model: Arc<str>, turn: usize) -> Self {
         Self {
             dialect,
-            asked,
+            requested_model,
             turn,
             model: None,
             thinking: Reasoning::default(),
@@ -117,11 +117,11 @@ impl ChatAccumulator {
 
     fn response(self) -> Response {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
-        parts.extend(self.thinking.into_part(self.dialect, &self.asked, !self.calls.is_empty()));
+        parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, usage)
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {

@@ -25,7 +25,7 @@ use crate::usage::Usage;
 #[derive(Debug, Default)]
 pub(crate) struct ResponsesAccumulator {
     /// The requested model, in case the server does not name it.
-    asked: Arc<str>,
+    requested_model: Arc<str>,
     /// The calls that have started, with the indices of their items.
     calls: Vec<PendingCall>,
     /// The parts of the complete items.
@@ -77,9 +77,9 @@ struct Whole {
 }
 
 impl ResponsesAccumulator {
-    /// Returns the empty answer of the model `asked`.
-    pub(super) fn new(asked: Arc<str>) -> Self {
-        Self { asked, ..Self::default() }
+    /// Returns the empty answer of the model `requested_model`.
+    pub(super) fn new(requested_model: Arc<str>) -> Self {
+        Self { requested_model, ..Self::default() }
     }
 
     /// Takes the whole answer, which may be an error.
@@ -203,7 +203,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
     fn complete(self) -> Response {
         let none = || End { model: None, usage: Usage::of_request(0, 0), reason: None, is_complete: false };
         let End { model, usage, reason, is_complete } = self.end.unwrap_or_else(none);
-        let response = Response::new(model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage);
+        let response = Response::new(model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage);
         match reason {
             Some(reason) => response.with_finish(reason),
             None if is_complete => response,
@@ -215,7 +215,7 @@ impl ResponseAccumulator for ResponsesAccumulator {
         if !self.text.is_empty() {
             self.parts.push(ResponsePart::Text { text: self.text });
         }
-        Response::new(&*self.asked, self.parts, Usage::of_request(0, 0)).with_finish(FinishReason::Other)
+        Response::new(&*self.requested_model, self.parts, Usage::of_request(0, 0)).with_finish(FinishReason::Other)
     }
 }
 

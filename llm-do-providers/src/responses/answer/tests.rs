@@ -21,13 +21,13 @@ fn the_pieces_are_shown_and_the_last_is_the_answer() {
     let call =
         |index, arguments: &str| StreamEvent::ToolCall { index, name: "add".into(), arguments: arguments.into() };
     let thought = |text: &str| StreamEvent::Thinking(text.into());
-    let said = |text: &str| StreamEvent::Text(text.into());
+    let text = |content: &str| StreamEvent::Text(content.into());
     let expected = [
         thought("Hm."),
         thought("\n\n"),
         thought("Grüße, 世界"),
-        said("Both "),
-        said("🦀"),
+        text("Both "),
+        text("🦀"),
         call(0, ""),
         call(1, ""),
         call(1, "{\"a\":2}"),

@@ -258,7 +258,7 @@ fn an_unsupported_keyword_is_refused_with_its_path() {
             format!("`#/properties/p/items` uses `{keyword}`, which llama.cpp's grammars cannot express; remove it");
         assert_eq!(text, expected);
     }
-    let told = [
+    let cases = [
         (json!({"not": {"type": "string"}}), "uses `not`"),
         (json!(false), "allows no value"),
         (json!({"enum": []}), "allows no value"),
@@ -268,7 +268,7 @@ fn an_unsupported_keyword_is_refused_with_its_path() {
         (json!({"type": "object", "required": ["a"], "additionalProperties": false}), "requires `a`"),
         (json!({"type": "object", "patternProperties": {"^a": {}}}), "has both pattern properties"),
     ];
-    for (schema, expected) in told {
+    for (schema, expected) in cases {
         let text = refusal(&schema);
         assert!(text.starts_with("`#/properties/p` ") && text.contains(expected), "{text}");
     }
