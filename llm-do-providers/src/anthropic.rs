@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::Answer;
+use self::answer::AnthropicAccumulator;
 pub use self::builder::AnthropicBuilder;
 use self::thinking::Plan;
 use crate::capability::AnthropicCapabilities;
@@ -45,10 +45,10 @@ inventory::submit! {
 
 /// A model that is reached through the [Anthropic Messages API](https://platform.claude.com/docs/en/api/messages/create).
 ///
-/// That is Claude, and models of others whose servers speak it; `ANTHROPIC_BASE_URL` or
-/// [`base_url`](AnthropicBuilder::base_url) says which server to ask. In the catalog, it is `anthropic:MODEL`. What a model
-/// of Claude is told, and what is left out because it would be refused, is looked up by its name in the
-/// [capabilities](crate::CapabilityTable); a name that is newer than this crate is taken for one of the newest models.
+/// The models are Claude, and models of other makers whose servers support this API; `ANTHROPIC_BASE_URL` or
+/// [`base_url`](AnthropicBuilder::base_url) sets the server. In the catalog, it is `anthropic:MODEL`. What is sent to a
+/// Claude model, and what is left out because the API would refuse it, depends on its name and the
+/// [capabilities](crate::CapabilityTable); a name that is newer than this crate is treated as one of the newest models.
 ///
 /// Timeouts, what is tried again, and fields and headers of your own are those of [all on the
 /// network](crate#on-the-network). An error inside of a stream has the [status of its
@@ -60,7 +60,8 @@ inventory::submit! {
 /// | --- | --- | --- |
 /// | instructions | `system` | all |
 /// | `max_tokens` | `max_tokens`, which the API requires | all; see below |
-/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on one of them, and `temperature` goes first. Both to models of other makers |
+/// | `temperature`, `top_p` | the same | up to 4.6, while the model does not think; from 3.7 on only one of the two, and
+//`temperature` has precedence. Both to models of other makers |
 /// | `stop` | `stop_sequences` | all |
 /// | `thinking` | `thinking`, `output_config.effort` | from 3.7 on, and models of other makers; see below |
 /// | `parallel_tool_calls: false` | `disable_parallel_tool_use` | all, if there are tools |
@@ -72,16 +73,16 @@ inventory::submit! {
 ///
 /// `metadata`, `top_k` and others go through [`extra_body`](crate::Settings::extra_body).
 ///
-/// Without a limit of yours, an answer may have 32,000 tokens, thoughts included, or as many as the model can write if that
-/// is less: 8,192 of Claude 3.5 and of models of others, 4,096 of what is older. That is what comes whole within the default
-/// timeout; stream, and set more, if you expect more.
+/// By default, an answer may have 32,000 tokens, thoughts included, or the maximum of the model if that
+/// is lower: 8,192 for Claude 3.5 and models of other makers, 4,096 for older ones. That much arrives within the default
+/// timeout; stream the answer, and set a higher limit, if you expect more.
 ///
 /// # Thinking
 ///
 /// [Levels](crate::ThinkingLevel) go as the [model understands](https://platform.claude.com/docs/en/build-with-claude/thinking)
 /// them: Claude 3.7 to 4.5 as a budget of tokens (`minimal` 1,024, `low` 2,048, `medium` 8,192, `high` 16,384, which become less
 /// where `max_tokens` leaves no room; your own number stays as it is, if it is at least 1,024 and below `max_tokens`), newer ones as an effort of `low`, `medium` or `high`, with a summary of the
-/// thoughts asked for. `off` is nothing up to 4.5, which do not think unless told to, then `disabled`, with Sonnet 5.5
+/// thoughts. `off` sends nothing up to 4.5, which do not think by default, then `disabled`, with Sonnet 5.5
 /// `between_tools`, and a low effort where a model always thinks: Fable, Mythos and Opus 5.5. If nothing is set, nothing is
 /// sent; models from Sonnet 5 on then think, and show no thoughts.
 ///
@@ -90,11 +91,12 @@ inventory::submit! {
 ///
 /// Thoughts, encrypted ones too, are kept with their signatures and go back as they came. From Fable 5.1 and Claude 5.5 on, they
 /// [hold](https://platform.claude.com/docs/en/build-with-claude/preserved-thinking) only behind the system prompt, the tools and
-/// the messages that they were made for, and the API refuses a conversation in which those have changed. So it is told to drop
-/// what no longer fits (`block_binding`), and the model goes on without: under other instructions, or after a history was
-/// shortened. That takes the beta `thinking-binding-controls-2026-08-01`, which goes along at `api.anthropic.com`; other servers may
-/// refuse it, and are told only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and Haiku 5.5 cannot be
-/// told: they get no thoughts but those of the turn that goes on.
+/// the messages that they were made for, and the API refuses a conversation in which those have changed. So the request
+/// asks it to drop thoughts that are no longer valid (`block_binding`), and the model continues without them: after the
+/// instructions changed, or a history was shortened. That needs the beta `thinking-binding-controls-2026-08-01`, which is
+/// sent to `api.anthropic.com`; other
+/// servers may refuse it, and get it only if you name it with [`beta`](AnthropicBuilder::beta). With `off`, Sonnet 5.5 and
+/// Haiku 5.5 do not support `block_binding`: they get only the thoughts of the turn in progress.
 ///
 /// # Tools and structured output
 ///
@@ -102,10 +104,10 @@ inventory::submit! {
 /// force a tool, the model has the choice instead: with a budget to think, and with Fable, Mythos, Opus 5.5 and Sonnet 5.5.
 ///
 /// An output schema goes as [`output_config.format`](https://platform.claude.com/docs/en/build-with-claude/structured-outputs)
-/// with Claude 4.5 and newer; their [`Profile`] says so. Bounds that the API does not enforce go into descriptions, as do
-/// defaults and examples. What a field says of a type that is defined apart goes into a definition of its own, where the
-/// limits below leave room for it. A schema that it cannot enforce (a map, a value or an object of any kind, a type that holds itself, more than 24
-/// optional properties or 16 alternatives) is told to the model in the system prompt instead.
+/// with Claude 4.5 and newer; their [`Profile`] declares it. Bounds that the API does not enforce go into descriptions, as do
+/// defaults and examples. The description of a field whose type is a reference goes into a separate definition, where the
+/// limits below leave room for it. A schema that it cannot enforce (a map, a value or an object of any kind, a recursive type, more than 24
+/// optional properties or 16 alternatives) goes into the system prompt instead.
 ///
 /// If the limit on tokens cuts off an answer in a call, that call is left out, and the answer finishes with
 /// [`Length`](crate::FinishReason::Length), as it does when the context is full. An answer with an unknown stop reason, or with
@@ -144,7 +146,7 @@ inventory::submit! {
 /// # Attachments
 ///
 /// They go as [images](https://platform.claude.com/docs/en/build-with-claude/vision) and
-/// [documents](https://platform.claude.com/docs/en/build-with-claude/pdf-support), in what the user says and in tools' results.
+/// [documents](https://platform.claude.com/docs/en/build-with-claude/pdf-support), in user messages and in tools' results.
 ///
 /// | Media type | Goes as | Name |
 /// | --- | --- | --- |
@@ -152,8 +154,9 @@ inventory::submit! {
 /// | `application/pdf` | `document` | its title |
 /// | `text/*`, `application/json`, `*+json` | `document` of plain text, if it is UTF-8 | its title |
 ///
-/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The result of a call
-/// that failed takes only text: its files follow behind all results of the turn, each below a line that says whose it is.
+/// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and no request is sent. The result
+/// of a call that failed may only hold text: its files follow after all results of the turn, each below a line that names
+/// its tool.
 ///
 /// # Not supported
 ///
@@ -164,8 +167,9 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{AnthropicModel, ApiKey, Model};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::{AnthropicModel, ApiKey};
 ///
 /// let model = AnthropicModel::builder("claude-sonnet-4-5").api_key(ApiKey::new("sk-ant-1")?).build()?;
 /// assert_eq!(model.name(), "anthropic:claude-sonnet-4-5");
@@ -205,16 +209,16 @@ impl AnthropicModel {
         &self,
         request: &Request<'_>,
         stream: bool,
-    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+    ) -> Result<Exchange<impl Fn() -> AnthropicAccumulator + Send + use<>>, ProviderError> {
         let mut plan = Plan::new(&self.capabilities, request.settings, request.messages);
-        if self.capabilities.bound_thoughts && binding::is_told(&self.betas, request.settings) {
+        if self.capabilities.bound_thoughts && binding::has_beta(&self.betas, request.settings) {
             plan.drop_stale_thoughts(request.messages);
         }
-        let asked = request::messages(&self.model, &plan, self.profile, request, stream)?;
+        let body = request::messages(&self.model, &plan, self.profile, request, stream)?;
         let model = Arc::clone(&self.model);
-        let begin = move || Answer::new(Arc::clone(&model));
+        let begin = move || AnthropicAccumulator::new(Arc::clone(&model));
         let warnings = plan.warnings;
-        let exchange = Exchange::new(&self.endpoint, &asked, request.settings, self.retries, begin)?;
+        let exchange = Exchange::new(&self.endpoint, &body, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }
 }
@@ -273,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_or_a_beta_that_is_none_is_refused() {
+    fn an_invalid_base_url_or_beta_is_refused() {
         let error = with(&[("ANTHROPIC_BASE_URL", "localhost:8080")]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Configuration);
         let error = AnthropicModel::builder("m").base_url("http://localhost").beta("a\nb").build().unwrap_err();

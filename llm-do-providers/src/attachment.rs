@@ -22,8 +22,9 @@ pub use self::found_files::{FoundFile, find_files, found_path};
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{Attachment, Message, UserPart};
+/// # mod llm_do { pub use llm_do_providers::Attachment; pub use llm_do_providers as model; }
+/// use llm_do::Attachment;
+/// use llm_do::model::{Message, UserPart};
 ///
 /// let note = Attachment::new("text/plain", "Milk, bread.").named("list.txt");
 /// let question = UserPart::Text { text: "What is to be bought?".into() };

@@ -3,12 +3,12 @@
 // Each row of `capabilities.json` has the page where it was read, and the day. A row of a model's name takes effect as a whole: a
 // cascade of rows would leave a reader to work out what holds.
 
-#[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "rows are checked whatever is linked"))]
+#[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "rows are checked with any set of features"))]
 mod anthropic;
 mod file;
-#[cfg_attr(not(feature = "gemini"), allow(dead_code, reason = "rows are checked whatever is linked"))]
+#[cfg_attr(not(feature = "gemini"), allow(dead_code, reason = "rows are checked with any set of features"))]
 mod gemini;
-#[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "rows are checked whatever is linked"))]
+#[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "rows are checked with any set of features"))]
 mod openai;
 mod table;
 mod version;
@@ -49,7 +49,7 @@ impl NativeOutput {
 
 /// Reads a list of names of server-side tools.
 fn server_side_tools<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static [ServerSideTool], D::Error> {
-    /// All sets of tools, each at the index whose bits say which tools it has: a profile holds one for good.
+    /// All sets of tools, each at the index whose bits are its tools: a profile holds a `&'static` one.
     static SETS: LazyLock<Vec<Vec<ServerSideTool>>> =
         LazyLock::new(|| (0..1 << ServerSideTool::ALL.len()).map(set).collect());
     let mut bits = 0;

@@ -79,8 +79,9 @@ inventory::collect!(ModelProvider);
 /// ```
 /// use std::sync::Arc;
 ///
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{Model, OpenAiModel, model_provider};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::{OpenAiModel, model_provider};
 ///
 /// model_provider!("lab", |model| {
 ///     Ok(Arc::new(OpenAiModel::builder(model).base_url("http://lab.example:8080/v1").build()?))
@@ -120,7 +121,7 @@ pub fn model(name: &str) -> Result<Arc<dyn Model>, ProviderError> {
     model_with(name, &CapabilityTable::builtin())
 }
 
-/// Builds the model that `name` stands for as [`model`] does, with what `capabilities` says that models take.
+/// Builds the model `name` as [`model`] does, with the capabilities of `capabilities`.
 ///
 /// # Errors
 ///
@@ -138,7 +139,7 @@ pub fn model_with(name: &str, capabilities: &CapabilityTable) -> Result<Arc<dyn 
 ///
 /// # Errors
 ///
-/// Returns an error of kind [`ErrorKind::Configuration`] that says what is wrong and what to do: write
+/// Returns an error of kind [`ErrorKind::Configuration`] that states what is wrong and what to do: write
 /// `provider:model`, correct the prefix, enable a feature, or remove one of two providers.
 ///
 /// # Examples
@@ -167,7 +168,7 @@ pub fn provider_collisions() -> Vec<String> {
     locations.into_iter().filter_map(|(prefix, locations)| collision(prefix, locations)).collect()
 }
 
-/// Returns a warning if the built-in price table lists models of the provider, and `name` is not one of them.
+/// Returns a warning if the built-in price table lists models of the provider, but not `name`.
 ///
 /// It is only a warning, since providers add models. A model in `prices` counts as known. There is no warning if the
 /// environment sets the provider's base URL, since another server has other models.

@@ -86,7 +86,7 @@ pub enum ErrorKind {
 }
 
 impl ProviderError {
-    /// Creates an error of `provider`; `message` says what happened and what to do, in lower case without a full
+    /// Creates an error of `provider`; `message` states what happened and what to do, in lower case without a full
     /// stop.
     #[must_use]
     pub fn new(provider: impl Into<String>, kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -117,7 +117,7 @@ impl ProviderError {
         self
     }
 
-    /// Sets whether the provider says that a retry may succeed.
+    /// Sets whether the provider reports that a retry may succeed.
     #[must_use]
     pub fn with_should_retry(mut self, should_retry: bool) -> Self {
         self.0.should_retry = Some(should_retry);
@@ -188,7 +188,7 @@ impl ProviderError {
         self.0.retry_after
     }
 
-    /// Returns whether the provider says that a retry may succeed; `None` if it does not say.
+    /// Returns whether the provider reports that a retry may succeed; `None` if it does not report it.
     #[must_use]
     pub fn should_retry(&self) -> Option<bool> {
         self.0.should_retry

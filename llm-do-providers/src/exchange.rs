@@ -1,4 +1,4 @@
-//! One exchange with a server: tries, the pieces of a streamed answer, and what may go wrong with them.
+//! One exchange with a server: its attempts, the pieces of a streamed answer, and their errors.
 
 mod fault;
 #[cfg(any(test, fuzzing))]
@@ -18,26 +18,26 @@ use tokio::time::sleep;
 
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) use self::fault::malformed;
-pub(crate) use self::fault::{odd, reported, unread};
+pub(crate) use self::fault::{invalid_json, protocol_error, reported};
 use self::streaming::Streaming;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Call, Endpoint, WholeResponse};
+use crate::http::{Endpoint, PreparedRequest, WholeResponse};
 use crate::message::FinishReason;
 use crate::model::{ResponseStream, StreamEvent};
 use crate::response::{Response, SettingWarning};
 use crate::retry::{RetryDelay, RetryState};
 use crate::settings::{Settings, Warnings};
 
-/// An answer as it grows, by the protocol of one provider.
+/// Accumulates an answer by the protocol of one provider.
 pub(crate) trait ResponseAccumulator: Send + 'static {
-    /// Takes in a whole answer.
+    /// Parses a whole answer.
     ///
     /// # Errors
     ///
-    /// Returns what is wrong with it, or the error that it is.
+    /// Returns an error if it is invalid, or is itself an error.
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError>;
 
-    /// Takes in the data of one event of a stream, adds what it brought to `ready`, and returns whether more is to come.
+    /// Parses the data of one event of a stream, adds its events to `ready`, and returns whether more may follow.
     ///
     /// # Errors
     ///
@@ -49,49 +49,49 @@ pub(crate) trait ResponseAccumulator: Send + 'static {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError>;
 
-    /// Whether the server has said why the model stopped: what is missing after that is no part of the answer.
+    /// Whether the server has sent the reason for the stop: anything that is missing after it is not part of the answer.
     fn is_finished(&self) -> bool;
 
-    /// Returns what is wrong with the answer as it is at its end, if anything.
+    /// Returns the fault of the answer at its end, if any.
     fn fault(&self) -> Option<&'static str>;
 
-    /// Returns the whole answer, which has no fault.
+    /// Returns the whole answer, if it has no fault.
     fn complete(self) -> Response;
 
-    /// Returns what came of an answer that broke off: no call whose arguments may not all be there.
+    /// Returns the parts of an answer that broke off, without calls whose arguments may be incomplete.
     fn arrived(self) -> Response;
 
-    /// Whether the server paused, and goes on once the answer so far is sent back to it. Default: it never does.
+    /// Whether the server paused, and resumes once the answer so far is sent back to it. Default: `false`.
     fn is_paused(&self) -> bool {
         false
     }
 
-    /// Returns the body that has the server go on after `paused`, which answered the body `sent`; none if there is no such
-    /// body, so that the answer ends there. Default: none.
-    fn go_on(_sent: &[u8], _paused: &Response) -> Option<Vec<u8>> {
+    /// Returns the body that resumes the answer after `paused`, which answered the body `sent`; `None` if it cannot be
+    /// resumed, so that the answer ends there. Default: `None`.
+    fn continuation(_sent: &[u8], _paused: &Response) -> Option<Vec<u8>> {
         None
     }
 
-    /// Puts right what was said before a pause by what came after it. Default: nothing.
-    fn rejoin(_answer: &mut Response) {}
+    /// Corrects parts from before a pause by what arrived after it. Default: nothing.
+    fn merge_paused(_answer: &mut Response) {}
 }
 
 /// How often an answer may pause before it is taken as cut off.
 const MOST_PAUSES: usize = 10;
-/// How long most requests are at least, in bytes, so that a body does not grow from nothing.
+/// The initial capacity of a request's body, in bytes: the minimum size of most requests.
 const BODY: usize = 4 << 10;
 
-/// A request on its way; `begin` returns the answer before anything came.
+/// A request in flight; `begin` returns an empty accumulator.
 pub(crate) struct Exchange<F> {
     endpoint: Arc<Endpoint>,
-    call: Call,
+    call: PreparedRequest,
     retries: u32,
     tries: RetryState,
     begin: F,
-    /// What was answered before the last pause, and what tries used that failed since.
+    /// The answer before the last pause, with the usage of the failed attempts since.
     before: Option<Response>,
     pauses: usize,
-    /// What the answer says of settings that were not sent as they were set.
+    /// The warnings about settings that were not sent as they were set.
     warnings: Vec<SettingWarning>,
 }
 
@@ -100,7 +100,7 @@ where
     F: Fn() -> G + Send + 'static,
     G: ResponseAccumulator,
 {
-    /// Writes a request, with the fields and headers that its settings add; failures are tried again `retries` times.
+    /// Serializes a request, with the fields and headers of its settings; failures are retried `retries` times.
     ///
     /// # Errors
     ///
@@ -113,20 +113,20 @@ where
         begin: F,
     ) -> Result<Self, ProviderError> {
         let body = body(request, &settings.extra_body).map_err(|error| {
-            let text = "the request cannot be written as JSON; check its settings for numbers that are none";
+            let text = "the request cannot be written as JSON; check its settings for NaN and infinite numbers";
             ProviderError::new(endpoint.provider, ErrorKind::InvalidRequest, text).with_source(error)
         })?;
-        let call = Call::new(endpoint.provider, body.into(), settings)?;
+        let call = PreparedRequest::new(endpoint.provider, body.into(), settings)?;
         let (endpoint, tries) = (Arc::clone(endpoint), RetryState::new(retries));
         Ok(Self { endpoint, call, retries, tries, begin, before: None, pauses: 0, warnings: Vec::new() })
     }
 
-    /// Has the answer carry `warnings`.
+    /// Adds `warnings` to the answer.
     pub(crate) fn with_warnings(self, warnings: Warnings) -> Self {
         Self { warnings: warnings.into_list(), ..self }
     }
 
-    /// Returns the body to be sent, and the answer before anything came.
+    /// Returns the body to be sent, and an empty accumulator.
     #[cfg(fuzzing)]
     pub(crate) fn begun(&self) -> (&[u8], G) {
         (self.call.body(), (self.begin)())
@@ -137,7 +137,7 @@ where
         loop {
             match self.attempt().await {
                 Ok(answer) => {
-                    if let Some(response) = self.ended(answer) {
+                    if let Some(response) = self.finish_or_continue(answer) {
                         return Ok(response);
                     }
                 }
@@ -148,32 +148,34 @@ where
 
     /// Returns the answer as it arrives; nothing is sent before the first poll.
     pub(crate) fn stream(self) -> ResponseStream {
-        // Boxed, since it changes hands with every piece.
+        // Boxed, since it is moved with every piece.
         Box::pin(stream::unfold(Box::new(Streaming::new(self)), Streaming::next))
     }
 
-    /// Asks once; the error of an answer that is none has what could be read of it.
+    /// Sends the request once; the error of a failed answer has the parts that could be read.
     async fn attempt(&self) -> Result<G, ProviderError> {
         let WholeResponse { head, body } = self.endpoint.fetch(&self.call).await?;
         let mut answer = (self.begin)();
         let read = answer.absorb_whole(&self.endpoint, &body);
-        let faultless = read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(odd(&self.endpoint, fault))));
+        let faultless =
+            read.and_then(|()| answer.fault().map_or(Ok(()), |fault| Err(protocol_error(&self.endpoint, fault))));
         match faultless {
             Ok(()) => Ok(answer),
             Err(error) => Err(head.add_to(error).with_arrived(answer.arrived())),
         }
     }
 
-    /// Takes an answer that has ended without a fault: returns the whole, or none if the server goes on, which is set up.
-    fn ended(&mut self, answer: G) -> Option<Response> {
+    /// Takes an answer that has ended without a fault: returns the whole, or `None` after it prepared the next request if the
+    /// server paused.
+    fn finish_or_continue(&mut self, answer: G) -> Option<Response> {
         let is_paused = answer.is_paused();
         let part = answer.complete();
-        let more = if is_paused { G::go_on(self.call.body(), &part) } else { None };
+        let more = if is_paused { G::continuation(self.call.body(), &part) } else { None };
         let mut response = match self.before.take() {
             Some(before) => before.followed_by(part),
             None => part,
         };
-        G::rejoin(&mut response);
+        G::merge_paused(&mut response);
         let Some(body) = more else { return Some(self.warned(response)) };
         self.pauses += 1;
         if self.pauses > MOST_PAUSES {
@@ -190,7 +192,7 @@ where
         response.with_warnings(mem::take(&mut self.warnings))
     }
 
-    /// Goes on to the next try after a failure, and keeps what this one used; an error for good has all that arrived.
+    /// Prepares the next attempt after a failure, and keeps the usage of this one; a final error has all that arrived.
     fn after(&mut self, mut error: ProviderError) -> Result<RetryDelay, ProviderError> {
         let arrived = error.take_arrived();
         match self.tries.after(error, fastrand::f64()) {
@@ -203,7 +205,7 @@ where
         }
     }
 
-    /// Adds to an error what had arrived, before the last pause and after it, and what all tries used.
+    /// Adds to an error the parts that arrived before and after the last pause, and the usage of all attempts.
     fn broken_off(&mut self, error: ProviderError, arrived: Option<Response>) -> ProviderError {
         match joined(self.before.take(), arrived) {
             Some(arrived) => error.with_arrived(arrived),

@@ -27,9 +27,10 @@ use crate::response::Response;
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use llm_do_providers as usage; }
 /// use llm_do::testing::FunctionModel;
-/// use llm_do::{ErrorKind, FallbackModel, ProviderError, Response, Usage};
+/// use llm_do::model::{ErrorKind, FallbackModel, ProviderError, Response};
+/// use llm_do::usage::Usage;
 ///
 /// let down = FunctionModel::new(|_| Err(ProviderError::new("a", ErrorKind::Overloaded, "overloaded")));
 /// let up = FunctionModel::new(|_| Ok(Response::new("b", vec![], Usage::of_request(1, 1))));

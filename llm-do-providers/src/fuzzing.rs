@@ -3,7 +3,7 @@
 //! Nothing panics; a stream is the same however it is cut; an answer survives being saved; and what can be read can be sent
 //! back.
 
-#![expect(clippy::missing_panics_doc, reason = "to panic is how a target tells what it found")]
+#![expect(clippy::missing_panics_doc, reason = "a target reports what it found by a panic")]
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use serde::de::IgnoredAny;
 
 use crate::anthropic::AnthropicModel;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::pieces::{read_at_once, read_by_bytes};
+use crate::exchange::pieces::{read_by_bytes, read_whole};
 use crate::exchange::{Exchange, ResponseAccumulator};
 use crate::gemini::GeminiModel;
 use crate::http::{Endpoint, Events, refused};
@@ -42,7 +42,7 @@ pub fn refusal(bytes: &[u8]) {
     assert!(!matches!(error.kind(), ErrorKind::Configuration | ErrorKind::Timeout), "{error}");
 }
 
-/// An answer by Chat Completions, streamed or whole: of servers that differ in what they say of thoughts.
+/// An answer by Chat Completions, streamed or whole, of servers that differ in how they send thoughts.
 pub fn chat(bytes: &[u8]) {
     static MODELS: LazyLock<[OpenAiModel; 3]> = LazyLock::new(|| {
         let elsewhere = OpenAiModel::builder("m").base_url(SERVER);
@@ -103,7 +103,7 @@ where
     let (messages, settings) = ([Message::user("hello")], Settings::default());
     let exchange = asking(&Request::new(&messages, &settings)).expect("a request");
     let begin = || exchange.begun().1;
-    let streamed = read_at_once(begin(), bytes);
+    let streamed = read_whole(begin(), bytes);
     let split = read_by_bytes(begin(), bytes);
     assert_eq!(split.0, streamed.0);
     assert_eq!(split.1.map(|error| error.to_string()), streamed.1.as_ref().map(ToString::to_string));
@@ -119,7 +119,7 @@ where
     }
 }
 
-/// The answer that `bytes` are at once, if they are one.
+/// Reads `bytes` as one whole answer; `None` if it is invalid.
 fn whole<G: ResponseAccumulator>(mut answer: G, bytes: &[u8]) -> Option<Response> {
     let endpoint = Endpoint::new("test", "its protocol", SERVER, "").expect("a URL");
     answer.absorb_whole(&endpoint, bytes).ok()?;

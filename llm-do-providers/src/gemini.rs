@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::Answer;
+use self::answer::GeminiAccumulator;
 pub use self::builder::GeminiBuilder;
 use crate::capability::GeminiCapabilities;
 use crate::catalog::ModelProvider;
@@ -46,7 +46,7 @@ inventory::submit! {
 /// A model that is reached through Google's [Gemini API](https://ai.google.dev/api/generate-content).
 ///
 /// In the catalog, it is `gemini:MODEL`, such as `gemini:gemini-2.5-flash`; `GEMINI_BASE_URL` or
-/// [`base_url`](GeminiBuilder::base_url) says which server to ask. Vertex AI is another API, and not asked.
+/// [`base_url`](GeminiBuilder::base_url) sets the server. Vertex AI is another API, and not supported.
 ///
 /// What a model can do is looked up by its name and version in the [capabilities](crate::CapabilityTable): a name without a
 /// version, such as `gemini-flash-latest`, is taken for that of the newest one.
@@ -60,7 +60,7 @@ inventory::submit! {
 /// | [`image_generation`](https://ai.google.dev/gemini-api/docs/image-generation) | names with `image` | names with `image`, such as `gemini-2.5-flash-image` | names with `image` |
 /// | PNG, JPEG, WebP and PDF in [tools' results](https://ai.google.dev/gemini-api/docs/function-calling#multimodal) | after them | after them | in them |
 ///
-/// Models that make images, with `image` in their names, are others: before version 3 they call no tools, follow no schema and
+/// Models that generate images, with `image` in their names, differ: before version 3 they call no tools, follow no schema and
 /// do not think; from 3 on they have, of these tools, `web_search` and `image_generation` alone, and a level only has their
 /// thoughts shown. A name that is not Gemini's has no thinking and none of these tools.
 ///
@@ -82,7 +82,7 @@ inventory::submit! {
 /// | [choice](crate::ToolChoice) of a tool | `functionCallingConfig`: `ANY`, `NONE`, or `ANY` with one name |
 /// | `image_generation` | `responseModalities`: `TEXT` and `IMAGE` |
 /// | `service_tier` | `serviceTier`: `standard`, `flex` or `priority` |
-/// | `parallel_tool_calls` | nothing: several calls at once cannot be forbidden |
+/// | `parallel_tool_calls` | nothing: parallel calls cannot be disabled |
 /// | `cache_prompt` | nothing: prompts are [cached](https://ai.google.dev/gemini-api/docs/caching) without marks |
 ///
 /// A setting that is not sent, or not as it was set, is a [warning](crate::Response::warnings) of the answer.
@@ -102,10 +102,10 @@ inventory::submit! {
 /// # Schemas
 ///
 /// Those of tools and answers are written [in what Gemini knows](https://ai.google.dev/api/generate-content#GenerationConfig):
-/// references are written out, alternatives are `anyOf`, and what it has no keyword for is said in the description. In a type
-/// that holds itself, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
-/// property that holds one is sent as optional, with "Always has .." in the description. What cannot be said is an error of
-/// kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
+/// references are inlined, alternatives are `anyOf`, and keywords that it does not know go into the description. In a recursive
+/// type, the reference stays (`$ref` and `$defs`); the API takes it in optional properties alone, so a required
+/// property that holds one is sent as optional, with "Always has .." in the description. A schema that cannot be converted
+/// is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest) that names the place.
 ///
 /// # Attachments
 ///
@@ -116,7 +116,7 @@ inventory::submit! {
 ///
 /// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent; a type that the
 /// model [does not read](https://ai.google.dev/gemini-api/docs/file-input-methods), the server refuses. Files of
-/// tools' results that do not go in them follow in a user's turn, each below a line that says from which tool it comes.
+/// tools' results that are sent apart from them follow in a user's turn, each below a line that names the tool.
 ///
 /// # Tools that Google runs
 ///
@@ -132,11 +132,11 @@ inventory::submit! {
 ///
 /// # Errors
 ///
-/// The wait before a next try may also stand in the API's `RetryInfo`; a quota of the day is reported at once. Tried again is
-/// also what ends in `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or in `UNEXPECTED_TOOL_CALL` without a call: the model
-/// writes it anew. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other call. Of a
-/// stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking has thoughts shown
-/// first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
+/// The wait before the next attempt may also be in the API's `RetryInfo`; a daily quota is reported immediately. Answers that
+/// end in `MALFORMED_FUNCTION_CALL` or `MALFORMED_RESPONSE`, or in `UNEXPECTED_TOOL_CALL` without a call, are retried as
+/// well: the model writes a new one. A call that comes with `UNEXPECTED_TOOL_CALL` is part of the answer, like any other
+/// call. Of a stream that holds only as long as nothing was shown, [as ever](crate#on-the-network), and a level of thinking
+/// has thoughts shown first: then it is an error of kind [`Protocol`](crate::ErrorKind::Protocol), with what arrived.
 ///
 /// A prompt that the filter blocks is an error of kind [`ContentFilter`](crate::ErrorKind::ContentFilter); an answer that it
 /// stops finishes with [`ContentFilter`](crate::FinishReason::ContentFilter). A last call that `MAX_TOKENS` may have cut off is
@@ -151,8 +151,9 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{ApiKey, GeminiModel, Model};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::{ApiKey, GeminiModel};
 ///
 /// let model = GeminiModel::builder("gemini-2.5-flash").api_key(ApiKey::new("AIza..")?).build()?;
 /// assert_eq!(model.name(), "gemini:gemini-2.5-flash");
@@ -178,7 +179,7 @@ impl GeminiModel {
 
     /// Returns the model that Google calls `model`, with the key in `GEMINI_API_KEY`, or else in `GOOGLE_API_KEY`.
     ///
-    /// `GEMINI_BASE_URL` says where it is; by default, `https://generativelanguage.googleapis.com/v1beta`.
+    /// `GEMINI_BASE_URL` sets the server; by default, `https://generativelanguage.googleapis.com/v1beta`.
     ///
     /// # Errors
     ///
@@ -192,11 +193,11 @@ impl GeminiModel {
         &self,
         endpoint: &Arc<Endpoint>,
         request: &Request<'_>,
-    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+    ) -> Result<Exchange<impl Fn() -> GeminiAccumulator + Send + use<>>, ProviderError> {
         server_side::check(&self.model, &self.capabilities, request)?;
         let (wire, warnings) = convert::request(request, &self.capabilities)?;
-        let (asked, turn) = (Arc::clone(&self.model), request.messages.len());
-        let begin = move || Answer::new(Arc::clone(&asked), turn);
+        let (requested_model, turn) = (Arc::clone(&self.model), request.messages.len());
+        let begin = move || GeminiAccumulator::new(Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(endpoint, &wire, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

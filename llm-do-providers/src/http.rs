@@ -23,10 +23,10 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, Header
 use reqwest::{Response, Url};
 use tokio::time::timeout;
 
-pub(crate) use self::call::Call;
+pub(crate) use self::call::PreparedRequest;
 pub(crate) use self::client_config::{ClientConfig, ServerDefaults, Timeouts, config_setters};
 #[cfg(feature = "local-download")]
-pub(crate) use self::download::{Answer, FileServer};
+pub(crate) use self::download::{FileResponse, FileServer};
 pub(crate) use self::events::Events;
 #[cfg(fuzzing)]
 pub(crate) use self::refusal::refused;
@@ -36,16 +36,16 @@ use self::response_meta::{RefusalHeaders, ResponseMeta};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
-/// How long a connection may take to come about.
+/// The connect timeout.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long the body of a refusal is read for the sake of its error code.
+/// The maximum time to read the body of a refusal, for its error code.
 const REFUSAL: Duration = Duration::from_secs(5);
-/// The longest refusal that is read for its error code, in bytes.
+/// The maximum size of a refusal that is read for its error code, in bytes.
 const REFUSAL_SIZE: usize = 64 << 10;
-/// The longest answer read whole, in bytes.
+/// The maximum size of an unstreamed answer, in bytes.
 const WHOLE_SIZE: usize = 16 << 20;
 
-/// Whether only this machine may be asked.
+/// Whether only requests to this machine are allowed.
 #[cfg(feature = "testing")]
 static FORBIDDEN: AtomicBool = AtomicBool::new(false);
 
@@ -55,7 +55,7 @@ pub(crate) fn forbid() {
     FORBIDDEN.store(true, Ordering::Relaxed);
 }
 
-/// Refuses to ask anybody but this machine, if requests are forbidden.
+/// Returns an error for a request to another machine, if requests are forbidden.
 #[cfg_attr(
     not(feature = "testing"),
     allow(clippy::unnecessary_wraps, unused_variables, reason = "nothing forbids them")
@@ -63,13 +63,13 @@ pub(crate) fn forbid() {
 fn permitted(provider: &str, url: &Url) -> Result<(), ProviderError> {
     #[cfg(feature = "testing")]
     if FORBIDDEN.load(Ordering::Relaxed) && !is_here(url) {
-        let text = format!("requests are forbidden here, and one to {} was made; give the test a model", origin(url));
+        let text = format!("real requests are forbidden, and one to {} was made; use a test model", origin(url));
         return Err(ProviderError::new(provider, ErrorKind::Configuration, text));
     }
     Ok(())
 }
 
-/// Whether a URL is of this machine.
+/// Whether a URL is on this machine.
 #[cfg(feature = "testing")]
 fn is_here(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
@@ -77,21 +77,21 @@ fn is_here(url: &Url) -> bool {
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// An address that takes requests as JSON, and how to speak to it.
+/// A URL that takes requests as JSON, with the headers and timeouts for it.
 pub(crate) struct Endpoint {
-    /// Who is asked, for errors.
+    /// The name of the provider, for errors.
     pub(crate) provider: &'static str,
-    /// What it speaks, for errors.
+    /// The name of its protocol, for errors.
     pub(crate) protocol: &'static str,
     pub(crate) timeouts: Timeouts,
-    /// Where the key comes from, for errors.
+    /// Where the key is set, for errors.
     pub(crate) key_hint: String,
     url: Url,
-    /// What each request carries.
+    /// The headers of each request.
     headers: HeaderMap,
 }
 
-/// An answer that was read to its end.
+/// A complete answer.
 #[derive(Debug)]
 pub(crate) struct WholeResponse {
     pub(crate) head: ResponseMeta,
@@ -99,7 +99,7 @@ pub(crate) struct WholeResponse {
 }
 
 impl fmt::Debug for Endpoint {
-    /// Shows nothing that may be a secret.
+    /// Leaves out everything that may be a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { provider, protocol, timeouts, .. } = self;
         let mut shown = f.debug_struct("Endpoint");
@@ -126,13 +126,13 @@ impl Endpoint {
         Ok(Self { provider, protocol, timeouts, key_hint: "the key".to_owned(), url, headers })
     }
 
-    /// Sends `key` along, as a bearer token.
+    /// Adds `key` to each request, as a bearer token.
     #[cfg_attr(not(feature = "openai"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn authorize(&mut self, key: &ApiKey) {
         self.add_secret(AUTHORIZATION, &format!("Bearer {}", key.expose()));
     }
 
-    /// Sends `key` along, as it is, in the header `name`.
+    /// Adds `key` to each request, in the header `name`.
     #[cfg_attr(
         not(any(feature = "anthropic", feature = "gemini")),
         allow(dead_code, reason = "each provider has its headers")
@@ -141,7 +141,7 @@ impl Endpoint {
         self.add_secret(HeaderName::from_static(name), key.expose());
     }
 
-    /// Sends the header `name` along, which holds no secret.
+    /// Adds the header `name`, which holds no secret, to each request.
     ///
     /// # Errors
     ///
@@ -149,16 +149,18 @@ impl Endpoint {
     #[cfg_attr(not(feature = "anthropic"), allow(dead_code, reason = "each provider has its headers"))]
     pub(crate) fn header(&mut self, name: &'static str, value: &str) -> Result<(), ProviderError> {
         let value = HeaderValue::from_str(value).map_err(|_| {
-            let text = format!("the header `{name}` cannot be sent; its value holds what no header can carry");
+            let text = format!(
+                "the header `{name}` cannot be sent; its value has characters that HTTP headers cannot contain"
+            );
             ProviderError::new(self.provider, ErrorKind::Configuration, text)
         })?;
         self.headers.insert(HeaderName::from_static(name), value);
         Ok(())
     }
 
-    /// Sends a header along that holds a secret.
+    /// Adds a header that holds a secret to each request.
     fn add_secret(&mut self, name: HeaderName, value: &str) {
-        // An `ApiKey` holds only what a header can carry, so that there always is a value.
+        // An `ApiKey` has only characters that a header can contain, so this never fails.
         if let Ok(mut value) = HeaderValue::from_str(value) {
             value.set_sensitive(true);
             self.headers.insert(name, value);
@@ -171,7 +173,7 @@ impl Endpoint {
     }
 
     /// Sends a request and reads the whole answer.
-    pub(crate) async fn fetch(&self, call: &Call) -> Result<WholeResponse, ProviderError> {
+    pub(crate) async fn fetch(&self, call: &PreparedRequest) -> Result<WholeResponse, ProviderError> {
         let mut head = ResponseMeta::default();
         let exchange = async {
             let mut answer = self.post(call).await?;
@@ -187,7 +189,7 @@ impl Endpoint {
     }
 
     /// Sends a request and returns the server-sent events of the answer.
-    pub(crate) async fn open(&self, call: &Call) -> Result<Events, ProviderError> {
+    pub(crate) async fn open(&self, call: &PreparedRequest) -> Result<Events, ProviderError> {
         let idle = call.timeout.unwrap_or(self.timeouts.idle);
         let limits = StreamLimits::begin(idle, self.timeouts.stream.max(idle));
         let answer = timeout(idle, self.post(call)).await;
@@ -197,18 +199,18 @@ impl Endpoint {
         Ok(Events::new(self.provider, Box::pin(arriving)).after(head))
     }
 
-    async fn post(&self, call: &Call) -> Result<Response, ProviderError> {
+    async fn post(&self, call: &PreparedRequest) -> Result<Response, ProviderError> {
         permitted(self.provider, &self.url)?;
-        // What is set later goes over what is set before: first are a user and a password in the URL.
+        // Later headers replace earlier ones: a user and a password in the URL come first.
         let request = clients::client(self.provider)?.post(self.url.clone());
         let request = request.headers(self.headers.clone()).headers(call.headers.clone()).body(call.body.clone());
-        let answer = request.send().await.map_err(|error| self.unreached(error))?;
+        let answer = request.send().await.map_err(|error| self.connection_failed(error))?;
         if answer.status().is_success() { Ok(answer) } else { Err(self.refused(answer).await) }
     }
 
     async fn read(&self, answer: &mut Response, limit: usize) -> Result<Vec<u8>, ProviderError> {
         let status = answer.status().as_u16();
-        let mut body = Vec::with_capacity(announced(answer).min(limit));
+        let mut body = Vec::with_capacity(content_length(answer).min(limit));
         while let Some(chunk) =
             answer.chunk().await.map_err(|error| fault::broken(self.provider, &self.origin(), status, error))?
         {
@@ -236,17 +238,17 @@ impl Endpoint {
         fault::late(self.provider, &self.origin(), limit, name, None)
     }
 
-    fn unreached(&self, error: reqwest::Error) -> ProviderError {
-        fault::unreached(self.provider, &self.origin(), "the base URL", error)
+    fn connection_failed(&self, error: reqwest::Error) -> ProviderError {
+        fault::connection_failed(self.provider, &self.origin(), "the base URL", error)
     }
 }
 
-/// Scheme, host and port: what of a URL is no secret.
+/// Returns scheme, host and port, the parts of a URL that hold no secret.
 fn origin(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
-/// How long the server says that its answer is, in bytes; 0 if it does not say.
-fn announced(answer: &Response) -> usize {
+/// Returns the length of the answer that the server announces, in bytes; 0 if it announces none.
+fn content_length(answer: &Response) -> usize {
     answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default()
 }

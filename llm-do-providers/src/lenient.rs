@@ -77,7 +77,7 @@ mod tests {
     use super::LenientCount;
 
     #[test]
-    fn a_value_that_is_not_a_count_is_none() {
+    fn a_value_that_is_not_a_count_is_dropped() {
         for json in ["null", "-1", "1.5", "true", "\"7\"", "[1, [2]]", "{\"a\": {\"b\": 1}}", "1e3"] {
             assert_eq!(serde_json::from_str::<LenientCount>(json).unwrap(), LenientCount(None), "{json}");
         }

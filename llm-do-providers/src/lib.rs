@@ -17,8 +17,9 @@
 //! # On the network
 //!
 //! All models on the network are asked by one client for each tokio runtime, which keeps connections, and speaks HTTP/2 where a
-//! server offers it. It follows no redirect, which would carry prompts to an address that nobody configured. Connections end with
-//! the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last keep theirs.
+//! server supports it. It follows no redirect, which would carry prompts to an address that is not configured. Connections
+//! end with the runtime that opened them: to make a runtime for each request is to connect for each. The 16 that asked last
+//! keep theirs.
 //!
 //! A user and a password in a base URL, `https://user:password@host/v1`, are sent as HTTP basic authentication, unless a key, or
 //! a header of [`Settings::extra_headers`], is sent as `authorization`. No `Debug` and no error shows more of a base URL than
@@ -27,23 +28,23 @@
 //! | | Default | Set by |
 //! | --- | --- | --- |
 //! | A connection comes about | within 10 s | |
-//! | A whole answer comes, each try anew | within 600 s | `timeout` of the model's builder; [`Settings::timeout`] goes before it |
-//! | A streamed answer ends, each try anew | within 3,600 s | `stream_timeout` of the builder |
+//! | A whole answer, for each attempt | within 600 s | `timeout` of the model's builder; [`Settings::timeout`] has precedence |
+//! | The end of a streamed answer, for each attempt | within 3,600 s | `stream_timeout` of the builder |
 //! | The head of a streamed answer comes, and then each next piece | within 120 s | `idle_timeout` of the builder; [`Settings::timeout`] goes before it |
 //! | A failure that may pass is tried again | twice | `retries` of the builder |
 //! | An answer is no longer than | 16 MiB whole, 256 MiB streamed | |
 //!
-//! No connection, or one that breaks, may pass, and so may the statuses 408, 409, 429, 498 and 5xx, and an error in place of an
+//! A connection that fails or breaks is retried, and so are the statuses 408, 409, 429, 498 and 5xx, and an error in place of an
 //! answer that is of such a kind: [`RateLimited`](ErrorKind::RateLimited), [`Overloaded`](ErrorKind::Overloaded) or
-//! [`Unavailable`](ErrorKind::Unavailable). So may a call that the server could not read, as the model writes it anew. A quota or
-//! a credit that is used up does not. `x-should-retry` goes before all that, where a server sends it. The wait is what
-//! `Retry-After` says, up to 60 s; a longer one is reported at once. Else it is half a second, doubled with each try up to 8 s, and
-//! spread by chance. A connection that does not come about in time may pass; an answer that does not come in time is not tried
-//! again, and is an [`ErrorKind::Timeout`].
+//! [`Unavailable`](ErrorKind::Unavailable). A call that the server could not parse is retried too, as the model writes a new one. A quota or
+//! a credit that is used up is not. `x-should-retry` has precedence, where a server sends it. The delay is that of
+//! `Retry-After`, up to 60 s; a longer one is reported immediately. Otherwise it is half a second, doubled with each
+//! attempt up to 8 s, with random jitter. A connection that times out is retried; an answer that times out is not, and is an
+//! [`ErrorKind::Timeout`].
 //!
-//! A stream begins at once, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is asked for
-//! anew only while nothing of the answer has arrived: also when it breaks before that, or ends in order with nothing said. An end
-//! without a single event is reported at once, as whoever sends it may speak another protocol.
+//! A stream starts immediately, so that all failures are items of it, and each wait is a [`StreamEvent::Waiting`]. It is
+//! retried only while nothing of the answer has arrived: also when it breaks before that, or ends normally without
+//! content. An end without a single event is reported immediately, as the server may speak another protocol.
 //!
 //! [`Settings::extra_body`] goes over fields of the same name, as a whole, and [`Settings::extra_headers`] over headers of the
 //! same name, that of the key included.

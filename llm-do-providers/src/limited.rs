@@ -29,12 +29,13 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use llm_do_providers as usage; }
 /// use llm_do::testing::FunctionModel;
-/// use llm_do::{LimitedModel, Response, Usage};
+/// use llm_do::model::{LimitedModel, Response};
+/// use llm_do::usage::Usage;
 ///
 /// let model = FunctionModel::new(|_| Ok(Response::new("m", vec![], Usage::of_request(1, 1))));
-/// let model = LimitedModel::new(model).at_once(4).per_minute(60);
+/// let model = LimitedModel::new(model).max_concurrent(4).per_minute(60);
 /// # _ = model;
 /// ```
 #[derive(Clone)]
@@ -59,7 +60,7 @@ impl LimitedModel {
 
     /// Limits the number of concurrent requests; 0 is treated as 1. Default: unlimited.
     #[must_use]
-    pub fn at_once(self, requests: usize) -> Self {
+    pub fn max_concurrent(self, requests: usize) -> Self {
         Self { permits: Arc::new(Semaphore::new(requests.clamp(1, Semaphore::MAX_PERMITS))), ..self }
     }
 

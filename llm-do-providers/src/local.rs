@@ -145,13 +145,13 @@ inventory::submit! { ModelProvider::new("local", |name| Ok(Arc::new(LocalModel::
 ///   space characters only.
 /// - An array, or an object without named properties, has at most 8 items; an integer has 32 bits. The digits of a
 ///   number, the names of such properties, and the depth of a recursive type are limited by `max_tokens` only.
-/// - An object with named properties has no others, and an array with `prefixItems` no further items, unless the
+/// - An object with named properties has no other properties, and an array with `prefixItems` no further items, unless the
 ///   schema allows them.
 /// - A value of any type, such as `serde_json::Value`, may contain arrays and objects to a depth of two, with at most
 ///   4 items. A schema without a type gets the types of its keywords: with `prefixItems`, it is an array.
 ///
 /// Unsupported keywords that only narrow a value, such as `not` or `uniqueItems`, are ignored. Keywords that make
-/// values depend on others, such as `if`, `contains` or `dependentRequired`, are an error with their path.
+/// values depend on other values, such as `if`, `contains` or `dependentRequired`, are an error with their path.
 ///
 /// # Environment
 ///
@@ -176,7 +176,7 @@ impl LocalModel {
     /// # Errors
     ///
     /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the name is unknown, if the
-    /// file is missing and cannot be downloaded, or if it is one part of a split model; the message says what to do.
+    /// file is missing and cannot be downloaded, or if it is one part of a split model; the message states what to do.
     pub fn new(name: &str) -> Result<Self, ProviderError> {
         Self::builder(name).build()
     }
@@ -204,9 +204,9 @@ impl LocalModel {
     /// # Examples
     ///
     /// ```no_run
-    /// # use llm_do_providers as llm_do;
-    /// # async fn fetch() -> Result<(), llm_do::ProviderError> {
-    /// let model = llm_do::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
+    /// # mod llm_do { pub use llm_do_providers as model; }
+    /// # async fn fetch() -> Result<(), llm_do::model::ProviderError> {
+    /// let model = llm_do::model::LocalModel::new("Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf")?;
     /// model.fetch(|progress| eprintln!("{progress}")).await?;
     /// # Ok(())
     /// # }

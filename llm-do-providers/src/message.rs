@@ -165,7 +165,7 @@ pub struct ServerSideToolUse {
     pub input: Value,
     /// The output, in the provider's format; null if the provider does not show it.
     pub output: Value,
-    /// The provider's error code, such as `max_uses_exceeded`; `None` if it succeeded or the provider does not say.
+    /// The provider's error code, such as `max_uses_exceeded`; `None` if it succeeded or the provider does not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Data that the provider wants back with it.

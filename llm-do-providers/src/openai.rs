@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::Answer;
+use self::answer::ChatAccumulator;
 pub use self::builder::OpenAiBuilder;
 use self::dialect::{Dialect, Target};
 pub(crate) use self::history::arguments;
 pub(crate) use self::server::OPENAI_SERVER as SERVER;
 pub use self::server::Server;
-pub(crate) use self::wire::{Base64, Choose, DataUrl};
+pub(crate) use self::wire::{Base64, DataUrl, ToolChoiceParam};
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
 use crate::error::ProviderError;
@@ -60,9 +60,9 @@ register! {
 
 /// A model that is reached through the OpenAI chat completions API.
 ///
-/// Many servers speak it, each in its own way. The main ones are known by name: [`Server`] says what goes to each of them as
-/// what, and in the catalog they have prefixes of their own, such as `groq:MODEL`. Any other is asked as `openai:MODEL`, where
-/// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) says where it is.
+/// Many servers support it, each in its own way. The main ones are known by name: [`Server`] lists what each of them gets,
+/// and in the catalog they have prefixes, such as `groq:MODEL`. Any other is `openai:MODEL`, where
+/// `OPENAI_BASE_URL` or [`base_url`](OpenAiBuilder::base_url) sets the server.
 ///
 /// Timeouts, what is tried again, and fields and headers of your own are those of [all on the network](crate#on-the-network).
 ///
@@ -80,15 +80,15 @@ register! {
 ///
 /// The strict form of a schema allows objects no properties but those that it names, and requires them all, the optional ones
 /// too, which have to be null instead. Descriptions stay; defaults, examples and formats that OpenAI does not know go into
-/// them. What a field says of a type that is defined apart goes into a definition of its own. There is no strict form with a
-/// map, a value or an object of any kind, an optional property that cannot be null, alternatives that are not told apart,
+/// them. The description of a field whose type is a reference goes into a separate definition. There is no strict form with a
+/// map, a value or an object of any kind, an optional property that cannot be null, alternatives that cannot be distinguished,
 /// `allOf`, tuples, or bounds on the length of texts.
 ///
 /// A stream is asked for its figures (`stream_options.include_usage`), but at Mistral, which sends them anyway.
 ///
 /// Of the server-side tools there is [`web_search`](https://platform.openai.com/docs/guides/tools-web-search), with nothing set
 /// of it, and only on OpenAI's models for it: `gpt-4o-search-preview`, `gpt-4o-mini-search-preview` and `gpt-5-search-api`. No
-/// event tells of a search, and its citations are dropped.
+/// event reports a search, and its citations are dropped.
 ///
 /// # Answers
 ///
@@ -100,8 +100,8 @@ register! {
 /// with an unknown reason, or with calls and no reason, finishes with [`Other`](crate::FinishReason::Other). When a model
 /// declines, its words are the text, and the answer finishes with `ContentFilter`.
 ///
-/// An answer that ends in an error is one, which has [what arrived](crate::ProviderError::arrived), and it is asked for anew
-/// while nothing of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
+/// An answer that ends in an error is an error, which has [what arrived](crate::ProviderError::arrived), and it is retried
+/// while no part of it was shown: where the answer holds an `error`, or ends with `error`, `abort`,
 /// `insufficient_system_resource`, or a call that the server behind OpenRouter could not read.
 ///
 /// # Attachments
@@ -118,7 +118,7 @@ register! {
 ///
 /// Any other is an error of kind [`InvalidRequest`](crate::ErrorKind::InvalidRequest), and nothing is sent. The
 /// attachments of tools' results follow in one user's message after all results of the turn, each below a line that
-/// says from which tool it comes, because a tool's message takes only text; with Mistral they stand in it.
+/// names the tool, because a tool's message takes only text; with Mistral they are part of that message.
 ///
 /// # Not supported
 ///
@@ -128,8 +128,9 @@ register! {
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{Model, OpenAiModel};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::OpenAiModel;
 ///
 /// let model = OpenAiModel::builder("qwen3-4b").base_url("http://127.0.0.1:8080/v1").build()?;
 /// assert_eq!(model.name(), "openai:qwen3-4b");
@@ -158,8 +159,9 @@ impl OpenAiModel {
     /// # Examples
     ///
     /// ```
-    /// # use llm_do_providers as llm_do;
-    /// use llm_do::{Model, OpenAiModel, Server};
+    /// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+    /// use llm_do::Model;
+    /// use llm_do::model::{OpenAiModel, Server};
     ///
     /// let model = OpenAiModel::at(Server::Ollama, "qwen3:8b").build()?;
     /// assert_eq!(model.name(), "ollama:qwen3:8b");
@@ -198,10 +200,10 @@ impl OpenAiModel {
         &self,
         request: &Request<'_>,
         stream: bool,
-    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+    ) -> Result<Exchange<impl Fn() -> ChatAccumulator + Send + use<>>, ProviderError> {
         let (chat, warnings) = convert::chat(self.target(), request, stream)?;
-        let (dialect, asked, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
-        let begin = move || Answer::new(dialect, Arc::clone(&asked), turn);
+        let (dialect, requested_model, turn) = (self.dialect, Arc::clone(&self.model), request.messages.len());
+        let begin = move || ChatAccumulator::new(dialect, Arc::clone(&requested_model), turn);
         let exchange = Exchange::new(&self.endpoint, &chat, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }
@@ -270,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_that_is_none_is_refused() {
+    fn an_invalid_base_url_is_refused() {
         for url in ["localhost:8080", "ftp://host/v1", "not a url", "/v1"] {
             let error = with(&[("OPENAI_BASE_URL", url)]).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Configuration, "{url}");
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_is_told_by_the_variable_of_its_server() {
+    fn an_error_for_a_missing_key_names_the_variable_of_its_server() {
         for (server, key, url) in [
             (Server::DeepSeek, "DEEPSEEK_API_KEY", "DEEPSEEK_BASE_URL"),
             (Server::Groq, "GROQ_API_KEY", "GROQ_BASE_URL"),

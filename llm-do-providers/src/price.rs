@@ -17,8 +17,8 @@ use crate::usage::Usage;
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{Money, Price, Usage};
+/// # mod llm_do { pub use llm_do_providers as usage; }
+/// use llm_do::usage::{Money, Price, Usage};
 /// let long = Price::per_million(Money::from_dollars(4), Money::from_dollars(15));
 /// let price = Price::per_million(Money::from_dollars(2), Money::from_dollars(10))
 ///     .cached_input(Money::from_cents(20))

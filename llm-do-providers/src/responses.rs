@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use self::answer::Answer;
+use self::answer::ResponsesAccumulator;
 pub use self::builder::OpenAiResponsesBuilder;
 use crate::capability::OpenAiCapabilities;
 use crate::catalog::ModelProvider;
@@ -44,7 +44,7 @@ inventory::submit! {
 /// | Of ours | Goes as |
 /// | --- | --- |
 /// | instructions | `instructions` |
-/// | tools | `tools` of the type `function`, with `strict: false`: the API takes them for strict where that is not said |
+/// | tools | `tools` of the type `function`, with `strict: false`: the API's default is strict |
 /// | [choice](crate::ToolChoice) of a tool | `tool_choice`: `required`, `none`, or a function by name; nothing without tools |
 /// | [`ThinkingLevel`](crate::ThinkingLevel) | `reasoning.effort`, in the words that the model has, but `low` for `minimal` beside tools that the provider runs, which [it refuses](https://github.com/openai/codex/issues/3559) |
 /// | thoughts of this provider | the `reasoning` items as they came, with `encrypted_content`, which is asked for of models that think; see below |
@@ -73,8 +73,8 @@ inventory::submit! {
 ///
 /// # Answers
 ///
-/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts. What the provider's tools do is told
-/// once it is done, its beginning and its end together.
+/// [`Usage`](crate::Usage) has the tokens that came from the cache or went into it, and those of thoughts. A tool of the provider is reported
+/// once it has finished, with its start and its end together.
 ///
 /// An answer that ends at `max_output_tokens` finishes with [`Length`](crate::FinishReason::Length): its last call may be cut
 /// off, and must not be run; a worker never does. One that the filter stops finishes with
@@ -104,8 +104,9 @@ inventory::submit! {
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{ApiKey, Model, OpenAiResponsesModel};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::{ApiKey, OpenAiResponsesModel};
 ///
 /// let model = OpenAiResponsesModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1")?).build()?;
 /// assert_eq!(model.name(), "openai-responses:gpt-5-mini");
@@ -142,10 +143,10 @@ impl OpenAiResponsesModel {
         &self,
         request: &Request<'_>,
         stream: bool,
-    ) -> Result<Exchange<impl Fn() -> Answer + Send + use<>>, ProviderError> {
+    ) -> Result<Exchange<impl Fn() -> ResponsesAccumulator + Send + use<>>, ProviderError> {
         let (asking, warnings) = convert::request(&self.model, &self.capabilities, self.summaries, request, stream)?;
-        let asked = Arc::clone(&self.model);
-        let begin = move || Answer::new(Arc::clone(&asked));
+        let requested_model = Arc::clone(&self.model);
+        let begin = move || ResponsesAccumulator::new(Arc::clone(&requested_model));
         let exchange = Exchange::new(&self.endpoint, &asking, request.settings, self.retries, begin)?;
         Ok(exchange.with_warnings(warnings))
     }

@@ -79,7 +79,7 @@ impl RetryState {
     }
 }
 
-/// Returns whether a retry may succeed: as the provider says, or else by the kind of failure.
+/// Returns whether a retry may succeed: as the provider reports, or else by the kind of failure.
 fn is_transient(error: &ProviderError) -> bool {
     let by_kind = match error.kind() {
         ErrorKind::RateLimited | ErrorKind::Overloaded | ErrorKind::Unavailable | ErrorKind::Transport => true,

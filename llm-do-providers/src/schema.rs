@@ -1,7 +1,7 @@
-//! JSON schemas in the dialects of those who follow them: a module for each dialect, and what the dialects have in common.
+//! Translates JSON schemas to the dialects of providers: a module for each dialect, and the code that they share.
 //!
-//! A dialect is a subset of JSON Schema. On the way to it, references, `allOf` and what stands beside alternatives are put
-//! together, so that the dialect itself sees keywords that stand alone.
+//! A dialect is a subset of JSON Schema. Before the translation, references, `allOf` and the keywords beside alternatives are
+//! merged, so that a dialect sees each keyword by itself.
 
 #[cfg(feature = "anthropic")]
 pub(crate) mod anthropic;

@@ -23,7 +23,7 @@ impl ApiKey {
         Self::checked(key).map_err(|fault| ProviderError::new("llm-do", ErrorKind::Configuration, fault))
     }
 
-    /// Creates a key; the error says what is wrong and what to do.
+    /// Creates a key; the error states what is wrong and what to do.
     pub(crate) fn checked(key: &str) -> Result<Self, String> {
         if key.is_empty() {
             return Err("the key is empty; set a key, or remove the setting".to_owned());

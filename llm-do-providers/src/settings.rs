@@ -68,7 +68,7 @@ impl Settings {
     /// # Examples
     ///
     /// ```
-    /// # use llm_do_providers as llm_do;
+    /// # mod llm_do { pub use llm_do_providers::Settings; }
     /// use llm_do::Settings;
     /// let base = Settings::new().temperature(1.0).seed(7);
     /// assert_eq!(Settings::new().temperature(0.2).over(&base), Settings::new().temperature(0.2).seed(7));

@@ -12,7 +12,7 @@ pub use self::scripted::{AskedRequest, ScriptedModel};
 pub use self::test::TestModel;
 
 /// Forbids all requests to models over the network for the rest of the process, so that a test without a test model
-/// fails at once.
+/// fails immediately.
 ///
 /// Such a request is an error of kind [`Configuration`](crate::ErrorKind::Configuration). Requests to servers on this
 /// machine (`localhost` and loopback addresses) and to models in this process stay allowed.
@@ -22,9 +22,10 @@ pub use self::test::TestModel;
 /// ```
 /// # #[cfg(feature = "openai")]
 /// # {
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
 /// use llm_do::testing::forbid_requests;
-/// use llm_do::{ApiKey, Message, Model, OpenAiModel, Request, Settings};
+/// use llm_do::{Model, Settings};
+/// use llm_do::model::{ApiKey, Message, OpenAiModel, Request};
 ///
 /// forbid_requests();
 /// let model = OpenAiModel::builder("gpt-5-mini").api_key(ApiKey::new("sk-1").unwrap()).build().unwrap();

@@ -167,7 +167,7 @@ impl Model for Busy {
 #[tokio::test(start_paused = true)]
 async fn concurrent_requests_are_limited() {
     let busy = Busy::default();
-    let model = LimitedModel::new(busy.clone()).at_once(2);
+    let model = LimitedModel::new(busy.clone()).max_concurrent(2);
     let start = Instant::now();
     futures_util::future::join_all((0..6).map(|_| ask(&model))).await;
     assert_eq!((busy.most.load(Ordering::SeqCst), start.elapsed().as_secs()), (2, 3));
@@ -175,7 +175,7 @@ async fn concurrent_requests_are_limited() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_holds_its_permit_until_it_is_dropped() {
-    let model = LimitedModel::new(answering("a")).at_once(1);
+    let model = LimitedModel::new(answering("a")).max_concurrent(1);
     let (messages, settings) = ([Message::user("hi")], Settings::default());
     let held = model.stream(Request::new(&messages, &settings)).await.unwrap();
     let waiting = tokio::time::timeout(Duration::from_secs(9), ask(&model));

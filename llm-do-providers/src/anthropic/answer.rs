@@ -1,4 +1,4 @@
-//! An answer as it grows, event by event; a whole answer is one event with all blocks.
+//! Accumulates an answer, event by event; a whole answer is one event with all blocks.
 
 mod block;
 mod usage;
@@ -9,33 +9,33 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use self::block::Block;
-pub(super) use self::block::tell_failures;
+pub(super) use self::block::set_failures;
 use self::usage::UsageCounts;
 use super::PROVIDER;
-use super::wire::{Answered, Delta, Event, RawBlock};
+use super::wire::{Delta, Event, MessageBody, RawBlock};
 use crate::message::{FinishReason, ProviderData, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
-    /// The model that was asked, should the server not name it.
-    asked: Arc<str>,
+pub(crate) struct AnthropicAccumulator {
+    /// The requested model, in case the server does not name it.
+    requested_model: Arc<str>,
     model: Option<String>,
     begun: bool,
     blocks: Vec<OpenBlock>,
     calls: usize,
     stop: Option<Stop>,
-    /// What is to be known of the answer beside its blocks.
+    /// The fields of the answer other than its blocks.
     notes: Vec<Value>,
     figures: UsageCounts,
 }
 
-/// A block and how far it is.
+/// A block and its state.
 #[derive(Debug)]
 struct OpenBlock {
-    /// The server's number for it.
+    /// The server's index for it.
     index: Option<u64>,
     block: Block,
     is_whole: bool,
@@ -44,7 +44,7 @@ struct OpenBlock {
 /// Why the model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
-    /// As the parts say: it had said all, or calls tools.
+    /// The model finished its text, or calls tools; the parts show which.
     Done,
     Length,
     Refused,
@@ -52,13 +52,13 @@ enum Stop {
     Other,
 }
 
-impl Answer {
-    /// Returns the answer of the model `asked` before anything of it came.
-    pub(super) fn new(asked: Arc<str>) -> Self {
-        Self { asked, ..Self::default() }
+impl AnthropicAccumulator {
+    /// Returns the empty answer of the model `requested_model`.
+    pub(super) fn new(requested_model: Arc<str>) -> Self {
+        Self { requested_model, ..Self::default() }
     }
 
-    /// Takes in an event, adds what it brought to `ready`, and returns whether more is to come.
+    /// Takes an event, adds its stream events to `ready`, and returns whether more may follow.
     pub(super) fn take(&mut self, event: Event<'_>, ready: &mut VecDeque<StreamEvent>) -> bool {
         match &*event.kind {
             "message_start" => {
@@ -87,23 +87,23 @@ impl Answer {
                 self.figures.take(event.usage);
             }
             "message_stop" => return false,
-            // `ping`, and what may come to be.
+            // `ping`, and unknown events.
             _ => {}
         }
         true
     }
 
-    /// Whether the server has said why it stopped.
+    /// Whether the server has sent the reason for the stop.
     pub(super) fn has_finished(&self) -> bool {
         self.stop.is_some()
     }
 
-    /// Whether the server goes on once it gets its answer back.
+    /// Whether the server resumes once it gets its answer back.
     pub(super) fn has_paused(&self) -> bool {
         self.stop == Some(Stop::Paused)
     }
 
-    /// Returns what is wrong with it, if anything.
+    /// Returns the fault of the answer, if any.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
             return Some("the answer is empty");
@@ -120,7 +120,7 @@ impl Answer {
             Some(Stop::Other) => Some(FinishReason::Other),
             Some(Stop::Done | Stop::Paused) | None => None,
         };
-        // A block is as whole as the answer, with or without a mark of its end.
+        // A block is complete if the answer is, even without an event for its end.
         self.blocks.iter_mut().for_each(|growing| growing.is_whole = true);
         if finish == Some(FinishReason::Length)
             && let Some(last) = self.blocks.last_mut()
@@ -136,21 +136,21 @@ impl Answer {
         }
     }
 
-    /// Returns what came of an answer that broke off.
+    /// Returns the parts of an answer that broke off.
     pub(super) fn into_arrived(self) -> Response {
         self.response().with_finish(FinishReason::Other)
     }
 
     fn response(self) -> Response {
-        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.ended(growing.is_whole));
+        let blocks = self.blocks.into_iter().filter_map(|growing| growing.block.into_finished(growing.is_whole));
         let mut parts = block::parts(blocks.collect());
         let note = |data| ResponsePart::Opaque(ProviderData::new(PROVIDER, data));
         parts.extend(self.notes.into_iter().map(note));
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, self.figures.usage())
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, self.figures.usage())
     }
 
-    /// Takes in a whole answer, or as much of one as is there at the beginning.
-    pub(super) fn begin(&mut self, answered: Answered) {
+    /// Takes a whole answer, or the start of a streamed one.
+    pub(super) fn begin(&mut self, answered: MessageBody) {
         self.begun = true;
         self.model = answered.model.filter(|model| !model.is_empty()).or(self.model.take());
         self.figures.take(answered.usage);
@@ -171,7 +171,7 @@ impl Answer {
 
     fn grow(&mut self, index: Option<u64>, delta: Delta, ready: &mut VecDeque<StreamEvent>) {
         if self.find(index).is_none() {
-            // A server that does not say where a text begins.
+            // Some servers do not announce a text block.
             let block = if delta.thinking.is_some() { "thinking" } else { "text" };
             self.start(index, RawBlock::from_iter([("type".to_owned(), block.into())]), ready);
         }
@@ -180,7 +180,7 @@ impl Answer {
         }
     }
 
-    /// The block of that number, or the last, if the server does not number them.
+    /// The block of that index, or the last one, if the server sends no index.
     fn find(&mut self, index: Option<u64>) -> Option<&mut OpenBlock> {
         self.blocks.iter_mut().rev().find(|growing| index.is_none() || growing.index == index)
     }
@@ -198,7 +198,7 @@ impl Answer {
         self.note("container", delta.container);
     }
 
-    /// Keeps what is no block, under a type of our own.
+    /// Keeps data that is not a block, under a type of this crate.
     fn note(&mut self, r#type: &str, value: Option<Box<Value>>) {
         let Some(Value::Object(mut note)) = value.map(|value| *value) else { return };
         note.insert("type".to_owned(), json!(r#type));

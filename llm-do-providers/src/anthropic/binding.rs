@@ -1,4 +1,4 @@
-//! The beta by which a server is told to drop thoughts that no longer stand behind what they were made for.
+//! The beta by which a server drops thoughts whose preceding messages have changed.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking>, as of 2026-11.
 
@@ -10,15 +10,15 @@ pub(super) const HEADER: &str = "anthropic-beta";
 /// The API refuses the field without it.
 const BETA: &str = "thinking-binding-controls-2026-08-01";
 
-/// Adds the beta to those of a model that needs it, but only at Anthropic's server: others refuse betas that they do not know.
+/// Adds the beta for a model that needs it, but only at Anthropic's server: other servers refuse unknown betas.
 pub(super) fn add_beta(betas: &mut Vec<String>, capabilities: &AnthropicCapabilities, is_home: bool) {
     if is_home && capabilities.bound_thoughts && !betas.iter().any(|beta| beta.contains(BETA)) {
         betas.push(BETA.to_owned());
     }
 }
 
-/// Whether a request goes with the beta; the header in its settings takes the place of the model's `betas`.
-pub(super) fn is_told(betas: &str, settings: &Settings) -> bool {
+/// Whether a request has the beta; the header in its settings replaces the model's `betas`.
+pub(super) fn has_beta(betas: &str, settings: &Settings) -> bool {
     let own = settings.extra_headers.iter().find(|(name, _)| *name == HEADER);
     own.map_or(betas, |(_, value)| value).contains(BETA)
 }

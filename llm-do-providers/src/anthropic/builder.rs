@@ -1,4 +1,4 @@
-//! What can be set on a model before it is asked.
+//! The builder of a model.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::{AnthropicModel, PROTOCOL, PROVIDER, SERVER, binding};
 use crate::error::ProviderError;
 use crate::http::{ClientConfig, config_setters};
 
-/// The version of the API: there has been no other since.
+/// The version of the API, which is still the latest.
 const VERSION: &str = "2023-06-01";
 
 /// Sets up an [`AnthropicModel`]; start with [`AnthropicModel::builder`].
@@ -23,28 +23,28 @@ impl AnthropicBuilder {
     }
 
     config_setters! {
-        /// Asks the server at `base_url`, below which `/v1/messages` is found, with or without the `/v1`. Default:
+        /// Sets the base URL of the server, which `/v1/messages` is added to, with or without its `/v1`. Default:
         /// `https://api.anthropic.com`.
         base_url;
-        /// Says what the model, with this server, can do. Default: what the [capabilities](Self::capabilities) of its name say; of
-        /// models of other makers, that they write text and call tools.
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of its name; for
+        /// models of other makers, text and tools.
         profile;
     }
 
-    /// Turns on what the API calls a beta, such as `interleaved-thinking-2025-05-14`. Default: at home the one that
-    /// [thoughts](AnthropicModel#thinking) need from Fable 5.1 and Claude 5.5 on, which stays beside yours; else none.
+    /// Enables a beta of the API, such as `interleaved-thinking-2025-05-14`. Default: at Anthropic's server the one that
+    /// [thoughts](AnthropicModel#thinking) need from Fable 5.1 and Claude 5.5 on, which is kept in addition; otherwise none.
     ///
-    /// They go as the header `anthropic-beta`; one of that name in a request's settings takes the place of all of them.
+    /// They are sent as the header `anthropic-beta`; a header of that name in a request's settings replaces all of them.
     pub fn beta(mut self, name: impl Into<String>) -> Self {
         self.betas.push(name.into());
         self
     }
 
-    /// Returns the model; nothing is sent yet.
+    /// Builds the model; sends no request.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used without
     /// a key, if the base URL is not an `http` or `https` URL, or if a beta's name cannot be sent.
     pub fn build(self) -> Result<AnthropicModel, ProviderError> {
         let base = self.config.base_url.trim_end_matches('/');

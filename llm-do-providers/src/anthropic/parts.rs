@@ -12,7 +12,7 @@ use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ToolResult, UserPart};
 
-/// Returns the blocks of what a user says; a text of nothing but space is left out, since the API refuses it.
+/// Returns the blocks of a user message; a text of only white space is left out, since the API refuses it.
 pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> {
     let blocks = parts.iter().filter_map(|part| match part {
         UserPart::Text { text } => (!text.trim().is_empty()).then(|| Ok(Block::text(text))),
@@ -21,7 +21,7 @@ pub(super) fn user(parts: &[UserPart]) -> Result<Vec<Block<'_>>, ProviderError> 
     blocks.collect()
 }
 
-/// Returns the blocks of a turn's results: first all results, as the API wants them, then what of them cannot stand inside.
+/// Returns the blocks of a turn's results: first all results, as the API requires, then the files that they cannot contain.
 pub(super) fn results(results: &[ToolResult]) -> Result<(Vec<Block<'_>>, Vec<Block<'_>>), ProviderError> {
     let (mut blocks, mut files) = (Vec::with_capacity(results.len()), Vec::new());
     for result in results {
@@ -45,7 +45,7 @@ fn content<'a>(result: &'a ToolResult, files: &'a [Attachment]) -> Result<Result
     Ok(ResultBlock::Blocks(text.into_iter().chain(files.iter().map(file)).collect::<Result<_, _>>()?))
 }
 
-/// Returns a call's id as the API takes it: those of other providers may hold more than letters, digits, `_` and `-`.
+/// Returns a call's id in the API's format: ids of other providers may have characters other than letters, digits, `_` and `-`.
 pub(super) fn id(id: &str) -> Cow<'_, str> {
     let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     if id.is_empty() {

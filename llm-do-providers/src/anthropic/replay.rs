@@ -1,14 +1,14 @@
-//! What a model answered before, as the blocks that its server wants back: those that it sent, as they were.
+//! Earlier answers of a model, as the blocks that its server expects back: unchanged.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/extended-thinking#preserving-thinking-blocks>. What the answer
-//! module keeps in a part's data is read here, and nowhere else:
+//! module keeps in a part's data is read only here:
 //!
 //! | Part | Data |
 //! | --- | --- |
 //! | thinking | the block without the thought; or the whole block, where the thought is encrypted |
 //! | tool call | what the block holds beside id, name and input |
-//! | server-side tool | `use`, its block without name and input, and `result`, the block behind it without content |
-//! | opaque | a whole block; `citations` of the text before it; or what no message holds: `container`, `refusal` |
+//! | server-side tool | `use`, its block without name and input, and `result`, the block after it without content |
+//! | opaque | a whole block; `citations` of the text before it; or data that is not part of a message: `container`, `refusal` |
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -17,11 +17,11 @@ use super::wire::{Block, Field, Input, Rebuilt};
 use super::{PROVIDER, parts};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 
-/// Returns the blocks of an answer, with its thoughts or without; what other providers alone understand is left out, and so is a
+/// Returns the blocks of an answer, with or without its thoughts; parts of other providers are left out, and so is a
 /// thought at its end, where the API takes none.
 ///
-/// A use of a server-side tool without its result stays only if the turn goes on, and the server with it.
-pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool, with_thoughts: bool) -> Vec<Block<'_>> {
+/// A use of a server-side tool without its result is kept only if the turn is in progress, so that the server resumes it.
+pub(super) fn assistant(parts: &[ResponsePart], is_in_progress: bool, with_thoughts: bool) -> Vec<Block<'_>> {
     let mut blocks = Vec::with_capacity(parts.len());
     let mut thoughts = 0;
     for (place, part) in parts.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn assistant(parts: &[ResponsePart], goes_on: bool, with_thoughts: bo
             }),
             ResponsePart::Thinking(thought) if with_thoughts => blocks.extend(thinking(thought)),
             ResponsePart::ToolCall(made) => blocks.push(call(made)),
-            ResponsePart::ServerSideTool(used) if goes_on || is_answered(used, parts) => {
+            ResponsePart::ServerSideTool(used) if is_in_progress || is_answered(used, parts) => {
                 blocks.extend(server_side(used));
             }
             ResponsePart::Thinking(_) | ResponsePart::ServerSideTool(_) | ResponsePart::Attachment(_) => {}
@@ -77,7 +77,7 @@ fn thinking(thought: &Thinking) -> Option<Block<'_>> {
     Some(Block::Raw(data))
 }
 
-/// A call of arguments that are no object goes as one that holds them: the API takes nothing else.
+/// A call whose arguments are not an object is sent with an object that holds them: the API accepts only objects.
 fn call(call: &ToolCall) -> Block<'_> {
     let input = match serde_json::from_str::<&RawValue>(&call.arguments) {
         Ok(written) if written.get().starts_with('{') => Input::Written(written),
@@ -88,7 +88,7 @@ fn call(call: &ToolCall) -> Block<'_> {
     Block::tool_use(parts::id(&call.id), &call.name, input, object(call.provider_data.as_ref()))
 }
 
-/// Whether the result of a use is there, with it or elsewhere in its answer.
+/// Whether the result of a use is present, in the same part or in another part of its answer.
 fn is_answered(used: &ServerSideToolUse, parts: &[ResponsePart]) -> bool {
     let Some(data) = object(used.provider_data.as_ref()) else { return false };
     let id = data.get("use").map(|used| &used["id"]);

@@ -1,9 +1,9 @@
-//! From a request in our terms to one of the wire.
+//! Converts a request to one of the Messages API.
 
 use super::thinking::Plan;
 use super::wire::{
-    Block, CacheControl, Choose, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
-    ToolKind,
+    Block, CacheControl, JsonSchema, MessageParam, MessagesRequest, OutputConfig, Role, SystemText, Tool,
+    ToolChoiceParam, ToolKind,
 };
 use super::{parts, replay, server_tools};
 use crate::error::ProviderError;
@@ -11,15 +11,15 @@ use crate::message::Message;
 use crate::model::{OutputSchema, Profile, Request, ToolChoice, ToolSpec};
 use crate::schema::{SchemaCache, anthropic};
 
-/// How many of the user's last messages are marked for the cache: the last one, and the last of the request before, since the
-/// API looks back from a mark over 20 blocks only.
+/// How many of the user's last messages have a cache breakpoint: the last one, and that of the previous request, since the
+/// API looks back only 20 blocks from a breakpoint.
 const MARKED_MESSAGES: usize = 2;
 
-/// Returns what asks `model` for an answer to `request` by `plan`, whole or streamed.
+/// Returns the body of `request` for `model` by `plan`, whole or streamed.
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file or a server-side tool that the API has no place for.
+/// Returns an error if the request has a file or a server-side tool that the API does not support.
 pub(super) fn messages<'a>(
     model: &'a str,
     plan: &Plan,
@@ -29,13 +29,13 @@ pub(super) fn messages<'a>(
 ) -> Result<MessagesRequest<'a>, ProviderError> {
     let settings = request.settings;
     let (format, instead) = request.output.map_or((None, None), output);
-    let mut asked = MessagesRequest {
+    let mut body = MessagesRequest {
         model,
         max_tokens: plan.max_tokens,
         system: system(request.instructions, instead),
         tools: tools(model, profile, request)?,
         tool_choice: tool_choice(request, plan),
-        messages: said(request.messages, plan.thoughts_from)?,
+        messages: conversation(request.messages, plan.thoughts_from)?,
         thinking: plan.thinking,
         output_config: OutputConfig { effort: plan.effort, format },
         temperature: plan.temperature,
@@ -46,12 +46,12 @@ pub(super) fn messages<'a>(
         stream: stream.then_some(true),
     };
     if settings.cache_prompt == Some(true) {
-        mark(&mut asked);
+        mark(&mut body);
     }
-    Ok(asked)
+    Ok(body)
 }
 
-/// Returns the schema as the API enforces it, or else the words that ask for it.
+/// Returns the schema in the form that the API enforces, or else instructions with the schema.
 fn output(output: &OutputSchema) -> (Option<JsonSchema>, Option<String>) {
     static CACHE: SchemaCache = SchemaCache::new();
     if let Ok(schema) = CACHE.get_or_translate(&output.schema, anthropic::translate) {
@@ -77,69 +77,69 @@ fn ours(spec: &ToolSpec) -> ToolKind<'_> {
     ToolKind::Ours { name: &spec.name, description: &spec.description, input_schema: &spec.parameters }
 }
 
-/// The API refuses a choice among no tools. Where none may be forced, the model has the choice.
-fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<Choose<'a>> {
+/// The API refuses a choice without tools. Where no call may be forced, the model chooses.
+fn tool_choice<'a>(request: &Request<'a>, plan: &Plan) -> Option<ToolChoiceParam<'a>> {
     if request.tools.is_empty() {
         return None;
     }
     let disable_parallel_tool_use = request.settings.parallel_tool_calls == Some(false);
     match request.tool_choice {
-        ToolChoice::None => Some(Choose::None),
-        ToolChoice::Required if plan.forces_tools => Some(Choose::Any { disable_parallel_tool_use }),
-        ToolChoice::Tool(name) if plan.forces_tools => Some(Choose::Tool { name, disable_parallel_tool_use }),
-        _ => disable_parallel_tool_use.then_some(Choose::Auto { disable_parallel_tool_use }),
+        ToolChoice::None => Some(ToolChoiceParam::None),
+        ToolChoice::Required if plan.forces_tools => Some(ToolChoiceParam::Any { disable_parallel_tool_use }),
+        ToolChoice::Tool(name) if plan.forces_tools => Some(ToolChoiceParam::Tool { name, disable_parallel_tool_use }),
+        _ => disable_parallel_tool_use.then_some(ToolChoiceParam::Auto { disable_parallel_tool_use }),
     }
 }
 
-/// Returns what was said, by each side in turn: results first, as they must follow their calls; and what was thought, from the
+/// Returns the messages of each side in turn: results first, as they must follow their calls; and thoughts only from the
 /// message `thoughts_from` on.
-fn said(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
-    let mut said = Vec::with_capacity(messages.len());
+fn conversation(messages: &[Message], thoughts_from: usize) -> Result<Vec<MessageParam<'_>>, ProviderError> {
+    let mut turns = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
         match message {
-            Message::User { parts } => say(&mut said, Role::User, parts::user(parts)?),
+            Message::User { parts } => push_content(&mut turns, Role::User, parts::user(parts)?),
             Message::Assistant { parts } => {
-                let goes_on = !matches!(messages.get(place + 1), Some(Message::User { .. }));
-                let blocks = replay::assistant(parts, goes_on, place >= thoughts_from);
-                say(&mut said, Role::Assistant, blocks);
+                let is_in_progress = !matches!(messages.get(place + 1), Some(Message::User { .. }));
+                let blocks = replay::assistant(parts, is_in_progress, place >= thoughts_from);
+                push_content(&mut turns, Role::Assistant, blocks);
             }
             Message::Tool { results } => {
                 let (mut blocks, files) = parts::results(results)?;
                 blocks.extend(files);
-                say(&mut said, Role::User, blocks);
+                push_content(&mut turns, Role::User, blocks);
             }
         }
     }
-    Ok(said)
+    Ok(turns)
 }
 
-fn say<'a>(said: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
-    match said.last_mut() {
+fn push_content<'a>(messages: &mut Vec<MessageParam<'a>>, role: Role, content: Vec<Block<'a>>) {
+    match messages.last_mut() {
         _ if content.is_empty() => {}
         Some(last) if last.role == role => last.content.extend(content),
-        _ => said.push(MessageParam { role, content }),
+        _ => messages.push(MessageParam { role, content }),
     }
 }
 
-/// Returns where the code of the turn that goes on ran: calls may wait there for their results.
+/// Returns the container in which code of the current turn ran: calls may wait there for their results.
 fn container(messages: &[Message]) -> Option<&str> {
     let [.., Message::Assistant { parts }, Message::Tool { .. }] = messages else { return None };
     replay::container(parts)
 }
 
-/// Marks what stays the same from request to request: tools, system, and what was said so far; four marks, as many as the API
-/// takes.
-fn mark(asked: &mut MessagesRequest<'_>) {
+/// Sets cache breakpoints after what stays the same from request to request: tools, system and the history; four, the
+/// maximum of the API.
+fn mark(body: &mut MessagesRequest<'_>) {
     let mark = Some(CacheControl {});
-    if let Some(tool) = asked.tools.last_mut() {
+    if let Some(tool) = body.tools.last_mut() {
         tool.cache_control = mark;
     }
-    if let Some(text) = asked.system.last_mut() {
+    if let Some(text) = body.system.last_mut() {
         text.cache_control = mark;
     }
-    let users = asked.messages.iter_mut().rev().filter(|said| said.role == Role::User);
-    for said in users.take(MARKED_MESSAGES) {
-        // One that carries no mark is not the user's.
-        said.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
+    let users = body.messages.iter_mut().rev().filter(|message| message.role == Role::User);
+    for message in users.take(MARKED_MESSAGES) {
+        // A message that can have no breakpoint is not the user's.
+        message.content.iter_mut().rev().any(|block| block.mark(CacheControl {}));
     }
 }

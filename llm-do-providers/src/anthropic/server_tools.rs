@@ -10,12 +10,14 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::Profile;
 use crate::server_side::ServerSideTool;
 
-/// Returns what asks for a tool, or what of it the API has no words for.
+/// Returns a tool as the API declares it, or an error for a setting that the API does not support.
 ///
-/// Newer versions of the search and of the fetch run code on what they find; these do what they are called, and nothing else.
+/// Newer versions of the search and of the fetch run code on what they find; these versions do not.
 pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) -> Result<ToolKind<'a>, ProviderError> {
     if !profile.runs(tool) {
-        return Err(refused(format!("`{model}` has no `{tool}`; leave it out, or name it in the model's profile")));
+        return Err(refused(format!(
+            "`{model}` does not support `{tool}`; remove it, or add it to the model's profile"
+        )));
     }
     let plain = |r#type, name| ToolKind::ServerSide {
         r#type,
@@ -41,7 +43,7 @@ pub(super) fn tool<'a>(model: &str, profile: Profile, tool: &'a ServerSideTool) 
         ServerSideTool::WebFetch => Ok(plain("web_fetch_20250910", tool.name())),
         ServerSideTool::CodeExecution => Ok(plain("code_execution_20250825", tool.name())),
         ServerSideTool::ImageGeneration => {
-            Err(refused(format!("the Messages API has no `{tool}`; leave it out of `server_side_tools`")))
+            Err(refused(format!("the Messages API does not support `{tool}`; remove it from `server_side_tools`")))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How an answer grows by the Messages API, whole or streamed, and how it goes on after a pause.
+//! Accumulates an answer of the Messages API, whole or streamed, and resumes it after a pause.
 
 #[cfg(test)]
 mod tests;
@@ -7,18 +7,18 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use super::answer::{self, Answer};
+use super::answer::{self, AnthropicAccumulator};
 use super::replay;
-use super::wire::{Answered, Event};
+use super::wire::{Event, MessageBody};
 use crate::error::ProviderError;
-use crate::exchange::{ResponseAccumulator, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::{Endpoint, reported};
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for AnthropicAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let answered: Answered = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        let answered: MessageBody = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
         if let Some(error) = &answered.error {
             return Err(failed(server, error));
         }
@@ -34,7 +34,7 @@ impl ResponseAccumulator for Answer {
         data: &str,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
-        let event: Event<'_> = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         if let Some(error) = &event.error {
             return Err(failed(server, error));
         }
@@ -61,8 +61,8 @@ impl ResponseAccumulator for Answer {
         self.has_paused()
     }
 
-    /// The server wants its answer back as it is, behind what it was asked before, and nothing else said.
-    fn go_on(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
+    /// The server needs its answer back unchanged, after the messages of the request, and nothing after it.
+    fn continuation(sent: &[u8], paused: &Response) -> Option<Vec<u8>> {
         let Ok(Value::Array(more)) = serde_json::to_value(replay::assistant(&paused.parts, true, true)) else {
             return None;
         };
@@ -79,13 +79,13 @@ impl ResponseAccumulator for Answer {
         serde_json::to_vec(&body).ok()
     }
 
-    /// The result of a use may come after the pause, and say that it failed.
-    fn rejoin(answer: &mut Response) {
-        answer::tell_failures(&mut answer.parts);
+    /// The result of a use may arrive after the pause, and report a failure.
+    fn merge_paused(answer: &mut Response) {
+        answer::set_failures(&mut answer.parts);
     }
 }
 
-/// Returns the error for an error object in an answer of status 200, with the status that its type has elsewhere.
+/// Returns the error for an error object in an answer of status 200, with the HTTP status that its type usually has.
 fn failed(server: &Endpoint, error: &Value) -> ProviderError {
     let status = error["type"].as_str().and_then(status);
     let Some(status) = status else { return reported(server.provider, &server.key_hint, error) };

@@ -1,4 +1,4 @@
-//! How much a model is told to think, how long its answer may be, and what else follows from that.
+//! The thinking budget, the maximum length of an answer, and the settings that depend on them.
 //!
 //! By <https://platform.claude.com/docs/en/build-with-claude/thinking>,
 //! <https://platform.claude.com/docs/en/build-with-claude/extended-thinking> and
@@ -10,15 +10,15 @@ use crate::capability::{AnthropicCapabilities, AnthropicThinking, Sampling, Thin
 use crate::message::{Message, ResponsePart};
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
-/// How long an answer may be unless something says otherwise: what comes whole within the default timeout, at some 50
+/// The default maximum length of an answer in tokens: what arrives within the default timeout, at some 50
 /// tokens a second.
 const USUAL_TOKENS: u32 = 32_000;
-/// The least budget that the API takes, in tokens.
+/// The minimum budget of the API, in tokens.
 const LEAST_BUDGET: u32 = 1_024;
-/// What is left for the answer itself beside a large budget.
+/// The tokens reserved for the answer itself next to a large budget.
 const ROOM: u32 = 8_192;
 
-/// What is sent of all that.
+/// The settings to send.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Plan {
     pub(super) thinking: Option<ThinkingConfig>,
@@ -30,12 +30,12 @@ pub(super) struct Plan {
     pub(super) forces_tools: bool,
     /// The first message whose thoughts go back.
     pub(super) thoughts_from: usize,
-    /// What is sent otherwise than the settings say.
+    /// The settings that are not sent as they were set.
     pub(super) warnings: Warnings,
 }
 
 impl Plan {
-    /// Returns what a model with those capabilities is sent for `settings`, after `messages`.
+    /// Returns what is sent to a model with those capabilities for `settings` and `messages`.
     pub(super) fn new(capabilities: &AnthropicCapabilities, settings: &Settings, messages: &[Message]) -> Self {
         let mut plan = Self {
             max_tokens: settings.max_tokens.unwrap_or(USUAL_TOKENS.min(capabilities.max_output_tokens)),
@@ -51,7 +51,7 @@ impl Plan {
         }
         plan.set_sampling(capabilities, settings);
         plan.warn_of_absent_fields(settings);
-        // Beside that, no word on what becomes of thoughts is taken: those that may no longer fit are left out.
+        // The API accepts no rule for stale thoughts then, so thoughts that may be stale are left out.
         let is_quiet = matches!(plan.thinking, Some(ThinkingConfig::Disabled | ThinkingConfig::BetweenTools));
         if capabilities.bound_thoughts && is_quiet {
             plan.thoughts_from = turn(messages);
@@ -59,9 +59,9 @@ impl Plan {
         plan
     }
 
-    /// Has the thoughts among `messages` dropped that no longer stand behind what they were made for.
+    /// Requests that the server drops the thoughts in `messages` whose preceding messages have changed.
     ///
-    /// Models that bind their thoughts think as they decide unless they are told otherwise, so that saying so changes nothing.
+    /// Models that bind their thoughts think by default, so that an explicit setting changes nothing.
     pub(super) fn drop_stale_thoughts(&mut self, messages: &[Message]) {
         let mut parts = messages.iter().filter_map(answer).flatten();
         let display = match self.thinking {
@@ -74,7 +74,7 @@ impl Plan {
         }
     }
 
-    /// A limit that the user set stays. So does a budget in tokens, if the API takes it; that of a level is what has room.
+    /// A limit that the user set is kept. So is a budget in tokens, if it is valid; that of a level is reduced to fit.
     fn set_budget(
         &mut self,
         capabilities: &AnthropicCapabilities,
@@ -86,8 +86,8 @@ impl Plan {
         if budget == 0 {
             return;
         }
-        if goes_on_without_thought(messages) {
-            let reason = "the API does not let a model think amid a turn that began without a thought of its own";
+        if began_without_thought(messages) {
+            let reason = "the API does not allow thinking in the middle of a turn that began without it";
             self.warnings.not_sent("thinking", reason);
             return;
         }
@@ -98,10 +98,11 @@ impl Plan {
         let is_as_set = matches!(level, ThinkingLevel::Tokens(_)) && budget < self.max_tokens;
         let budget_tokens = if is_as_set { budget } else { budget.min(most.max(LEAST_BUDGET)) };
         if budget_tokens >= self.max_tokens {
-            self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the least budget of 1024 tokens");
+            self.warnings.not_sent("thinking", "`max_tokens` leaves no room for the minimum budget of 1024 tokens");
             return;
         }
-        let reason = format!("a budget is at least {LEAST_BUDGET}, and below the {} of `max_tokens`", self.max_tokens);
+        let reason =
+            format!("a budget must be at least {LEAST_BUDGET}, and below `max_tokens`, which is {}", self.max_tokens);
         self.warnings.thinking_as_tokens(level, budget_tokens, &reason);
         self.thinking = Some(ThinkingConfig::Enabled { budget_tokens });
         // "Thinking may not be enabled when tool_choice forces tool use."
@@ -126,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// A model that thinks samples as it was made to.
+    /// A model that thinks accepts no sampling settings.
     fn set_sampling(&mut self, capabilities: &AnthropicCapabilities, settings: &Settings) {
         let thinks = !matches!(self.thinking, None | Some(ThinkingConfig::Disabled));
         let sampling = if thinks { Sampling::Neither } else { capabilities.sampling };
@@ -135,7 +136,7 @@ impl Plan {
             if thinks { "the model does not accept it while it thinks" } else { "the model does not accept it" };
         self.temperature = self.warnings.accept("temperature", settings.temperature, is_sampled, reason);
         let has_both = sampling == Sampling::Either && self.temperature.is_some();
-        let reason = if has_both { "the model does not accept it beside `temperature`" } else { reason };
+        let reason = if has_both { "the model does not accept it together with `temperature`" } else { reason };
         self.top_p = self.warnings.accept("top_p", settings.top_p, is_sampled && !has_both, reason);
     }
 
@@ -163,7 +164,7 @@ fn budget(level: ThinkingLevel) -> u32 {
     }
 }
 
-/// Returns the word for a level; there are none for numbers of tokens, so that those go as what is near.
+/// Returns the word for a level; numbers of tokens have no word, and are sent as the nearest level.
 fn effort(level: ThinkingLevel) -> &'static str {
     match level {
         ThinkingLevel::Off | ThinkingLevel::Minimal | ThinkingLevel::Low | ThinkingLevel::Tokens(..=2_048) => "low",
@@ -172,14 +173,14 @@ fn effort(level: ThinkingLevel) -> &'static str {
     }
 }
 
-/// Whether the model is amid a turn that began without a thought of its own, as another model's does: the API refuses to
-/// have it think from there on.
-fn goes_on_without_thought(messages: &[Message]) -> bool {
+/// Whether the model is in a turn that began without a thought of its own, such as one of another model: the API refuses to
+/// enable thinking there.
+fn began_without_thought(messages: &[Message]) -> bool {
     let mut answers = messages[turn(messages)..].iter().filter_map(answer);
     answers.next().is_some_and(|parts| !parts.first().is_some_and(is_thought))
 }
 
-/// Returns where the turn begins that the model is in, behind the user's last message.
+/// Returns the start of the current turn, after the user's last message.
 fn turn(messages: &[Message]) -> usize {
     messages.iter().rposition(|message| matches!(message, Message::User { .. })).map_or(0, |place| place + 1)
 }
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_thinking_unless_it_is_set() {
+    fn thinking_is_not_sent_unless_it_is_set() {
         for model in ["claude-sonnet-4-5", "claude-opus-4-6", "claude-opus-5-5"] {
             let plan = plan(model, &Settings::new());
             assert_eq!((plan.thinking, plan.effort, plan.max_tokens), (None, None, 32_000), "{model}");
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_level_is_said_as_the_family_understands_it() {
+    fn a_level_is_sent_as_the_family_expects_it() {
         let adaptive = |display| Some(ThinkingConfig::Adaptive { display, block_binding: None });
         assert_eq!(thinking("claude-sonnet-4-5", ThinkingLevel::Medium), (Some(budget(8_192)), None));
         assert_eq!(thinking("claude-opus-4-6", ThinkingLevel::Medium), (adaptive(None), Some("medium")));
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn not_to_think_is_said_as_the_family_understands_it() {
+    fn thinking_off_is_sent_as_the_family_expects_it() {
         let off = ThinkingLevel::Off;
         assert_eq!(thinking("claude-sonnet-4-5", off), (None, None));
         assert_eq!(thinking("claude-sonnet-4-6", off), (Some(ThinkingConfig::Disabled), None));
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turn_that_began_without_a_thought_goes_on_without() {
+    fn a_turn_that_began_without_a_thought_continues_without() {
         let call = ToolCall::new("c1", "add", "{}");
         let turn = |first: Vec<ResponsePart>| {
             let result = Message::Tool { results: vec![ToolResult::new(&call, "3")] };

@@ -1,4 +1,4 @@
-//! What the Messages API looks like on the wire: requests, which borrow all that they say.
+//! The JSON of the Messages API: requests, which borrow all their contents.
 //!
 //! By <https://platform.claude.com/docs/en/api/messages/create>.
 
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-pub(super) use self::answer::{Answered, Delta, Event, RawBlock, Tokens};
+pub(super) use self::answer::{Delta, Event, MessageBody, RawBlock, Tokens};
 pub(super) use self::block::{Base64, Block, Field, Input, Rebuilt, ResultBlock, Source};
 
 #[derive(Debug, Serialize)]
@@ -23,7 +23,7 @@ pub(super) struct MessagesRequest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_choice: Option<Choose<'a>>,
+    pub(super) tool_choice: Option<ToolChoiceParam<'a>>,
     pub(super) messages: Vec<MessageParam<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) thinking: Option<ThinkingConfig>,
@@ -65,7 +65,7 @@ pub(super) struct SystemText<'a> {
     pub(super) cache_control: Option<CacheControl>,
 }
 
-/// Up to here, the request goes into the provider's cache, and comes from there.
+/// A cache breakpoint: the request up to here is cached.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(tag = "type", rename = "ephemeral")]
 pub(super) struct CacheControl {}
@@ -101,7 +101,7 @@ pub(super) enum ToolKind<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-pub(super) enum Choose<'a> {
+pub(super) enum ToolChoiceParam<'a> {
     Auto {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         disable_parallel_tool_use: bool,
@@ -134,7 +134,7 @@ pub(super) enum ThinkingConfig {
     Disabled,
 }
 
-/// What becomes of thoughts that no longer stand behind what they were made for; by default the request is refused.
+/// How the server handles thoughts whose preceding messages have changed; by default it refuses the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct BlockBinding {
     prefix_mismatch_behavior: &'static str,

@@ -27,7 +27,7 @@ pub(crate) struct AnthropicCapabilities {
     pub(crate) server_side_tools: &'static [ServerSideTool],
 }
 
-/// How a model is told to think.
+/// How thinking is requested from a model.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnthropicThinking {
@@ -40,7 +40,7 @@ pub(crate) enum AnthropicThinking {
     Effort,
 }
 
-/// How a model is told not to think.
+/// How thinking is turned off.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ThinkingOff {
@@ -57,7 +57,7 @@ pub(crate) enum ThinkingOff {
 pub(crate) enum Sampling {
     #[default]
     Both,
-    /// One of them.
+    /// A single one of the two.
     Either,
     Neither,
 }

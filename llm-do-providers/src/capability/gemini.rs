@@ -20,7 +20,7 @@ pub(crate) struct GeminiCapabilities {
     #[serde(deserialize_with = "server_side_tools")]
     pub(crate) server_side_tools: &'static [ServerSideTool],
     /// Whether it follows the rules of version 3: calls are sent back with a thought signature, results may hold files, and a
-    /// request says that uses of Google's tools are to be shown.
+    /// request asks for the uses of Google's tools to be part of the answer.
     pub(crate) version_3_rules: bool,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum GeminiThinking {
     Shown,
     /// By a number of tokens in this range, and by 0 if it can be turned off.
     Budget { min: u32, max: u32, can_turn_off: bool },
-    /// By a level: `low` and `high`, and perhaps others.
+    /// By a level: `low` and `high`, and perhaps `minimal` and `medium`.
     Levels { minimal: bool, medium: bool },
 }
 
@@ -78,7 +78,7 @@ mod tests {
         [ServerSideTool::WEB_SEARCH, ServerSideTool::WebFetch, ServerSideTool::CodeExecution];
 
     #[test]
-    fn a_name_says_how_thinking_is_set() {
+    fn a_name_decides_how_thinking_is_set() {
         let budget = |min, max, can_turn_off| GeminiThinking::Budget { min, max, can_turn_off };
         let levels = |minimal, medium| GeminiThinking::Levels { minimal, medium };
         let cases = [
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_what_goes_together() {
+    fn a_name_decides_what_can_be_combined() {
         for (name, combines) in [("gemini-2.5-pro", false), ("gemini-3-flash", true), ("tunedModels/ours", true)] {
             let found = CapabilityTable::builtin().gemini(name);
             assert_eq!(found.profile().native_output_with_tools, combines, "{name}");
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_says_which_tools_google_runs() {
+    fn a_name_decides_which_tools_google_runs() {
         let runs = |name: &str, tool: &ServerSideTool| CapabilityTable::builtin().gemini(name).profile().runs(tool);
         for name in ["gemini-2.5-flash", "gemini-3.1-pro-preview", "gemini-flash-latest"] {
             assert!(ALL.iter().all(|tool| runs(name, tool)), "{name}");

@@ -94,7 +94,7 @@ impl OpenAiCapabilities {
         if has_tools && self.tools_in_chat == ToolsInChat::WithoutThinking { Some("none") } else { self.effort(level) }
     }
 
-    /// Whether it may think; the others refuse a request for thoughts that can be sent back.
+    /// Whether it may think; a model that may not refuses a request for thoughts that can be sent back.
     pub(crate) fn may_think(&self) -> bool {
         self.thinking != OpenAiThinking::Never
     }
@@ -104,7 +104,7 @@ impl OpenAiCapabilities {
         !matches!(self.thinking, OpenAiThinking::Unknown | OpenAiThinking::Never)
     }
 
-    /// Whether it takes `temperature` and the like, with that effort.
+    /// Whether it accepts `temperature` and the other sampling settings with that effort.
     pub(crate) fn samples(&self, effort: Option<&str>) -> bool {
         match self.thinking {
             OpenAiThinking::Unknown | OpenAiThinking::Never => self.sampling,
@@ -125,7 +125,7 @@ impl Efforts {
         Self { off, minimal, low, medium, high }
     }
 
-    /// Returns the word for a level; there are none for numbers of tokens, which go as the nearest one.
+    /// Returns the word for a level; numbers of tokens have no word, and are sent as the nearest level.
     pub(crate) fn word(&self, level: ThinkingLevel) -> Option<&str> {
         let word = match level {
             ThinkingLevel::Off | ThinkingLevel::Tokens(0) => &self.off,
@@ -146,7 +146,7 @@ mod tests {
     use crate::settings::ThinkingLevel;
 
     #[test]
-    fn a_name_says_whether_the_model_thinks_and_what_it_takes() {
+    fn a_name_decides_whether_the_model_thinks_and_which_settings_it_accepts() {
         use OpenAiThinking::{Always, Never, OffByDefault, OnByDefault, Unknown};
         use ToolsInChat::{Always as InChat, Never as NotInChat, WithoutThinking};
         // Name, thinking, tools in chat, native output, sampling, parallel calls, stop.
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_and_its_server_say_whether_answers_follow_a_schema_and_beside_tools() {
+    fn a_name_and_its_server_decide_whether_answers_follow_a_schema_and_with_tools() {
         let cases = [
             ("openai", "gpt-4.1", true, true),
             ("openai", "gpt-3.5-turbo", false, false),

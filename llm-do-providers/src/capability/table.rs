@@ -37,8 +37,8 @@ const ALIASES: [(&str, &str); 2] = [("moonshot", "openai"), ("openai-responses",
 /// What models take and can do, by name: a dated table that you extend.
 ///
 /// Requests differ by model: one refuses `temperature`, another needs a level of thinking in words of its own. The built-in
-/// table says so for the models of `anthropic`, `gemini` and `openai`, and for what `deepseek`, `groq`, `llama-cpp`, `mistral`,
-/// `ollama`, `openrouter` and `vllm` have in common; it was right on its [`date`](Self::date) at best. When a provider adds a
+/// table has the models of `anthropic`, `gemini` and `openai`, and what `deepseek`, `groq`, `llama-cpp`, `mistral`,
+/// `ollama`, `openrouter` and `vllm` have in common; it describes the state of its [`date`](Self::date). When a provider adds a
 /// model or changes one, add a row of your own: [`with`](Self::with) adds one, [`from_json`](Self::from_json) reads a table, and
 /// [`over`](Self::over) puts it over another. `RuntimeBuilder::capabilities` of `llm-do`, or `capabilities` of a model's builder,
 /// sets the table that is used. The `profile` of a model's builder takes precedence over it.
@@ -93,13 +93,13 @@ pub(super) struct Row {
     pub(super) versions: VersionRange,
     #[cfg_attr(
         not(any(feature = "anthropic", feature = "gemini", feature = "openai")),
-        allow(dead_code, reason = "rows are checked whatever is linked")
+        allow(dead_code, reason = "rows are checked with any set of features")
     )]
     pub(super) capabilities: Capabilities,
     pub(super) entry: CapabilityEntry,
 }
 
-/// The API over which a provider's models are reached, which says what there is to take.
+/// The API of a provider's models, which decides the keys of a row.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Api {
     Anthropic,
@@ -111,7 +111,7 @@ pub(super) enum Api {
 #[derive(Clone, Debug)]
 #[cfg_attr(
     not(all(feature = "anthropic", feature = "gemini", feature = "openai")),
-    allow(dead_code, reason = "rows are checked whatever is linked")
+    allow(dead_code, reason = "rows are checked with any set of features")
 )]
 pub(super) enum Capabilities {
     Anthropic(Arc<AnthropicCapabilities>),
@@ -177,7 +177,7 @@ impl CapabilityTable {
     /// | `server_side_tools` | as above | none |
     /// | `version_3_rules` | whether calls need a thought signature, results may hold files, and uses of Google's tools are shown | `false` |
     ///
-    /// | All others | Values | Default |
+    /// | All other keys | Values | Default |
     /// | --- | --- | --- |
     /// | `thinking` | `"unknown"`, `"never"`, `"off_by_default"`, `"on_by_default"`, `"always"`: while it thinks, it takes no `temperature`, `top_p` and penalties | `"unknown"` |
     /// | `efforts` | the word sent for each level, `{"off": "none", "low": "low"}`; nothing is sent for a level that is left out | `none`, `minimal`, `low`, `medium`, `high` |
@@ -191,7 +191,7 @@ impl CapabilityTable {
     ///
     /// # Errors
     ///
-    /// Returns an error that names the row and the key, or the line, if the text is no such table.
+    /// Returns an error that names the row and the key, or the line, if the text is not a valid table.
     pub fn from_json(json: &str) -> Result<Self, CapabilityTableError> {
         file::read(json)
     }
@@ -202,7 +202,7 @@ impl CapabilityTable {
         &self.date
     }
 
-    /// Adds what a model takes, or what several take by a pattern with `*`, over what the table says of that very name.
+    /// Adds the row of a model, or of several by a pattern with `*`; it has precedence over the table's row of the same name.
     ///
     /// `takes` is an object with the keys of [`from_json`](Self::from_json).
     ///
@@ -316,7 +316,7 @@ fn base_of_tuned(model: &str) -> &str {
     tuned.map_or(model, |tuned| tuned.split(':').next().unwrap_or(tuned))
 }
 
-/// Why a text is no table of capabilities, or a row is invalid.
+/// Why a table of capabilities, or a row of one, is invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapabilityTableError(String);
 

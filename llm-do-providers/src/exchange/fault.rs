@@ -1,4 +1,4 @@
-//! What is said of answers that are none.
+//! Errors for invalid answers.
 
 use serde_json::Value;
 
@@ -11,20 +11,21 @@ pub(crate) fn reported(server: &Endpoint, error: &Value) -> ProviderError {
 }
 
 /// The error for an answer of status 200 that breaks the protocol.
-pub(crate) fn odd(server: &Endpoint, what: &str) -> ProviderError {
+pub(crate) fn protocol_error(server: &Endpoint, what: &str) -> ProviderError {
     let text = format!("{what}; try again, and check that the server speaks {}", server.protocol);
     ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200)
 }
 
 /// The error for an answer that is not the JSON of the protocol.
-pub(crate) fn unread(server: &Endpoint, error: &serde_json::Error) -> ProviderError {
+pub(crate) fn invalid_json(server: &Endpoint, error: &serde_json::Error) -> ProviderError {
     let place = format!("line {}, column {}", error.line(), error.column());
-    odd(server, &format!("the answer is not the JSON of {} ({place})", server.protocol))
+    protocol_error(server, &format!("the answer is not the JSON of {} ({place})", server.protocol))
 }
 
-/// The error for an answer with a call that the model wrote in a way that its server could not read: it writes it anew.
+/// The error for a tool call that the server could not parse; it can be retried, as the model writes a new call.
 #[cfg(any(feature = "gemini", feature = "openai"))]
 pub(crate) fn malformed(server: &Endpoint) -> ProviderError {
-    let text = "the model wrote a call that the server could not read; try again, or simplify the tools' arguments";
+    let text =
+        "the model wrote a tool call that the server could not parse; try again, or simplify the tools' arguments";
     ProviderError::new(server.provider, ErrorKind::Protocol, text).with_status(200).with_should_retry(true)
 }

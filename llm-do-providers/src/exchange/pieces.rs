@@ -1,4 +1,4 @@
-//! Reading a stream whose pieces are all there, for what must hold however it is cut.
+//! Reads a stream whose pieces are all available, for tests of arbitrary boundaries.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
 
-/// What a stream brought, up to its end or an error.
-pub(crate) type Read = (Vec<StreamEvent>, Option<ProviderError>);
+/// The events of a stream, up to its end or an error.
+pub(crate) type ReadResult = (Vec<StreamEvent>, Option<ProviderError>);
 
 /// Reads an answer that comes in `pieces`.
-pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Read {
+pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> ReadResult {
     let endpoint = Endpoint::new("test", "its protocol", "http://localhost", "").expect("a URL");
     let events = Events::new("test", Box::pin(stream::iter(pieces.into_iter().map(Ok))));
     let mut reading = Reading::new(Arc::new(endpoint), events, answer);
@@ -39,12 +39,12 @@ pub(crate) fn read<G: ResponseAccumulator>(answer: G, pieces: Vec<Bytes>) -> Rea
     (ready.into(), error)
 }
 
-/// Reads an answer that comes in one piece.
-pub(crate) fn read_at_once<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> Read {
+/// Reads an answer that arrives in one piece.
+pub(crate) fn read_whole<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> ReadResult {
     read(answer, vec![Bytes::copy_from_slice(bytes)])
 }
 
 /// Reads an answer of which each byte is a piece.
-pub(crate) fn read_by_bytes<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> Read {
+pub(crate) fn read_by_bytes<G: ResponseAccumulator>(answer: G, bytes: &[u8]) -> ReadResult {
     read(answer, bytes.chunks(1).map(Bytes::copy_from_slice).collect())
 }

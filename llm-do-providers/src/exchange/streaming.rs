@@ -1,4 +1,4 @@
-//! A streamed answer: its tries, and the reading of its events.
+//! A streamed answer: its attempts and its events.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::{Exchange, ResponseAccumulator, odd, reported};
+use super::{Exchange, ResponseAccumulator, protocol_error, reported};
 use crate::error::ProviderError;
 use crate::http::{Endpoint, Events};
 use crate::model::StreamEvent;
 
-/// A streamed answer and its tries.
+/// A streamed answer and its attempts.
 pub(super) struct Streaming<F, G> {
     exchange: Exchange<F>,
     state: State<G>,
     ready: VecDeque<StreamEvent>,
-    /// Whether a piece of the answer was handed out, so that it cannot be asked for anew.
+    /// Whether a piece of the answer was handed out, so that the request cannot be retried.
     shown: bool,
 }
 
@@ -76,18 +76,18 @@ where
         Ok(())
     }
 
-    /// Ends the stream with the whole answer, unless the server paused: then nothing more was shown that a next try of what
-    /// follows would repeat.
+    /// Ends the stream with the whole answer, unless the server paused: then nothing was shown yet that a retry of the rest
+    /// would repeat.
     fn end(&mut self, answer: Option<G>) {
         self.state = State::End;
-        match answer.map(|answer| self.exchange.ended(answer)) {
+        match answer.map(|answer| self.exchange.finish_or_continue(answer)) {
             Some(Some(response)) => self.ready.push_back(StreamEvent::Done(response)),
             Some(None) => (self.state, self.shown) = (State::Ask, false),
             None => {}
         }
     }
 
-    /// Goes on to the next try, unless the answer has begun or the failure lasts; then the error has what arrived.
+    /// Prepares the next attempt, unless the answer has begun or the failure is permanent; then the error has what arrived.
     fn recover(&mut self, mut error: ProviderError) -> Result<(), ProviderError> {
         let state = std::mem::replace(&mut self.state, State::End);
         let arrived = match state {
@@ -107,13 +107,13 @@ where
     }
 }
 
-/// The reading of one streamed answer, or of what follows a pause of it.
+/// One response of a streamed answer, which may have several with pauses between.
 pub(super) struct Reading<G> {
     endpoint: Arc<Endpoint>,
     events: Events,
-    /// None once it is taken, at its end.
+    /// `None` after its end.
     pub(super) answer: Option<G>,
-    /// Whether an event came.
+    /// Whether an event arrived.
     has_begun: bool,
 }
 
@@ -122,7 +122,7 @@ impl<G: ResponseAccumulator> Reading<G> {
         Self { endpoint, events, answer: Some(answer), has_begun: false }
     }
 
-    /// Reads one event, adds what it brought to `ready`, and returns whether more is to come; if not, the answer is whole.
+    /// Reads one event, adds its events to `ready`, and returns whether more may follow; if not, the answer is complete.
     pub(super) async fn step(&mut self, ready: &mut VecDeque<StreamEvent>) -> Result<bool, ProviderError> {
         self.read(ready).await.map_err(|error| self.events.head().add_to(error))
     }
@@ -136,18 +136,19 @@ impl<G: ResponseAccumulator> Reading<G> {
                     return Ok(true);
                 }
             }
-            // The answer is whole even if its end mark, or the figures after it, got lost.
+            // The answer is complete even if its end mark, or the usage after it, is missing.
             Ok(None) | Err(_) if answer.is_finished() => {}
             Ok(None) => {
                 let reported = self.events.stray_error().map(|error| reported(&self.endpoint, &error));
-                // A server that gave up in order; one that said nothing at all may speak something else.
-                let broken = || odd(&self.endpoint, "the stream broke off").with_should_retry(self.has_begun);
+                // A stream that ends without an event may come from a server of another protocol, so it is not retried.
+                let broken =
+                    || protocol_error(&self.endpoint, "the stream broke off").with_should_retry(self.has_begun);
                 return Err(reported.unwrap_or_else(broken));
             }
             Err(error) => return Err(error),
         }
         if let Some(fault) = answer.fault() {
-            return Err(odd(&self.endpoint, fault));
+            return Err(protocol_error(&self.endpoint, fault));
         }
         Ok(false)
     }

@@ -1,4 +1,4 @@
-//! An answer as it grows, piece by piece; an unstreamed answer is one piece.
+//! Accumulates an answer, piece by piece; an unstreamed answer is one piece.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::convert::{self, CandidateFinish};
-use super::wire::{BlobPiece, Call, Candidate, Chunk, Kind, Own, Piece, Tokens};
+use super::wire::{AnswerPart, BlobPiece, Candidate, Chunk, FunctionCallPart, Kind, Own, Tokens};
 use super::{PROVIDER, uses};
 use crate::attachment::Attachment;
 use crate::lenient::Word;
@@ -15,35 +15,35 @@ use crate::message::{FinishReason, ProviderData, ResponsePart, ServerSideToolUse
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
-    /// The model that was asked, should the server not name it.
-    asked: Arc<str>,
-    /// The length of the history, for the ids of calls that the server gives none.
+pub(crate) struct GeminiAccumulator {
+    /// The requested model, in case the server does not name it.
+    requested_model: Arc<str>,
+    /// The length of the history, for calls without an id of the server.
     turn: usize,
     model: Option<String>,
     parts: Vec<ResponsePart>,
     calls: usize,
     begun: bool,
-    ended: Option<CandidateFinish>,
+    finish: Option<CandidateFinish>,
     tokens: Tokens,
-    /// What the search of the web notes, and the reading of pages.
+    /// The metadata of web search and of page reading.
     grounding: Map<String, Value>,
     fetched: Map<String, Value>,
-    /// Whether Google's tools say themselves what they were asked, so that the notes say it again.
+    /// Whether Google's tools report their requests as parts, so that the grounding metadata repeats them.
     has_uses: bool,
     fault: Option<&'static str>,
 }
 
-impl Answer {
-    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+impl GeminiAccumulator {
+    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(asked: Arc<str>, turn: usize) -> Self {
-        Self { asked, turn, ..Self::default() }
+    pub(super) fn new(requested_model: Arc<str>, turn: usize) -> Self {
+        Self { requested_model, turn, ..Self::default() }
     }
 
-    /// Takes in one piece and adds what it brought to `events`.
+    /// Takes one piece and adds its events to `events`.
     pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model_version.as_ref().map(Word::as_str).filter(|model| !model.is_empty());
         if let (None, Some(model)) = (&self.model, model) {
@@ -58,40 +58,40 @@ impl Answer {
         }
     }
 
-    /// Whether a part of the answer, or its end, has come.
+    /// Whether a part of the answer, or its end, has arrived.
     pub(super) fn has_begun(&self) -> bool {
         self.begun
     }
 
-    /// Whether a call has come that can be read.
+    /// Whether a valid call has arrived.
     pub(super) fn has_call(&self) -> bool {
         self.calls > 0
     }
 
-    /// Why it ended, if it has.
-    pub(super) fn ended(&self) -> Option<CandidateFinish> {
-        self.ended
+    /// Why the answer ended, if it has.
+    pub(super) fn finish_reason(&self) -> Option<CandidateFinish> {
+        self.finish
     }
 
-    /// Returns what is wrong with it, if anything.
+    /// Returns the fault of the answer, if any.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
             return Some("the answer is empty");
         }
-        let stopped = self.ended == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
-        self.fault.or(stopped.then_some("the model stopped before it said anything"))
+        let stopped = self.finish == Some(CandidateFinish::As(FinishReason::Other)) && self.parts.is_empty();
+        self.fault.or(stopped.then_some("the model stopped before it wrote anything"))
     }
 
     /// Returns the whole answer.
     pub(super) fn into_response(mut self) -> Response {
-        if self.ended == Some(CandidateFinish::As(FinishReason::Length)) {
+        if self.finish == Some(CandidateFinish::As(FinishReason::Length)) {
             // The limit may have cut it off.
             self.parts.pop_if(|part| matches!(part, ResponsePart::ToolCall(_)));
         }
-        let ended = self.ended;
+        let finish = self.finish;
         let response = self.response();
-        match ended {
-            // The parts say whether there are calls.
+        match finish {
+            // The parts show whether there are calls.
             Some(
                 CandidateFinish::As(FinishReason::Stop) | CandidateFinish::Malformed | CandidateFinish::UnexpectedCall,
             ) => response,
@@ -100,7 +100,7 @@ impl Answer {
         }
     }
 
-    /// Returns what came of an answer that broke off: without calls, since none may run.
+    /// Returns the parts of an answer that broke off, without calls, since they must not run.
     pub(super) fn into_arrived(mut self) -> Response {
         self.parts.retain(|part| !matches!(part, ResponsePart::ToolCall(_)));
         self.response().with_finish(FinishReason::Other)
@@ -109,15 +109,15 @@ impl Answer {
     fn response(mut self) -> Response {
         self.note();
         let usage = convert::usage(&self.tokens);
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage)
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage)
     }
 
-    /// Adds what is noted of Google's tools, beside the parts.
+    /// Adds the metadata of Google's tools, which is not in the parts.
     fn note(&mut self) {
         let (grounding, fetched) = (mem::take(&mut self.grounding), mem::take(&mut self.fetched));
         if self.has_uses {
             if !grounding.is_empty() {
-                // Which sentence stands on which page: for whoever shows it, and never sent.
+                // Which sentence is from which page: for display, and never sent.
                 let data = ProviderData::new(PROVIDER, json!({ "groundingMetadata": grounding }));
                 self.parts.push(ResponsePart::Opaque(data));
             }
@@ -146,10 +146,11 @@ impl Answer {
         if let Some(notes) = candidate.grounding_metadata {
             self.notes(*notes, events, "web_search", uses::queries, |answer| &mut answer.grounding);
         }
-        self.ended = candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::ended).or(self.ended);
+        self.finish =
+            candidate.finish_reason.as_ref().map(Word::as_str).and_then(convert::parse_finish).or(self.finish);
     }
 
-    /// Takes notes of Google's tools, which may come in pieces; the first that says what a tool was asked is an event.
+    /// Takes the metadata of Google's tools, which may arrive in pieces; the first that has a tool's request is an event.
     fn notes(
         &mut self,
         notes: Map<String, Value>,
@@ -165,13 +166,13 @@ impl Answer {
         events.extend(input.map(|input| StreamEvent::ServerSideTool { name: name.into(), input }));
     }
 
-    fn grow(&mut self, piece: Piece, events: &mut VecDeque<StreamEvent>) {
-        let Piece { kind, thought, signature } = piece;
+    fn grow(&mut self, piece: AnswerPart, events: &mut VecDeque<StreamEvent>) {
+        let AnswerPart { kind, thought, signature } = piece;
         match kind {
             Kind::Text(more) if thought => self.think(more, signature, events),
-            Kind::Text(more) => self.say(more, signature, events),
+            Kind::Text(more) => self.push_text(more, signature, events),
             Kind::Call(call) => self.call(call, signature, events),
-            // The drafts of an image, which are none of the answer.
+            // The drafts of an image, which are not part of the answer.
             Kind::Media(_) if thought => {}
             Kind::Media(blob) => self.show(blob, signature),
             Kind::Own(own, value) => self.use_tool(own, value, signature, events),
@@ -182,7 +183,7 @@ impl Answer {
     fn think(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         let data = signature.map(|signature| signed(&signature));
         match self.parts.last_mut() {
-            // A signature is of its own part alone.
+            // A signature is only valid for its own part.
             Some(ResponsePart::Thinking(thought)) if thought.provider_data.is_none() && data.is_none() => {
                 thought.text.push_str(&more);
             }
@@ -195,7 +196,7 @@ impl Answer {
         events.extend((!more.is_empty()).then_some(StreamEvent::Thinking(more)));
     }
 
-    fn say(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+    fn push_text(&mut self, more: String, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         match self.parts.last_mut() {
             Some(ResponsePart::Text { text }) if signature.is_none() => text.push_str(&more),
             _ if more.is_empty() => {}
@@ -207,7 +208,7 @@ impl Answer {
         events.extend((!more.is_empty()).then_some(StreamEvent::Text(more)));
     }
 
-    /// Keeps a signature behind the part that it came with, or as a part that has nothing else.
+    /// Keeps a signature after its part, or as a part without other content.
     fn sign(&mut self, signature: &str, alone: bool) {
         let data = if alone {
             ProviderData::new(PROVIDER, json!({"part": {"text": "", "thoughtSignature": signature}}))
@@ -217,9 +218,9 @@ impl Answer {
         self.parts.push(ResponsePart::Opaque(data));
     }
 
-    fn call(&mut self, call: Call, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
+    fn call(&mut self, call: FunctionCallPart, signature: Option<String>, events: &mut VecDeque<StreamEvent>) {
         if call.will_continue == Some(true) || call.partial_args.is_some() {
-            self.fault = Some("the answer has the arguments of a call in pieces, which was not asked for");
+            self.fault = Some("the answer streams the arguments of a tool call, which was not requested");
         }
         let Some(name) = call.name.filter(|name| !name.is_empty()) else {
             self.fault = Some("the answer calls a tool without a name");
@@ -264,7 +265,7 @@ impl Answer {
         self.used(used);
     }
 
-    /// Keeps a part of an unknown kind as it came; what says nothing is dropped.
+    /// Keeps a part of an unknown kind unchanged; an empty one is dropped.
     fn keep(&mut self, mut fields: Map<String, Value>, thought: bool, signature: Option<String>) {
         if fields.is_empty() {
             if let Some(signature) = signature {

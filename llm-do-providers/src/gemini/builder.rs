@@ -1,4 +1,4 @@
-//! What can be set on a model before it is asked.
+//! The builder of a model.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::http::{ClientConfig, Endpoint, config_setters};
 
 /// The header of the key, by <https://ai.google.dev/gemini-api/docs/api-key>.
 const KEY_HEADER: &str = "x-goog-api-key";
-/// The version of the API, where the base URL has none.
+/// The default version of the API, for a base URL without one.
 const VERSION: &str = "/v1beta";
 
 /// Sets up a [`GeminiModel`]; start with [`GeminiModel::builder`].
@@ -24,21 +24,21 @@ impl GeminiBuilder {
     }
 
     config_setters! {
-        /// Asks the server at `base_url`, below which `/models/MODEL:generateContent` is found.
+        /// Sets the base URL of the server, which `/models/MODEL:generateContent` is added to.
         ///
         /// A URL that does not end in a version, such as `/v1beta`, gets that one. Default:
         /// `https://generativelanguage.googleapis.com/v1beta`.
         base_url;
-        /// Says what the model can do. Default: what the [capabilities](Self::capabilities) of its name say, see
+        /// Sets what the model supports. Default: the [capabilities](Self::capabilities) of its name, see
         /// [`GeminiModel`].
         profile;
     }
 
-    /// Returns the model; nothing is sent yet.
+    /// Builds the model; sends no request.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used
     /// without a key, if the base URL is not an `http` or `https` URL, or if the model's name cannot stand in one.
     pub fn build(self) -> Result<GeminiModel, ProviderError> {
         let capabilities = self.config.capabilities.gemini(&self.config.model);
@@ -62,7 +62,7 @@ impl GeminiBuilder {
         Ok(endpoint)
     }
 
-    /// What is missing in the base URL before the name of the model.
+    /// Returns the path segments between the base URL and the name of the model.
     fn version(&self) -> &'static str {
         let last = self.config.base_url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         let is_version =
@@ -70,7 +70,7 @@ impl GeminiBuilder {
         if is_version { "" } else { VERSION }
     }
 
-    /// The model as the API names it: of a kind of its own, such as `tunedModels/ours`, or one of `models`.
+    /// Returns the API's resource name of the model: with its own prefix, such as `tunedModels/ours`, or below `models`.
     fn resource(&self) -> Result<String, ProviderError> {
         let model = &self.config.model;
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);

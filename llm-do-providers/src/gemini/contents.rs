@@ -1,4 +1,4 @@
-//! The conversation, and in it what the model said: each part as it came, with the signature that came with it.
+//! The conversation; each part of the model's answers goes back as it came, with its signature.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ const FOREIGN: &str = "skip_thought_signature_validator";
 ///
 /// # Errors
 ///
-/// Returns an error if it holds a file that the API has no place for.
+/// Returns an error if it has a file that the API does not support.
 pub(super) fn contents<'a>(
     messages: &'a [Message],
     capabilities: &GeminiCapabilities,
@@ -46,23 +46,24 @@ pub(super) fn contents<'a>(
     Ok(contents)
 }
 
-/// Returns what the model said.
-fn model<'a>(said: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
-    let mut parts = Vec::with_capacity(said.len());
-    for (place, part) in said.iter().enumerate() {
+/// Returns the parts of a model's answer.
+fn model<'a>(answer: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec<Part<'a>> {
+    let mut parts = Vec::with_capacity(answer.len());
+    for (place, part) in answer.iter().enumerate() {
         match part {
             ResponsePart::Text { text } => parts.extend(text_part(text)),
             ResponsePart::Thinking(thought) => {
                 let signature = thought.provider_data.as_ref().and_then(signature);
                 let data = Data::Text(thought.text.as_str().into());
-                // Gemini reads nothing from a thought that it did not sign.
+                // Gemini ignores a thought that it did not sign.
                 parts.extend(signature.map(|signature| Part { data, thought: true, signature: Some(signature) }));
             }
             ResponsePart::ToolCall(call) => parts.push(function_call(call)),
             ResponsePart::ServerSideTool(used) => parts.extend(uses::parts(used)),
             ResponsePart::Attachment(file) => parts.extend(parts::blob(file).map(Data::Blob).map(Part::from)),
             ResponsePart::Opaque(data) => {
-                let signed = place.checked_sub(1).and_then(|before| said.get(before)).filter(|part| is_signable(part));
+                let signed =
+                    place.checked_sub(1).and_then(|before| answer.get(before)).filter(|part| is_signable(part));
                 opaque(data, signed.is_some(), &mut parts);
             }
         }
@@ -75,7 +76,7 @@ fn model<'a>(said: &'a [ResponsePart], capabilities: &GeminiCapabilities) -> Vec
     parts
 }
 
-/// Whether a part has no place of its own for its signature, so that the signature follows it.
+/// Whether a part has no field for its signature, so that the signature follows it.
 fn is_signable(part: &ResponsePart) -> bool {
     match part {
         ResponsePart::Text { text } => !text.is_empty(),
@@ -108,7 +109,7 @@ fn function_call(call: &ToolCall) -> Part<'_> {
     Part { signature: data.and_then(signature), ..Data::FunctionCall(function).into() }
 }
 
-/// The API takes objects alone, whatever a model once wrote.
+/// The API accepts only objects, so that other arguments in a history are wrapped.
 fn args(text: &str) -> Args<'_> {
     match parts::structure(text).filter(|_| text.trim_start().starts_with('{')) {
         Some(object) => Args::Written(object),

@@ -1,4 +1,4 @@
-//! From our terms to those of the wire and back.
+//! Converts requests to the API's types, and its usage and finish reasons back.
 
 use std::sync::Arc;
 
@@ -18,11 +18,11 @@ use crate::server_side::ServerSideTool;
 use crate::settings::Warnings;
 use crate::usage::Usage;
 
-/// Returns what asks a model with those capabilities for an answer to `request`, and what it says otherwise than the settings.
+/// Returns the body of `request` for a model with those capabilities, with warnings for settings that are not sent as they are.
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file or a schema that the API has no place for.
+/// Returns an error if the request has a file or a schema that the API does not support.
 pub(super) fn request<'a>(
     request: &Request<'a>,
     capabilities: &GeminiCapabilities,
@@ -39,7 +39,7 @@ pub(super) fn request<'a>(
         service_tier: request.settings.service_tier.as_deref(),
     };
     if request.settings.parallel_tool_calls == Some(false) && !request.tools.is_empty() {
-        warnings.not_sent("parallel_tool_calls", "the API cannot forbid several calls at once");
+        warnings.not_sent("parallel_tool_calls", "the API cannot disable parallel tool calls");
     }
     Ok((wire, warnings))
 }
@@ -55,7 +55,10 @@ fn tools<'a>(request: &Request<'a>) -> Result<Vec<Tool<'a>>, ProviderError> {
 
 fn declaration(spec: &ToolSpec) -> Result<FunctionDeclaration<'_>, ProviderError> {
     let schema = known(&spec.parameters).map_err(|unsupported| {
-        invalid(format!("the arguments of the tool `{}` cannot be described to Gemini: {unsupported}", spec.name))
+        invalid(format!(
+            "the schema of the arguments of the tool `{}` cannot be converted for Gemini: {unsupported}",
+            spec.name
+        ))
     })?;
     // A function without parameters has no schema.
     let parameters_json_schema = has_properties(&schema).then_some(schema);
@@ -77,7 +80,7 @@ fn tool_config<'a>(request: &Request<'a>, capabilities: &GeminiCapabilities) -> 
         ToolChoice::None => Some(calling("NONE", None)),
         ToolChoice::Tool(name) => Some(calling("ANY", Some(name))),
     };
-    // Needed where functions stand beside Google's tools, and what shows when those are used.
+    // Required where functions are combined with Google's tools, and for parts that show their use.
     let runs = request.server_side_tools.iter().any(|tool| server_side::tool(tool).is_some());
     let include_server_side_tool_invocations = (runs && capabilities.version_3_rules).then_some(true);
     let config = ToolConfig { function_calling_config, include_server_side_tool_invocations };
@@ -123,7 +126,7 @@ fn seed(seed: u64, warnings: &mut Warnings) -> u64 {
 
 fn output_schema(output: &OutputSchema) -> Result<Arc<Value>, ProviderError> {
     known(&output.schema).map_err(|unsupported| {
-        invalid(format!("the schema `{}` of the answer cannot be described to Gemini: {unsupported}", output.name))
+        invalid(format!("the output schema `{}` cannot be converted for Gemini: {unsupported}", output.name))
     })
 }
 
@@ -141,15 +144,14 @@ fn invalid(text: String) -> ProviderError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CandidateFinish {
     As(FinishReason),
-    /// By a call, or an answer, that the server itself could not read.
+    /// A call, or an answer, that the server itself could not parse.
     Malformed,
-    /// By a call although no tool was offered, or none might be called.
+    /// A call although no tool was offered, or none was allowed.
     UnexpectedCall,
 }
 
-/// Returns our reason for the server's word, of those at <https://ai.google.dev/api/generate-content#FinishReason>, if it
-/// gives one.
-pub(super) fn ended(word: &str) -> Option<CandidateFinish> {
+/// Converts a finish reason of <https://ai.google.dev/api/generate-content#FinishReason>; `None` if it is absent.
+pub(super) fn parse_finish(word: &str) -> Option<CandidateFinish> {
     Some(match word {
         "" | "FINISH_REASON_UNSPECIFIED" => return None,
         "STOP" => CandidateFinish::As(FinishReason::Stop),

@@ -1,4 +1,4 @@
-//! What the user's side says: texts, files and the results of tools.
+//! The parts of a user's turn: texts, files and the results of tools.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ use crate::capability::GeminiCapabilities;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ResponsePart, ToolResult, UserPart};
 
-/// The types of files that a function's response takes, by
+/// The types of files that a function's response may contain, by
 /// <https://ai.google.dev/gemini-api/docs/function-calling#multimodal>; there it is text as well, which goes without its
 /// name there.
 const IN_RESPONSES: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "application/pdf"];
-/// How many digits the numbers of a result may have: the API reads them as 64-bit floats.
+/// The maximum number of digits of a result's numbers: the API parses them as 64-bit floats.
 const EXACT_DIGITS: usize = 15;
 
 /// Returns the content of one side.
@@ -66,7 +66,7 @@ pub(super) fn blob(file: &Attachment) -> Option<Blob<'_>> {
     Some(Blob { mime_type, data: Base64(file) })
 }
 
-/// Returns the results of the calls in `answer`, and after them those of their files that no response takes.
+/// Returns the results of the calls in `answer`, followed by their files that a response may not contain.
 pub(super) fn results<'a>(
     answer: &'a [ResponsePart],
     results: &'a [ToolResult],
@@ -88,7 +88,7 @@ pub(super) fn results<'a>(
         let (id, response) = (given_id(answer, &result.call_id), outcome(result));
         responses.push(Data::FunctionResponse(FunctionResponse { id, name: &result.name, response, parts }).into());
     }
-    // Not in one content: with a response in it, all of it is taken for the model's.
+    // In a separate content: a content with a response is treated as the model's.
     Ok([content("user", responses), content("user", files)])
 }
 
@@ -115,7 +115,7 @@ pub(super) fn structure(text: &str) -> Option<&RawValue> {
     text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// Whether no number in a text has more digits than arrive.
+/// Whether all numbers in a text keep all their digits.
 fn is_exact(text: &str) -> bool {
     text.as_bytes().split(|byte| !byte.is_ascii_digit()).all(|digits| digits.len() <= EXACT_DIGITS)
 }

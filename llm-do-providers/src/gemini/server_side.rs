@@ -7,7 +7,7 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::model::Request;
 use crate::server_side::{ServerSideTool, WebSearch};
 
-/// Returns a tool as the API knows it; images are no tool there.
+/// Returns a tool as the API declares it; image generation is not a tool there.
 pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
     match tool {
         ServerSideTool::WebSearch(_) => Some(Tool::GoogleSearch {}),
@@ -17,7 +17,7 @@ pub(super) fn tool(tool: &ServerSideTool) -> Option<Tool<'static>> {
     }
 }
 
-/// Refuses what the model cannot do, before it is asked for in part.
+/// Returns an error for a tool, or a setting of one, that the model does not support.
 pub(super) fn check(
     model: &str,
     capabilities: &GeminiCapabilities,
@@ -27,13 +27,13 @@ pub(super) fn check(
         match tool {
             ServerSideTool::WebSearch(search) if *search != WebSearch::new() => {
                 return Err(refused(
-                    "the Gemini API searches the web without `max_uses`, `allowed_domains` and `blocked_domains` of \
-                     `web_search`; leave them out",
+                    "the Gemini API does not support `max_uses`, `allowed_domains` and `blocked_domains` of \
+                     `web_search`; remove them",
                 ));
             }
             ServerSideTool::ImageGeneration if !capabilities.makes_images() => {
                 return Err(refused(format!(
-                    "`{model}` makes no images; choose one with `image` in its name, or leave `image_generation` out"
+                    "`{model}` does not generate images; use a model with `image` in its name, or remove `image_generation`"
                 )));
             }
             _ => {}
@@ -43,8 +43,8 @@ pub(super) fn check(
     if runs && !capabilities.combines_tools() && (!request.tools.is_empty() || request.output.is_some()) {
         let tools: Vec<_> = request.server_side_tools.iter().map(|tool| format!("`{tool}`")).collect();
         return Err(refused(format!(
-            "`{model}` has {} only in requests without other tools and without an output schema; leave one of them out, \
-             or choose a model of version 3",
+            "`{model}` supports {} only in requests without other tools and without an output schema; remove these, \
+             or use a model of version 3",
             tools.join(", ")
         )));
     }

@@ -1,22 +1,22 @@
-//! How an answer grows by the Gemini API, whole or streamed.
+//! Accumulates an answer of the Gemini API, whole or streamed.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-use super::answer::Answer;
+use super::answer::GeminiAccumulator;
 use super::convert::CandidateFinish;
 use super::wire::Chunk;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{ResponseAccumulator, malformed, odd, reported, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json, malformed, protocol_error, reported};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for GeminiAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let text = str::from_utf8(body).map_err(|_| odd(server, "the answer is not UTF-8"))?;
+        let text = str::from_utf8(body).map_err(|_| protocol_error(server, "the answer is not UTF-8"))?;
         absorb(self, server, text, &mut VecDeque::new())
     }
 
@@ -27,12 +27,12 @@ impl ResponseAccumulator for Answer {
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<bool, ProviderError> {
         absorb(self, server, data, ready)?;
-        // Only the end of the body ends it.
+        // Only the end of the body ends the stream.
         Ok(true)
     }
 
     fn is_finished(&self) -> bool {
-        self.ended().is_some()
+        self.finish_reason().is_some()
     }
 
     fn fault(&self) -> Option<&'static str> {
@@ -48,24 +48,24 @@ impl ResponseAccumulator for Answer {
     }
 }
 
-/// Takes in a piece, or the list of them that servers send to those who do not ask for events.
+/// Takes a piece, or the list of pieces that servers send to clients that do not request events.
 fn absorb(
-    answer: &mut Answer,
+    answer: &mut GeminiAccumulator,
     server: &Endpoint,
     json: &str,
     ready: &mut VecDeque<StreamEvent>,
 ) -> Result<(), ProviderError> {
     let is_list = json.trim_ascii_start().starts_with('[');
     if !is_list {
-        let chunk = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+        let chunk = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
         return take(answer, server, chunk, ready);
     }
-    let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| unread(server, &error))?;
+    let chunks: Vec<Chunk<'_>> = serde_json::from_str(json).map_err(|error| invalid_json(server, &error))?;
     chunks.into_iter().try_for_each(|chunk| take(answer, server, chunk, ready))
 }
 
 fn take(
-    answer: &mut Answer,
+    answer: &mut GeminiAccumulator,
     server: &Endpoint,
     mut chunk: Chunk<'_>,
     ready: &mut VecDeque<StreamEvent>,
@@ -78,7 +78,7 @@ fn take(
     if let Some(reason) = blocked.filter(|_| !answer.has_begun()) {
         return Err(refused(server, &reason));
     }
-    match answer.ended() {
+    match answer.finish_reason() {
         Some(CandidateFinish::Malformed) => Err(malformed(server)),
         Some(CandidateFinish::UnexpectedCall) if !answer.has_call() => Err(malformed(server)),
         _ => Ok(()),
@@ -89,6 +89,6 @@ fn take(
 fn refused(server: &Endpoint, reason: &str) -> ProviderError {
     let is_word = reason.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') && reason.len() <= 64;
     let reason = if is_word { format!(" ({reason})") } else { String::new() };
-    let text = format!("the provider's filter refused the request{reason}; change what it says");
+    let text = format!("the provider's content filter refused the request{reason}; rephrase the request");
     ProviderError::new(server.provider, ErrorKind::ContentFilter, text).with_status(200)
 }

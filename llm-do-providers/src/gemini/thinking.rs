@@ -1,10 +1,10 @@
-//! How much a model thinks, as its API wants it said.
+//! The thinking level, as the API expects it.
 
 use super::wire::ThinkingConfig;
 use crate::capability::{GeminiCapabilities, GeminiThinking};
 use crate::settings::{ThinkingLevel, Warnings};
 
-/// Returns what asks for a level; nothing where the model does not think. What is not sent as it was set is recorded in
+/// Returns the configuration for a level; `None` where the model does not think. Changes are recorded in
 /// `warnings`.
 pub(super) fn config(
     level: ThinkingLevel,
@@ -22,7 +22,7 @@ pub(super) fn config(
             None
         }
         GeminiThinking::Shown => {
-            warnings.not_sent("thinking", "the model has no levels of thinking; it only shows its thoughts, or not");
+            warnings.not_sent("thinking", "the model has no thinking levels; its thoughts can only be shown or hidden");
             is_on.then_some(shown)
         }
         GeminiThinking::Budget { min, max, can_turn_off } => {

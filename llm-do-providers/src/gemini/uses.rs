@@ -1,4 +1,4 @@
-//! Uses of the tools that Google runs: what they were asked and gave, and how that goes back.
+//! Uses of the tools that Google runs: their inputs and results, and how they are sent back.
 
 use serde_json::{Map, Value, json};
 
@@ -6,10 +6,10 @@ use super::PROVIDER;
 use super::wire::{Data, Own, Part};
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse};
 
-/// Where the search of the web notes its queries.
+/// The field of the queries of a web search.
 const QUERIES: [&str; 2] = ["webSearchQueries", "imageSearchQueries"];
 
-/// Returns what one part of an answer says of a use: a new one, or none if it is what the last part of `parts` gave.
+/// Returns the use of a tool in one part of an answer: a new one, or none if the part completes the last one of `parts`.
 pub(super) fn take(
     own: Own,
     value: Value,
@@ -30,7 +30,7 @@ pub(super) fn take(
             }
             None
         }
-        // It goes back where it stood, after whatever came between.
+        // It goes back at its own place, after the parts that came between.
         _ => {
             let data = ProviderData::new(PROVIDER, json!({ "answered": answered }));
             let error = failure(&value);
@@ -40,12 +40,12 @@ pub(super) fn take(
     }
 }
 
-/// Why code failed, as its result says: one of <https://ai.google.dev/api/caching#Outcome>.
+/// Returns why code failed, by its result: one of <https://ai.google.dev/api/caching#Outcome>.
 fn failure(result: &Value) -> Option<String> {
     result["outcome"].as_str().filter(|outcome| *outcome != "OUTCOME_OK").map(str::to_owned)
 }
 
-/// Why no page could be read, as the notes on that say.
+/// Returns why no page could be read, by the metadata.
 pub(super) fn unread(fetched: &Map<String, Value>) -> Option<String> {
     const READ: &str = "URL_RETRIEVAL_STATUS_SUCCESS";
     let pages = fetched.get("urlMetadata")?.as_array()?;
@@ -62,7 +62,7 @@ fn part_of(own: Own, signature: Option<String>) -> Value {
     part
 }
 
-/// Whether `value` is what a use that was asked by `asked` gave.
+/// Whether `value` is the result of the use `asked`.
 fn waits_for(used: &ServerSideToolUse, asked: Own, value: &Value) -> bool {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     data.is_some_and(|data| data["asked"]["as"] == asked.name() && data.get("answered").is_none())
@@ -78,7 +78,7 @@ fn name(own: Own, value: &Value) -> String {
     }
 }
 
-/// Returns the parts that a use was read from; none if it is not Gemini's, or was read from what only answers have.
+/// Returns the parts of a use; empty if it is not Gemini's, or was read from the metadata of an answer.
 pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> {
     let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
     let part = move |key: &str, value| {
@@ -89,14 +89,14 @@ pub(super) fn parts(used: &ServerSideToolUse) -> impl Iterator<Item = Part<'_>> 
     [part("asked", &used.input), part("answered", &used.output)].into_iter().flatten()
 }
 
-/// Returns what a search was asked, if its notes say so.
+/// Returns the queries of a search, if the metadata has them.
 pub(super) fn queries(grounding: &Map<String, Value>) -> Option<Value> {
     let queries = QUERIES.into_iter().filter_map(|key| grounding.get(key)?.as_array()).flatten();
     let queries: Vec<_> = queries.cloned().collect();
     (!queries.is_empty()).then(|| json!({ "queries": queries }))
 }
 
-/// Returns which pages were read, if the notes on that say so.
+/// Returns the pages that were read, if the metadata has them.
 pub(super) fn urls(fetched: &Map<String, Value>) -> Option<Value> {
     let pages = fetched.get("urlMetadata")?.as_array()?;
     let urls: Vec<_> = pages.iter().filter_map(|page| page.get("retrievedUrl")).cloned().collect();

@@ -1,4 +1,4 @@
-//! What the Gemini API looks like on the wire: requests, which borrow all that they say.
+//! The JSON of the Gemini API: requests, which borrow all their contents.
 //!
 //! By <https://ai.google.dev/api/generate-content> and <https://ai.google.dev/api/caching#Content>.
 
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 pub(super) use self::answer::{Candidate, Chunk, Tokens};
-pub(super) use self::piece::{Blob as BlobPiece, Call, Kind, Own, Piece};
+pub(super) use self::piece::{AnswerPart, Blob as BlobPiece, FunctionCallPart, Kind, Own};
 use crate::attachment::Attachment;
 
 #[derive(Debug, Serialize)]
@@ -40,7 +40,7 @@ pub(super) struct Content<'a> {
     pub(super) parts: Vec<Part<'a>>,
 }
 
-/// A part: its data, and what is said of it.
+/// A part: its data, and its attributes.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) data: Data<'a>,
@@ -54,7 +54,7 @@ pub(super) enum Data<'a> {
     Blob(Blob<'a>),
     FunctionCall(FunctionCall<'a>),
     FunctionResponse(FunctionResponse<'a>),
-    /// What Gemini itself wrote, under its name.
+    /// A field that Gemini itself wrote, under its name.
     Own(&'a str, &'a Value),
     /// A whole part that Gemini wrote.
     Whole(&'a Map<String, Value>),
@@ -118,7 +118,7 @@ pub(super) struct FunctionCall<'a> {
     pub(super) args: Args<'a>,
 }
 
-/// An object, as it was written.
+/// An object, as the model wrote it.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Args<'a> {
@@ -137,7 +137,7 @@ pub(super) struct FunctionResponse<'a> {
     pub(super) parts: Vec<FunctionResponsePart<'a>>,
 }
 
-/// What a function gave, under the two names that the API reads.
+/// The result of a function, under the two names that the API reads.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Outcome<'a> {

@@ -1,4 +1,4 @@
-//! One request as it is sent, with what its settings add.
+//! One request, with the headers and the timeout of its settings.
 
 use std::time::Duration;
 
@@ -8,16 +8,16 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use crate::error::{ErrorKind, ProviderError};
 use crate::settings::Settings;
 
-/// One request, which may be sent again.
+/// A request that can be sent several times.
 #[derive(Debug)]
-pub(crate) struct Call {
+pub(crate) struct PreparedRequest {
     pub(super) body: Bytes,
     pub(super) headers: HeaderMap,
     pub(super) timeout: Option<Duration>,
 }
 
-impl Call {
-    /// Makes a request of `body`, with the headers and the timeout of `settings`.
+impl PreparedRequest {
+    /// Creates a request with `body`, and the headers and the timeout of `settings`.
     ///
     /// # Errors
     ///
@@ -27,7 +27,9 @@ impl Call {
         for (name, value) in settings.extra_headers.iter() {
             let header = HeaderName::from_bytes(name.as_bytes()).ok().zip(HeaderValue::from_str(value).ok());
             let Some((name, mut value)) = header else {
-                let text = format!("the extra header `{name}` cannot be sent; it holds what no header can carry");
+                let text = format!(
+                    "the extra header `{name}` cannot be sent; its name or value has characters that HTTP headers cannot contain"
+                );
                 return Err(ProviderError::new(provider, ErrorKind::InvalidRequest, text));
             };
             value.set_sensitive(true);
@@ -36,12 +38,12 @@ impl Call {
         Ok(Self { body, headers, timeout: settings.timeout })
     }
 
-    /// Returns what is sent.
+    /// Returns the body.
     pub(crate) fn body(&self) -> &[u8] {
         &self.body
     }
 
-    /// Sends `body` from now on.
+    /// Replaces the body.
     pub(crate) fn set_body(&mut self, body: Bytes) {
         self.body = body;
     }

@@ -15,33 +15,33 @@ use crate::secret::ApiKey;
 /// The default server of a provider, and the environment variables that set another one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ServerDefaults {
-    /// What its models' names begin with, and its name in errors.
+    /// The prefix of its models' names, and its name in errors.
     pub(crate) provider: &'static str,
     pub(crate) base_url: &'static str,
-    /// The host that takes no request without a key; `None` where no key is needed.
+    /// The host that requires a key; `None` if no key is needed.
     pub(crate) key_required_at: Option<&'static str>,
     /// The variable of the base URL.
     pub(crate) url_variable: &'static str,
-    /// The variables of the key, of which the first that is set counts.
+    /// The variables of the key; the first one that is set is used.
     pub(crate) key_variables: &'static [&'static str],
 }
 
-/// What every builder of a model on the network sets.
+/// The settings that all builders of models on the network have.
 #[derive(Clone)]
 pub(crate) struct ClientConfig {
-    /// The model as its server names it.
+    /// The model's name at its server.
     pub(crate) model: String,
     pub(crate) base_url: String,
     pub(crate) api_key: Option<ApiKey>,
     pub(crate) timeouts: Timeouts,
-    /// How often a request is tried again.
+    /// The maximum number of retries.
     pub(crate) retries: u32,
-    /// What the user says that the model can do, which takes precedence over the capabilities.
+    /// The profile that the user set, which takes precedence over the capabilities.
     pub(crate) profile: Option<Profile>,
     pub(crate) capabilities: CapabilityTable,
 }
 
-/// How long a server may take to answer.
+/// The timeouts of requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timeouts {
     /// For the head and each further piece of a streamed answer.
@@ -59,7 +59,7 @@ impl Default for Timeouts {
 }
 
 impl fmt::Debug for ClientConfig {
-    /// Shows of the base URL only what is no secret.
+    /// Shows only the parts of the base URL that hold no secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { model, base_url, api_key, timeouts, retries, profile, .. } = self;
         let origin = Url::parse(base_url).map(|url| origin(&url)).unwrap_or_default();
@@ -83,7 +83,7 @@ impl ClientConfig {
         }
     }
 
-    /// Takes the base URL and the key from the environment, where they are set and not empty.
+    /// Sets the base URL and the key from the environment, where they are set and not empty.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl ClientConfig {
         Ok(config)
     }
 
-    /// Returns the endpoint at `path` below `base`; how it is shown the key is up to the provider.
+    /// Returns the endpoint at `path` below `base`; the provider adds the key.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl ServerDefaults {
     }
 }
 
-/// Makes the setters of a builder that has a `config`; each provider documents what its base URL leads to, and what its models
+/// Defines the setters of a builder that has a `config`; each provider documents its base URL, and what its models
 /// can do by default.
 macro_rules! config_setters {
     ($(#[$base_url:meta])* base_url; $(#[$profile:meta])* profile;) => {
@@ -160,40 +160,41 @@ macro_rules! config_setters {
             self
         }
 
-        /// Looks up what the model takes in `capabilities`. Default: [`CapabilityTable::builtin`](crate::CapabilityTable::builtin).
+        /// Looks up the model's capabilities in `capabilities`. Default:
+        /// [`CapabilityTable::builtin`](crate::CapabilityTable::builtin).
         pub fn capabilities(mut self, capabilities: $crate::capability::CapabilityTable) -> Self {
             self.config.capabilities = capabilities;
             self
         }
 
-        /// Sends `key` along. Default: none, which a provider's own server does not accept.
+        /// Sets the API key. Default: none, which a provider's own server does not accept.
         pub fn api_key(mut self, key: $crate::secret::ApiKey) -> Self {
             self.config.api_key = Some(key);
             self
         }
 
-        /// Tries again up to `retries` times after failures that may pass. Default: 2, so 3 tries in all.
+        /// Sets the maximum number of retries after transient failures. Default: 2, so 3 attempts in total.
         pub fn retries(mut self, retries: u32) -> Self {
             self.config.retries = retries;
             self
         }
 
-        /// Waits at most this long for the beginning and for each further piece of a streamed answer. Default: 120 s.
+        /// Sets the maximum time until the start, and between the pieces, of a streamed answer. Default: 120 s.
         pub fn idle_timeout(mut self, timeout: std::time::Duration) -> Self {
             self.config.timeouts.idle = timeout;
             self
         }
 
-        /// Waits at most this long for the end of a streamed answer, however often a piece comes, each try anew. Default:
+        /// Sets the maximum time until the end of a streamed answer, for each attempt. Default:
         /// 3,600 s.
         ///
-        /// It is never shorter than the wait for one piece.
+        /// It is never shorter than the idle timeout.
         pub fn stream_timeout(mut self, timeout: std::time::Duration) -> Self {
             self.config.timeouts.stream = timeout;
             self
         }
 
-        /// Waits at most this long for an answer that is not streamed, each try anew. Default: 600 s.
+        /// Sets the maximum time until the end of an answer that is not streamed, for each attempt. Default: 600 s.
         pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
             self.config.timeouts.whole = timeout;
             self

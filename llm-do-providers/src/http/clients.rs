@@ -1,7 +1,7 @@
-//! The HTTP client, and so the pool of connections, of each async runtime.
+//! The HTTP client of each async runtime, with its connection pool.
 //!
-//! A connection is driven by a task of the runtime that opened it. Were it shared with another runtime, such as another
-//! test's, the requests of that one would break off when the first ends, and wait in vain while the first is not polled:
+//! A connection is driven by a task of the runtime that opened it. If it were shared with another runtime, such as another
+//! test's, its requests would fail when the first runtime ends, and hang while the first is not polled:
 //! <https://github.com/seanmonstar/reqwest/issues/1148>.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,25 +13,25 @@ use tokio::runtime::{Handle, Id};
 use super::CONNECT;
 use crate::error::{ErrorKind, ProviderError};
 
-/// How often a shared connection with requests on it is asked whether it is alive.
+/// The interval of HTTP/2 keep-alive pings on a connection with requests in flight.
 const ALIVE: Duration = Duration::from_secs(20);
-/// How many runtimes keep their client, as nobody says when one ends; one that asked longer ago than these connects anew. A
+/// How many runtimes keep their client: the end of a runtime cannot be observed, so the least recently used one reconnects. A
 /// client takes some 100 KiB, and some milliseconds to be made.
 const KEPT: usize = 16;
 
-/// The clients, of which the last was used last.
+/// The clients, from the least to the most recently used.
 static CLIENTS: Mutex<Vec<(Id, Client)>> = Mutex::new(Vec::new());
 
-/// Returns the client of the runtime that this is called in.
+/// Returns the client of the current runtime.
 pub(super) fn client(provider: &str) -> Result<Client, ProviderError> {
     let runtime = Handle::current().id();
     if let Some(client) = used(&mut clients(), runtime) {
         return Ok(client);
     }
-    // Without the lock, since the certificates of the system are read here.
+    // Not under the lock, since this reads the certificates of the system.
     let client = build(provider)?;
     let mut clients = clients();
-    // Another thread of the runtime may have come first; its connections are to be shared.
+    // Another thread of the runtime may have inserted one first; its connections are shared.
     if let Some(client) = used(&mut clients, runtime) {
         return Ok(client);
     }
@@ -45,7 +45,7 @@ fn clients() -> MutexGuard<'static, Vec<(Id, Client)>> {
     CLIENTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the client of `runtime`, if it has one, and puts it last.
+/// Returns the client of `runtime`, if any, and marks it as the most recently used.
 fn used(clients: &mut [(Id, Client)], runtime: Id) -> Option<Client> {
     let place = clients.iter().rposition(|(id, _)| *id == runtime)?;
     clients[place..].rotate_left(1);
@@ -53,14 +53,14 @@ fn used(clients: &mut [(Id, Client)], runtime: Id) -> Option<Client> {
 }
 
 fn build(provider: &str) -> Result<Client, ProviderError> {
-    made(provider, |builder| {
-        // All requests to a server share one connection of HTTP/2, which a router may have dropped in silence.
+    build_with(provider, |builder| {
+        // All requests to a server share one HTTP/2 connection, which a router may have dropped silently.
         builder.http2_keep_alive_interval(ALIVE).http2_keep_alive_timeout(CONNECT)
     })
 }
 
-/// Makes a client that follows no redirect: one would carry prompts, or a key, to an address that nobody configured.
-pub(super) fn made(
+/// Builds a client that follows no redirect: a redirect would carry prompts, or a key, to an address that is not configured.
+pub(super) fn build_with(
     provider: &str,
     configure: impl FnOnce(ClientBuilder) -> ClientBuilder,
 ) -> Result<Client, ProviderError> {

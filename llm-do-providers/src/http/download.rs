@@ -1,7 +1,7 @@
-//! Files from a server that sends them, or says who does.
+//! Downloads of files, from a server that sends them or redirects to them.
 //!
-//! Redirects are followed here, and not by the client, for two reasons: the token is for the configured server and
-//! nobody else, and what that server says beside a redirect is not said by whoever it leads to.
+//! Redirects are followed here, and not by the client, for two reasons: the token is only for the configured
+//! server, and the headers of a redirect come from that server, not from its target.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::{clients, fault, permitted};
 use crate::error::{ErrorKind, ProviderError};
 use crate::secret::ApiKey;
 
-/// How many redirects one request may meet.
+/// The maximum number of redirects of a request.
 const REDIRECTS: usize = 10;
 
 /// A server of files.
@@ -29,13 +29,13 @@ pub(crate) struct FileServer {
 }
 
 impl FileServer {
-    /// Returns the server at `base`, which alone is shown the token; `idle` is how long each piece may take.
+    /// Returns the server at `base`, the only one that gets the token; `idle` is the timeout of each piece.
     ///
     /// It has connections of its own, since those of a shared client belong to the runtime that opened them.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind `Configuration` if `base` is no URL, or if there is no TLS on this machine.
+    /// Returns an error of kind `Configuration` if `base` is not a URL, or if TLS is not available on this machine.
     pub(crate) fn new(
         provider: &'static str,
         base: &str,
@@ -46,8 +46,8 @@ impl FileServer {
             let text = "the address of the hub is not one; write it like `https://huggingface.co`";
             ProviderError::new(provider, ErrorKind::Configuration, text)
         })?;
-        // One file at a time shares no connection, and the windows of HTTP/2 would slow it.
-        let client = clients::made(provider, ClientBuilder::http1_only)?;
+        // Files are downloaded one by one, so that HTTP/2 only adds flow control.
+        let client = clients::build_with(provider, ClientBuilder::http1_only)?;
         Ok(Self { provider, base, token, idle, client })
     }
 
@@ -56,11 +56,11 @@ impl FileServer {
         self.base.origin().ascii_serialization()
     }
 
-    /// Asks what there is at a path, without its content.
+    /// Requests the headers of the file at a path.
     ///
-    /// Redirects within the server are followed up to one that has the header `until`; what it says of another server's
-    /// file is the answer.
-    pub(crate) async fn head(&self, path: &[&str], until: &str) -> Result<Answer, ProviderError> {
+    /// Redirects within the server are followed up to one that has the header `until`; a redirect to another server
+    /// is returned as the answer.
+    pub(crate) async fn head(&self, path: &[&str], until: &str) -> Result<FileResponse, ProviderError> {
         let mut url = self.url(path);
         for _ in 0..REDIRECTS {
             let answer = self.send(Method::HEAD, &url, 0).await?;
@@ -69,22 +69,22 @@ impl FileServer {
                 _ => return Ok(answer),
             }
         }
-        Err(self.circle())
+        Err(self.redirect_loop())
     }
 
-    /// Asks whoever `answer` redirects to the same, wherever that leads; returns `answer` if it is no redirect.
-    pub(crate) async fn follow(&self, mut answer: Answer) -> Result<Answer, ProviderError> {
+    /// Sends the same request to the target of the redirect `answer`, on any server; returns `answer` if it is not a redirect.
+    pub(crate) async fn follow(&self, mut answer: FileResponse) -> Result<FileResponse, ProviderError> {
         for _ in 0..REDIRECTS {
             match answer.target(answer.response.url())? {
                 Some(target) => answer = self.send(Method::HEAD, &target, 0).await?,
                 None => return Ok(answer),
             }
         }
-        Err(self.circle())
+        Err(self.redirect_loop())
     }
 
-    /// Asks for the content at a path, from the byte `from` on; redirects are followed wherever they lead.
-    pub(crate) async fn get(&self, path: &[&str], from: u64) -> Result<Answer, ProviderError> {
+    /// Requests the content at a path, from the byte `from` on; redirects to any server are followed.
+    pub(crate) async fn get(&self, path: &[&str], from: u64) -> Result<FileResponse, ProviderError> {
         let mut url = self.url(path);
         for _ in 0..REDIRECTS {
             let answer = self.send(Method::GET, &url, from).await?;
@@ -93,7 +93,7 @@ impl FileServer {
                 None => return Ok(answer),
             }
         }
-        Err(self.circle())
+        Err(self.redirect_loop())
     }
 
     fn url(&self, path: &[&str]) -> Url {
@@ -109,11 +109,11 @@ impl FileServer {
         url.origin() == self.base.origin()
     }
 
-    async fn send(&self, method: Method, url: &Url, from: u64) -> Result<Answer, ProviderError> {
+    async fn send(&self, method: Method, url: &Url, from: u64) -> Result<FileResponse, ProviderError> {
         permitted(self.provider, url)?;
         let mut request = Request::new(method, url.clone());
         let headers = request.headers_mut();
-        // A length and a range are those of the file only if nothing is compressed on the way.
+        // Lengths and ranges match the file only without compression.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if from > 0 {
             headers.extend(HeaderValue::from_str(&format!("bytes={from}-")).ok().map(|value| (RANGE, value)));
@@ -127,28 +127,28 @@ impl FileServer {
         }
         let origin = url.origin().ascii_serialization();
         match timeout(self.idle, self.client.execute(request)).await {
-            Ok(Ok(response)) => Ok(Answer { provider: self.provider, origin, idle: self.idle, response }),
-            Ok(Err(error)) => Err(fault::unreached(self.provider, &origin, "the address of the hub", error)),
+            Ok(Ok(response)) => Ok(FileResponse { provider: self.provider, origin, idle: self.idle, response }),
+            Ok(Err(error)) => Err(fault::connection_failed(self.provider, &origin, "the address of the hub", error)),
             Err(_) => Err(fault::late(self.provider, &origin, self.idle, "idle timeout", None)),
         }
     }
 
-    fn circle(&self) -> ProviderError {
-        let text = format!("{} redirects in a circle; check the address of the hub", self.origin());
+    fn redirect_loop(&self) -> ProviderError {
+        let text = format!("{} redirects in a loop; check the address of the hub", self.origin());
         ProviderError::new(self.provider, ErrorKind::Protocol, text)
     }
 }
 
-/// What a server of files answers, whatever its status.
+/// The response of a file server, of any status.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct FileResponse {
     provider: &'static str,
     origin: String,
     idle: Duration,
     response: Response,
 }
 
-impl Answer {
+impl FileResponse {
     pub(crate) fn status(&self) -> u16 {
         self.response.status().as_u16()
     }
@@ -158,7 +158,7 @@ impl Answer {
         self.response.headers().get(name)?.to_str().ok()
     }
 
-    /// Waits for the next piece of the content; `None` once it has ended in order.
+    /// Waits for the next piece of the content; `None` at its regular end.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, ProviderError> {
         let status = self.status();
         match timeout(self.idle, self.response.chunk()).await {
@@ -167,13 +167,13 @@ impl Answer {
         }
     }
 
-    /// Returns the error of that kind with what this answer says: its status, when to try again, what it is called.
+    /// Returns an error of that kind with this answer's status, request ID and time to wait.
     pub(crate) fn refusal(&self, kind: ErrorKind, text: String) -> ProviderError {
         let error = ProviderError::new(self.provider, kind, text).with_status(self.status());
         RefusalHeaders::read(self.response.headers()).add_to(error)
     }
 
-    /// Returns where the answer leads, if it is a redirect.
+    /// Returns the target of the answer, if it is a redirect.
     fn target(&self, from: &Url) -> Result<Option<Url>, ProviderError> {
         if !self.response.status().is_redirection() {
             return Ok(None);
@@ -182,7 +182,7 @@ impl Answer {
         let target = location.and_then(|location| from.join(location).ok());
         let is_sound = |url: &Url| url.scheme() == "https" || (url.scheme() == "http" && from.scheme() == "http");
         target.filter(is_sound).map(Some).ok_or_else(|| {
-            let text = format!("{} redirects to where no file can be had safely; check the hub's address", self.origin);
+            let text = format!("{} redirects to an invalid or insecure URL; check the address of the hub", self.origin);
             self.refusal(ErrorKind::Protocol, text)
         })
     }

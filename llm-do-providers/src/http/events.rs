@@ -1,4 +1,4 @@
-//! Server-sent events, from pieces of a body.
+//! Parses server-sent events from the pieces of a body.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -13,7 +13,7 @@ use super::response_meta::ResponseMeta;
 use super::tail::Tail;
 use crate::error::{ErrorKind, ProviderError};
 
-/// The pieces of a body, cut anywhere.
+/// The pieces of a body, with arbitrary boundaries.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, ProviderError>> + Send>>;
 
 /// The server-sent events of an answer.
@@ -50,22 +50,22 @@ impl Events {
         Self { provider, head: ResponseMeta::default(), blocks: SseByteStream::new(kept), tail }
     }
 
-    /// Says what they follow.
+    /// Sets the response that the events belong to.
     pub(super) fn after(self, head: ResponseMeta) -> Self {
         Self { head, ..self }
     }
 
-    /// Returns what the answer began with.
+    /// Returns the response that the events belong to.
     pub(crate) fn head(&self) -> &ResponseMeta {
         &self.head
     }
 
-    /// Returns the error object that stands behind the last event and is none, if one does.
+    /// Returns the error object after the last event that is not itself an event, if any.
     pub(crate) fn stray_error(&self) -> Option<Value> {
         self.tail.error()
     }
 
-    /// Waits for the data of the next event that has any; `None` once the body has ended in order.
+    /// Waits for the data of the next event that has any; `None` at the regular end of the body.
     pub(crate) async fn next(&mut self) -> Result<Option<String>, ProviderError> {
         while let Some(block) = self.blocks.next().await {
             if let Some(data) = block.map_err(|error| self.failure(error))?.data {
@@ -83,7 +83,7 @@ impl Events {
             },
             other => other.into(),
         };
-        let text = "the stream is not made of server-sent events; check the base URL";
+        let text = "the stream has no server-sent events; check the base URL";
         ProviderError::new(self.provider, ErrorKind::Protocol, text).with_status(200).with_source(cause)
     }
 }

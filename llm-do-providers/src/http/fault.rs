@@ -1,11 +1,11 @@
-//! What is said of a connection that fails, or an answer that does not end.
+//! Errors for a connection that fails, or an answer that does not end.
 
 use std::time::Duration;
 
 use crate::error::{ErrorKind, ProviderError};
 
-/// `address` is what the user may have got wrong.
-pub(super) fn unreached(provider: &str, origin: &str, address: &str, error: reqwest::Error) -> ProviderError {
+/// The error for a connection that could not be made, or broke; `address` names the setting to check.
+pub(super) fn connection_failed(provider: &str, origin: &str, address: &str, error: reqwest::Error) -> ProviderError {
     let text = if error.is_connect() {
         format!("cannot connect to {origin}; check that it is up and that {address} is right")
     } else {

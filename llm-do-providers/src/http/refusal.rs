@@ -1,4 +1,4 @@
-//! From a status or an error object to an error that says what to do, without the server's prose.
+//! Converts a status or an error object to an error that states what to do, without the server's prose.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::error::{ErrorKind, ProviderError};
 
-/// What servers say of a conversation that is longer than the model reads; only some have a code for it.
+/// Phrases by which servers report a conversation that exceeds the context; only some have a code for it.
 const TOO_LONG: [&str; 7] = [
     "exceed context limit",
     "context length",
@@ -17,16 +17,16 @@ const TOO_LONG: [&str; 7] = [
     "prompt is too long",
 ];
 
-/// Returns the error for the refusal `status` with this body; `key` says where the key is set.
+/// Returns the error for the refusal `status` with this body; `key` names where the key is set.
 pub(crate) fn refused(provider: &str, key: &str, status: u16, body: &[u8]) -> ProviderError {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    // Streams of Google's are refused by a list of one.
+    // Google refuses a stream with a list of one error.
     let body = body.get(0).unwrap_or(&body);
     // Mistral and older versions of vLLM put the error's fields at the top.
     judged(provider, key, status, body.get("error").unwrap_or(body))
 }
 
-/// Returns the error for an error object, or whatever stands in its place, in an answer of status 200.
+/// Returns the error for an error object, or a value in its place, in an answer of status 200.
 #[must_use]
 pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderError {
     if let Some(status) = status(&error["code"]) {
@@ -35,7 +35,7 @@ pub(crate) fn reported(provider: &str, key: &str, error: &Value) -> ProviderErro
     let word = token(error);
     let has = |part: &str| word.as_ref().is_some_and(|word| word.contains(part));
     let code = in_brackets(word.as_deref());
-    let (kind, text) = told(error, word.as_deref(), &code).unwrap_or_else(|| {
+    let (kind, text) = by_words(error, word.as_deref(), &code).unwrap_or_else(|| {
         let kind = match () {
             () if has("rate_limit") => ErrorKind::RateLimited,
             () if has("overloaded") => ErrorKind::Overloaded,
@@ -56,10 +56,10 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
         401 => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
         402 => without_credit(&code),
         403 if is_flagged(error) => filtered(&code),
-        403 => (ErrorKind::Auth, format!("the key may not do this{code}; check the permissions of {key}")),
+        403 => (ErrorKind::Auth, format!("the key lacks a permission{code}; check the permissions of {key}")),
         404 => (ErrorKind::InvalidRequest, format!("not found{code}; check the model's name and the base URL")),
         413 => {
-            let text = format!("the request is larger than the server takes{code}; shorten it, or attach less");
+            let text = format!("the request is too large for the server{code}; shorten it, or attach fewer files");
             (ErrorKind::ContextTooLong, text)
         }
         400 if bad_key(error).is_some() => (ErrorKind::Auth, format!("the key was refused{code}; check {key}")),
@@ -68,15 +68,18 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
             let text = format!("too many requests{code}; wait, or ask the provider for a higher limit");
             (ErrorKind::RateLimited, text)
         }
-        300..=399 => (ErrorKind::InvalidRequest, "the server redirects; set the base URL to where it does".to_owned()),
+        300..=399 => (
+            ErrorKind::InvalidRequest,
+            "the server redirects; set the base URL to the target of the redirect".to_owned(),
+        ),
         500 if is_unread_file(error) => {
-            let text = format!("the model does not read a file of this kind{code}; leave it out, or ask another model");
+            let text = format!("the model does not accept a file of this type{code}; remove it, or use another model");
             (ErrorKind::InvalidRequest, text)
         }
         498 | 503 | 529 => (ErrorKind::Overloaded, format!("the provider is overloaded{code}; try again later")),
-        // A conflict is one with another request, and passes with it.
-        408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider fails{code}; try again later")),
-        _ => told(error, word, &code).unwrap_or_else(|| {
+        // A conflict with another request is transient.
+        408 | 409 | 500.. => (ErrorKind::Unavailable, format!("the provider failed to answer{code}; try again later")),
+        _ => by_words(error, word, &code).unwrap_or_else(|| {
             let text = format!("the request was refused{code}; check what the model and the server support");
             (ErrorKind::InvalidRequest, text)
         }),
@@ -84,17 +87,17 @@ fn judged(provider: &str, key: &str, status: u16, error: &Value) -> ProviderErro
     refusal(ProviderError::new(provider, kind, text).with_status(status), error, word)
 }
 
-/// Returns what an error says by its words alone, whatever its status, with what to do.
-fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, String)> {
+/// Classifies an error by its words alone, for any status; returns its kind, and what to do.
+fn by_words(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, String)> {
     Some(match () {
         () if is_without_credit(error) => without_credit(code),
         () if is_used_up(error, word) => used_up(code),
         () if is_unread_call(word) => {
-            let text = "the model wrote a call that the server could not read";
+            let text = "the model wrote a tool call that the server could not parse";
             (ErrorKind::Protocol, format!("{text}{code}; try again, or simplify the tools' arguments"))
         }
         () if is_too_long(error) => {
-            let text = format!("the conversation is longer than the model reads{code}; shorten or summarise it");
+            let text = format!("the conversation is longer than the model's context{code}; shorten or summarise it");
             (ErrorKind::ContextTooLong, text)
         }
         () if is_filtered(error, word) => filtered(code),
@@ -102,7 +105,7 @@ fn told(error: &Value, word: Option<&str>, code: &str) -> Option<(ErrorKind, Str
     })
 }
 
-/// Adds to an error whether it may pass, where its kind does not tell, and when.
+/// Adds to an error whether and when it may be retried, where its kind does not determine it.
 fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> ProviderError {
     let lasts =
         refusal.status() == Some(402) || is_used_up(error, word) || is_without_credit(error) || is_unread_file(error);
@@ -118,7 +121,7 @@ fn refusal(mut refusal: ProviderError, error: &Value, word: Option<&str>) -> Pro
 }
 
 fn filtered(code: &str) -> (ErrorKind, String) {
-    let text = format!("the provider's filter refused the request or its answer{code}; change what it says");
+    let text = format!("the provider's content filter refused the request or its answer{code}; rephrase the request");
     (ErrorKind::ContentFilter, text)
 }
 
@@ -134,12 +137,12 @@ fn in_brackets(code: Option<&str>) -> String {
     code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
-/// Whether waiting does not help, whatever wait is asked for.
+/// Whether waiting does not help, for any requested delay.
 fn is_used_up(error: &Value, word: Option<&str>) -> bool {
     word == Some("insufficient_quota") || is_of_the_day(error)
 }
 
-/// Whether it is a call that Groq could not read (<https://console.groq.com/docs/tool-use>): the model writes it anew.
+/// Whether it is a call that Groq could not parse (<https://console.groq.com/docs/tool-use>): a retry writes a new call.
 fn is_unread_call(word: Option<&str>) -> bool {
     word == Some("tool_use_failed")
 }
@@ -147,29 +150,29 @@ fn is_unread_call(word: Option<&str>) -> bool {
 /// Whether the account has no credit, which Anthropic refuses as an invalid request
 /// (<https://github.com/anthropics/claude-code/issues/66314>).
 fn is_without_credit(error: &Value) -> bool {
-    says(error, "credit balance is too low")
+    has_phrase(error, "credit balance is too low")
 }
 
-/// Whether a filter stopped the request or its answer; Anthropic says of the latter, amid streams too, that the request is
-/// invalid (<https://github.com/anthropics/claude-code/issues/58367>).
+/// Whether a filter stopped the request or its answer; Anthropic reports the latter, even within streams, as an invalid
+/// request (<https://github.com/anthropics/claude-code/issues/58367>).
 fn is_filtered(error: &Value, word: Option<&str>) -> bool {
     let by_word = word.is_some_and(|word| word.contains("content_filter") || word.contains("content_policy"));
-    by_word || says(error, "content filtering policy")
+    by_word || has_phrase(error, "content filtering policy")
 }
 
 fn is_too_long(error: &Value) -> bool {
     let by_code = token(error).is_some_and(|code| code.contains("context_length") || code.contains("exceed_context"));
-    by_code || TOO_LONG.iter().any(|phrase| says(error, phrase))
+    by_code || TOO_LONG.iter().any(|phrase| has_phrase(error, phrase))
 }
 
 /// Whether the server's prose has this phrase, in lower case.
-fn says(error: &Value, phrase: &str) -> bool {
-    // OpenRouter passes on what the model's provider said.
-    let said = [&error["message"], &error["metadata"]["raw"]];
-    said.iter().any(|text| text.as_str().is_some_and(|text| text.to_ascii_lowercase().contains(phrase)))
+fn has_phrase(error: &Value, phrase: &str) -> bool {
+    // OpenRouter passes on the message of the model's provider.
+    let messages = [&error["message"], &error["metadata"]["raw"]];
+    messages.iter().any(|text| text.as_str().is_some_and(|text| text.to_ascii_lowercase().contains(phrase)))
 }
 
-/// Whether OpenRouter says that what was said was flagged, as it does where others say that a key is refused.
+/// Whether OpenRouter reports flagged content, with the status that other servers use for a refused key.
 fn is_flagged(error: &Value) -> bool {
     error["metadata"].get("flagged_input").is_some()
 }
@@ -179,7 +182,7 @@ fn is_unread_file(error: &Value) -> bool {
     error["message"].as_str().is_some_and(|message| message.contains("input is not supported"))
 }
 
-/// Google's word for a key that is none, which it refuses as an invalid argument.
+/// Google's code for an invalid key, which it refuses as an invalid argument.
 fn bad_key(error: &Value) -> Option<&str> {
     let mut reasons = error["details"].as_array()?.iter().filter_map(|detail| detail["reason"].as_str());
     reasons.find(|reason| *reason == "API_KEY_INVALID")
@@ -193,7 +196,7 @@ fn is_of_the_day(error: &Value) -> bool {
     quotas.any(|quota| quota.contains("PerDay"))
 }
 
-/// How long Google asks to wait: `retryDelay` of a detail, such as `34s`.
+/// The delay that Google asks for: `retryDelay` of a detail, such as `34s`.
 fn delay(error: &Value) -> Option<Duration> {
     let details = error["details"].as_array()?.iter();
     let seconds = details.into_iter().find_map(|detail| detail["retryDelay"].as_str()?.strip_suffix('s')?.parse().ok());
@@ -286,15 +289,15 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_that_is_too_long_is_told_from_other_refusals() {
-        let told = [
+    fn a_too_long_conversation_is_distinguished_from_other_refusals() {
+        let cases = [
             json!({"code": "context_length_exceeded", "message": "This model's maximum context length is 8192 tokens."}),
             json!({"type": "invalid_request_error", "message": "prompt is too long: 210000 tokens > 200000 maximum"}),
             json!({"message": "input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000"}),
             json!({"code": 400, "message": "The input token count (9) exceeds the maximum number of tokens allowed (8)."}),
             json!({"code": 400, "type": "exceed_context_size_error", "message": "the request exceeds the available size"}),
         ];
-        for error in told {
+        for error in cases {
             assert_eq!(refusal(400, &error).kind(), ErrorKind::ContextTooLong, "{error}");
         }
     }
@@ -322,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_without_credit_is_told_from_a_request_that_is_invalid() {
+    fn an_account_without_credit_is_distinguished_from_an_invalid_request() {
         let message = "Your credit balance is too low to access the Anthropic API.";
         let raw = json!({"message": message, "type": "invalid_request_error"});
         let passed_on =
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn google_says_in_a_detail_how_long_to_wait() {
+    fn google_sends_the_time_to_wait_in_a_detail() {
         let detail = json!({"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"});
         let error = json!({"code": 429, "status": "RESOURCE_EXHAUSTED", "details": [detail]});
         assert_eq!(refusal(429, &error).retry_after(), Some(Duration::from_millis(34_500)));

@@ -16,35 +16,35 @@ use crate::error::ProviderError;
 /// The longest streamed answer, in bytes: each token costs some hundred bytes there.
 const MOST: usize = 256 << 20;
 
-/// How long a streamed answer may take.
+/// The timeouts of a streamed answer.
 pub(super) struct StreamLimits {
     /// For one piece.
     idle: Duration,
     /// For all.
     total: Duration,
-    /// When all must have come; none, if that is beyond the end of time.
+    /// The deadline of the whole answer; `None` if it overflows the clock.
     end: Option<Instant>,
 }
 
 impl StreamLimits {
-    /// Begins the time of an answer.
+    /// Starts the timeouts of an answer.
     pub(super) fn begin(idle: Duration, total: Duration) -> Self {
         Self { idle, total, end: Instant::now().checked_add(total) }
     }
 }
 
-/// The pieces of a body; one that does not come in time is an error.
+/// The pieces of a body; a piece that times out is an error.
 pub(super) struct ResponseBody {
     provider: &'static str,
     origin: String,
     status: u16,
     body: Body,
-    /// How many bytes came.
+    /// The number of bytes received.
     size: usize,
     limits: StreamLimits,
-    /// Since when the next piece is waited for, if it is.
+    /// The start of the wait for the next piece, if there is one.
     waiting: Option<Instant>,
-    /// Ends when a piece may be late: it is not set anew for each, since to set a timer costs more than to read a piece.
+    /// The end of the wait for a piece. It is not reset for each one, since to set a timer costs more than to read a piece.
     late: Pin<Box<Sleep>>,
 }
 
@@ -63,7 +63,7 @@ impl ResponseBody {
 
     fn poll_late(&mut self, context: &mut Context<'_>) -> Poll<ProviderError> {
         let begun = *self.waiting.get_or_insert_with(Instant::now);
-        // A limit beyond the end of time is none.
+        // A limit that overflows the clock is ignored.
         let Some(end) = [begun.checked_add(self.limits.idle), self.limits.end].into_iter().flatten().min() else {
             return Poll::Pending;
         };
@@ -99,7 +99,7 @@ impl Stream for ResponseBody {
                 return self.poll_late(context).map(|error| Some(Err(error)));
             };
             match frame {
-                // What is no data is a trailer, which no provider sends.
+                // A frame without data is a trailer, which no provider sends.
                 Some(Ok(frame)) => {
                     if let Ok(piece) = frame.into_data() {
                         if let Some(error) = self.is_over() {

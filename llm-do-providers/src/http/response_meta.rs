@@ -1,4 +1,4 @@
-//! What the head of an answer says: what the request is called, and of a refusal when to try again, and whether.
+//! The headers of an answer: the request ID and, for a refusal, whether and when to retry.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,17 +9,17 @@ use super::refusal::is_word;
 use crate::error::ProviderError;
 use crate::retry;
 
-/// Where providers say what they call a request.
+/// The headers in which providers send the request ID.
 const REQUEST_ID: [&str; 2] = ["x-request-id", "request-id"];
 
-/// What the headers of a refusal say.
+/// The headers of a refusal.
 pub(super) struct RefusalHeaders {
     retry_after: Option<Duration>,
     should_retry: Option<bool>,
     request_id: Option<HeaderValue>,
 }
 
-/// What names an answer, for the errors of what follows its head; nothing, before there is a head.
+/// The status and the request ID of an answer, for later errors; empty before its head.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseMeta {
     status: Option<u16>,
@@ -52,7 +52,7 @@ impl ResponseMeta {
         Self { status: Some(answer.status().as_u16()), request_id: request_id(answer.headers()) }
     }
 
-    /// Adds what the error does not say itself.
+    /// Adds the values that the error does not have itself.
     pub(crate) fn add_to(&self, mut error: ProviderError) -> ProviderError {
         if let Some(status) = self.status.filter(|_| error.status().is_none()) {
             error = error.with_status(status);
@@ -61,7 +61,7 @@ impl ResponseMeta {
     }
 }
 
-/// Returns the header as it came, which copies nothing: most answers are of no error.
+/// Returns the header without a copy: most answers are not errors.
 fn request_id(headers: &HeaderMap) -> Option<HeaderValue> {
     REQUEST_ID.into_iter().find_map(|name| headers.get(name)).cloned()
 }

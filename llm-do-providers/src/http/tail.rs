@@ -1,4 +1,4 @@
-//! What stands at the end of a streamed body and is no event: servers report a failure so that comes once they stream.
+//! The end of a streamed body, if it is not an event: servers report a failure so once they stream.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,17 +9,17 @@ use serde_json::Value;
 /// How much of the end of a body is kept, in bytes; up to twice as much is there before the rest is let go.
 const KEPT: usize = 8 << 10;
 
-/// The end of a body, from the last event on; clones are of the same.
+/// The end of a body, from the last event on; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tail(Arc<Mutex<TailBuffer>>);
 
 #[derive(Debug)]
 struct TailBuffer {
-    /// A copy, as a piece would hold all that was read with it.
+    /// A copy, as a piece would keep the whole read buffer alive.
     bytes: Vec<u8>,
-    /// The piece behind that. It is looked at once it was read: whoever touches it first waits for the memory.
+    /// The piece after that. It is inspected after it was read: the first access to it waits for the memory.
     last: Bytes,
-    /// Whether what comes next begins a line.
+    /// Whether the next byte starts a line.
     begins_line: bool,
 }
 
@@ -37,7 +37,7 @@ impl Tail {
         kept.last = piece.clone();
     }
 
-    /// Returns the error object that stands behind the last event, if one does.
+    /// Returns the error object after the last event, if any.
     pub(super) fn error(&self) -> Option<Value> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.add_last();
@@ -62,7 +62,7 @@ impl TailBuffer {
     }
 }
 
-/// Whether nothing stands behind the last event, as with most pieces: their last line is whole, and data.
+/// Whether nothing follows the last event, as with most pieces: their last line is complete, and data.
 fn ends_in_data(piece: &[u8], begins_line: bool) -> bool {
     let lines = piece.trim_ascii_end();
     let last = memchr::memrchr(b'\n', lines).map(|end| end + 1).or(begins_line.then_some(0));
@@ -79,9 +79,9 @@ fn error_in(text: &str) -> Option<Value> {
         }
         place += line.len();
     }
-    let said: Value = serde_json::from_str(text.get(start?..)?).ok()?;
-    let said = said.get(0).unwrap_or(&said);
-    said.get("error").filter(|error| !error.is_null()).cloned()
+    let json: Value = serde_json::from_str(text.get(start?..)?).ok()?;
+    let json = json.get(0).unwrap_or(&json);
+    json.get("error").filter(|error| !error.is_null()).cloned()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(super) use self::sketch::sketch;
 use self::summary::SchemaSummary;
 use crate::schema::pointer::decoded;
 
-/// The maximum number of references that are inlined; each may bring others.
+/// The maximum number of references that are inlined; each may contain further references.
 const MAX_INLINED: usize = 200;
 
 /// The keywords whose subschemas apply to the same value as the schema itself.
@@ -63,8 +63,8 @@ fn map_field(key: &str, value: &Value, to: &impl Fn(&str) -> String) -> (String,
 /// Adds limits to a schema and its subschemas.
 ///
 /// Several schemas may apply to one value: the schema itself, its `$ref`, those of `allOf`, and one of `anyOf` or
-/// `oneOf`. None of them may be closed without the properties that the others name, nor limited as if the others said
-/// nothing. So each is limited with a summary of its siblings, and a referenced definition with siblings is inlined
+/// `oneOf`. None of them may be closed without the properties that its siblings name, nor limited without regard to its
+/// siblings. So each is limited with a summary of its siblings, and a referenced definition with siblings is inlined
 /// first.
 struct Bounds<'s> {
     root: &'s Value,

@@ -3,7 +3,7 @@
 //! llguidance supports most of JSON Schema
 //! (<https://github.com/guidance-ai/llguidance/blob/main/docs/json_schema.md>) and is set to ignore unsupported
 //! keywords. That is right for keywords that narrow one value, which is validated afterwards, and wrong for keywords
-//! that make values depend on others.
+//! that make values depend on other values.
 
 #[cfg(test)]
 mod grammar_tests;
@@ -59,10 +59,10 @@ mod tests {
     fn a_keyword_that_relates_values_is_rejected_with_its_path() {
         let text = rejection(&json!({"properties": {"a": {"items": {"anyOf": [{}, {"contains": {"const": 1}}]}}}}));
         let expected = "local: unsupported parameter schema of the tool `take`: `#/properties/a/items/anyOf/1` \
-                        says `contains`, which the embedded model's grammars cannot; leave it out";
+                        uses `contains`, which the embedded model's grammars cannot express; remove it";
         assert_eq!(text, expected);
         let text = rejection(&json!({"$defs": {"A": {"additionalProperties": {"if": {}}}}}));
-        assert!(text.contains("`#/$defs/A/additionalProperties` says `if`"), "{text}");
+        assert!(text.contains("`#/$defs/A/additionalProperties` uses `if`"), "{text}");
     }
 
     #[test]

@@ -128,19 +128,19 @@ impl Plan<'_> {
         calls
     }
 
-    /// Returns the call at `start` of `text`, after `others` calls, and its end.
+    /// Returns the call at `start` of `text`, after the first `previous` calls, and its end.
     fn first_call(
         &self,
         format: &ToolCallFormat,
         text: &str,
         start: usize,
-        others: usize,
+        previous: usize,
     ) -> Option<(ToolCall, usize)> {
         let mut values = Deserializer::from_str(&text[start..]).into_iter::<HashMap<String, &RawValue>>();
         let fields = values.next()?.ok()?;
         let name: String = serde_json::from_str(fields.get(&format.name_key)?.get()).ok()?;
         let arguments = fields.get(&format.arguments_key)?.get();
-        let id = format!("call_{}", self.calls_before + others + 1);
+        let id = format!("call_{}", self.calls_before + previous + 1);
         let is_offered = self.conversation.tools.iter().any(|tool| *tool.name == *name);
         is_offered.then(|| (ToolCall::new(id, name, arguments), start + values.byte_offset()))
     }

@@ -65,7 +65,7 @@ struct Variables<'a> {
 }
 
 impl Template {
-    /// Returns the general template of a file, or that of `ChatML` if there is none and `vocabulary` has its special
+    /// Returns the general template of a file, or that of `ChatML` if it is absent and `vocabulary` has its special
     /// tokens.
     pub(super) fn read(file: &Gguf, vocabulary: &Vocabulary) -> Result<Self, ProviderError> {
         let special_tokens = vocabulary.special_tokens();

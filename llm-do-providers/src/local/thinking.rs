@@ -21,7 +21,7 @@ impl ThinkTokens {
         Some(Self { begin: begin?, end: end? })
     }
 
-    /// Starts or ends thinking at the end of `prompt`, as `level` says; returns the thinking budget in tokens.
+    /// Starts or ends thinking at the end of `prompt`, according to `level`; returns the thinking budget in tokens.
     ///
     /// Without a level, the template decides.
     pub(super) fn prepare_prompt(

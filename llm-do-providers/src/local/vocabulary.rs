@@ -118,7 +118,7 @@ impl Vocabulary {
         &self.end_tokens
     }
 
-    /// Returns the name of the BOS token; empty if there is none.
+    /// Returns the name of the BOS token; empty if it is absent.
     pub(super) fn bos_name(&self) -> &str {
         self.bos.map(|id| self.name(id)).unwrap_or_default()
     }

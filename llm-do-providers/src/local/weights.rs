@@ -194,14 +194,14 @@ mod tests {
 
     #[test]
     fn a_missing_file_names_the_command() {
-        let error = existing("/nowhere/a.gguf".into(), &format!("run `{COMMAND}`")).expect_err("there is no such file");
-        assert!(error.to_string().contains("no model file at `/nowhere/a.gguf`"), "{error}");
+        let error = existing("/missing/a.gguf".into(), &format!("run `{COMMAND}`")).expect_err("there is no such file");
+        assert!(error.to_string().contains("no model file at `/missing/a.gguf`"), "{error}");
         assert!(error.to_string().contains("sh llm-do-providers/fetch-local-model.sh"), "{error}");
     }
 
     #[test]
     fn a_missing_file_of_the_variable_names_the_variable() {
-        let error = default_path(Some("/nowhere/b.gguf".into())).expect_err("there is no such file");
+        let error = default_path(Some("/missing/b.gguf".into())).expect_err("there is no such file");
         assert!(error.to_string().contains("check the environment variable `LLM_DO_LOCAL_WEIGHTS`"), "{error}");
     }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::convert;
 use super::dialect::Dialect;
-use super::reasoning::{Piece, Reasoning};
+use super::reasoning::{Reasoning, ReasoningPiece};
 use super::wire::{CallPiece, Choice, Chunk, Delta, FunctionPiece};
 use crate::lenient::Word;
 use crate::message::{FinishReason, ResponsePart, ToolCall};
@@ -15,13 +15,13 @@ use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::usage::Usage;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer {
+pub(crate) struct ChatAccumulator {
     dialect: &'static Dialect,
-    /// The model that was asked, should the server not name it.
-    asked: Arc<str>,
-    /// The length of the history, for the ids of calls that the server gives none.
+    /// The requested model, in case the server does not name it.
+    requested_model: Arc<str>,
+    /// The length of the history, for calls without an id of the server.
     turn: usize,
     model: Option<String>,
     thinking: Reasoning,
@@ -35,7 +35,7 @@ pub(crate) struct Answer {
 
 #[derive(Clone, Debug, Default)]
 struct GrowingCall {
-    /// The server's number for it: not always there, not always a sensible one.
+    /// The server's index for it, which may be missing or wrong.
     index: Option<i64>,
     /// Whether it came as the older `function_call`.
     legacy: bool,
@@ -46,13 +46,13 @@ struct GrowingCall {
     arguments: String,
 }
 
-impl Answer {
-    /// Returns the answer of the model `asked` before anything of it came; calls without ids get some that are unique in
+impl ChatAccumulator {
+    /// Returns the empty answer of the model `requested_model`; calls without ids get ids that are unique in
     /// a conversation as long as `turn` grows.
-    pub(super) fn new(dialect: &'static Dialect, asked: Arc<str>, turn: usize) -> Self {
+    pub(super) fn new(dialect: &'static Dialect, requested_model: Arc<str>, turn: usize) -> Self {
         Self {
             dialect,
-            asked,
+            requested_model,
             turn,
             model: None,
             thinking: Reasoning::default(),
@@ -65,7 +65,7 @@ impl Answer {
         }
     }
 
-    /// Takes in one piece and adds what it brought to `events`.
+    /// Takes one piece and adds its events to `events`.
     pub(super) fn take(&mut self, chunk: Chunk<'_>, events: &mut VecDeque<StreamEvent>) {
         let model = chunk.model.as_ref().map(Word::as_str).filter(|model| self.model.is_none() && !model.is_empty());
         self.model = model.map(str::to_owned).or(self.model.take());
@@ -78,7 +78,7 @@ impl Answer {
         }
     }
 
-    /// Whether the server has said why it stopped.
+    /// Whether the server has sent the reason for the stop.
     pub(super) fn has_finished(&self) -> bool {
         self.finish.is_some()
     }
@@ -88,7 +88,7 @@ impl Answer {
         self.calls.iter().any(|call| !call.name.is_empty())
     }
 
-    /// Returns what is wrong with it, if anything.
+    /// Returns the fault of the answer, if any.
     pub(super) fn has_fault(&self) -> Option<&'static str> {
         if !self.begun {
             return Some("the answer is empty");
@@ -102,14 +102,14 @@ impl Answer {
         let finish = if self.refused { Some(FinishReason::ContentFilter) } else { self.finish };
         let response = self.response();
         match finish {
-            // The parts say which: servers confuse the two.
+            // The parts decide: servers confuse the two.
             Some(FinishReason::Stop | FinishReason::ToolCalls) => response,
             Some(reason) => response.with_finish(reason),
             None => response.without_reason(),
         }
     }
 
-    /// Returns what came of an answer that broke off: without calls, of which none is known to be whole.
+    /// Returns the parts of an answer that broke off, without calls, which may be incomplete.
     pub(super) fn into_arrived(mut self) -> Response {
         self.calls.clear();
         self.response().with_finish(FinishReason::Other)
@@ -117,11 +117,11 @@ impl Answer {
 
     fn response(self) -> Response {
         let mut parts = Vec::with_capacity(2 + self.calls.len());
-        parts.extend(self.thinking.into_part(self.dialect, &self.asked, !self.calls.is_empty()));
+        parts.extend(self.thinking.into_part(self.dialect, &self.requested_model, !self.calls.is_empty()));
         parts.extend((!self.text.is_empty()).then_some(ResponsePart::Text { text: self.text }));
         parts.extend(self.calls.into_iter().enumerate().map(|(place, call)| call.complete(self.turn, place)));
         let usage = self.usage.unwrap_or_else(|| Usage::of_request(0, 0));
-        Response::new(self.model.unwrap_or_else(|| self.asked.to_string()), parts, usage)
+        Response::new(self.model.unwrap_or_else(|| self.requested_model.to_string()), parts, usage)
     }
 
     fn choose(&mut self, choice: Choice<'_>, events: &mut VecDeque<StreamEvent>) {
@@ -137,7 +137,7 @@ impl Answer {
 
     fn grow(&mut self, delta: Delta, is_whole: bool, events: &mut VecDeque<StreamEvent>) {
         let content = delta.content.unwrap_or_default();
-        let piece = Piece {
+        let piece = ReasoningPiece {
             reasoning_content: delta.reasoning_content,
             reasoning: delta.reasoning,
             details: match delta.reasoning_details.map(|details| *details) {
@@ -148,10 +148,10 @@ impl Answer {
             is_whole,
         };
         events.extend(self.thinking.take(piece).map(StreamEvent::Thinking));
-        self.say(content.text, events);
+        self.push_text(content.text, events);
         if let Some(refusal) = delta.refusal.filter(|refusal| !refusal.is_empty()) {
             self.refused = true;
-            self.say(refusal, events);
+            self.push_text(refusal, events);
         }
         let mut pieces = delta.tool_calls.unwrap_or_default();
         pieces.retain(|piece| !piece.is_empty());
@@ -164,7 +164,7 @@ impl Answer {
         }
     }
 
-    fn say(&mut self, more: String, events: &mut VecDeque<StreamEvent>) {
+    fn push_text(&mut self, more: String, events: &mut VecDeque<StreamEvent>) {
         if !more.is_empty() {
             self.text.push_str(&more);
             events.push_back(StreamEvent::Text(more));

@@ -27,10 +27,10 @@ impl OpenAiBuilder {
 
     config_setters! {
         /// Asks the server at `base_url`, below which `/chat/completions` is found. Default: that of the [`Server`], which for
-        /// OpenAI is `https://api.openai.com/v1`. Another server that is known by its host is asked as [`Server`] says.
+        /// OpenAI is `https://api.openai.com/v1`. A different server that is known by its host is treated as that [`Server`].
         base_url;
-        /// Says what the model, with this server, can do. Default: what the [capabilities](Self::capabilities) of the [`Server`]
-        /// and of the model's name say, by which OpenAI's search models have `web_search`; an unknown model of an unknown server
+        /// Sets what the model supports at this server. Default: the [capabilities](Self::capabilities) of the [`Server`]
+        /// and of the model's name, by which OpenAI's search models have `web_search`; an unknown model of an unknown server
         /// has [`Profile::NATIVE_OUTPUT`](crate::Profile::NATIVE_OUTPUT).
         profile;
     }
@@ -70,7 +70,7 @@ mod tests {
     use crate::exchange::ResponseAccumulator;
     use crate::message::{Message, ToolResult};
     use crate::model::{Model, Profile, Request};
-    use crate::openai::answer::Answer;
+    use crate::openai::answer::ChatAccumulator;
     use crate::openai::{OpenAiBuilder, OpenAiModel, Server, convert};
     use crate::secret::ApiKey;
     use crate::settings::Settings;
@@ -83,7 +83,7 @@ mod tests {
     fn sent_back(model: &OpenAiModel, mut message: Value) -> Value {
         message["tool_calls"] =
             json!([{"id": "c1", "type": "function", "function": {"name": "add", "arguments": "{}"}}]);
-        let mut answer = Answer::new(model.dialect, model.model.clone(), 1);
+        let mut answer = ChatAccumulator::new(model.dialect, model.model.clone(), 1);
         let body = json!({ "choices": [{ "message": message }] }).to_string();
         answer.absorb_whole(&model.endpoint, body.as_bytes()).unwrap();
         let response = answer.complete();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_explicitly_holds_wherever_the_model_is() {
+    fn explicit_settings_hold_for_any_server() {
         let url = "https://api.deepseek.com";
         assert_eq!(at(url).build().unwrap().profile(), Profile::NONE);
         assert_eq!(at(url).profile(Profile::NATIVE_OUTPUT).build().unwrap().profile(), Profile::NATIVE_OUTPUT);

@@ -1,4 +1,4 @@
-//! From our terms to those of the wire and back.
+//! Converts requests to the API's types, and its usage and finish reasons back.
 
 #[cfg(test)]
 mod tests;
@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::dialect::{Dialect, Field, Schemas, Target};
 use super::thinking::{NO_FIELD, Plan};
 use super::wire::{
-    CacheControl, ChatRequest, Choose, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, Typed,
-    WebSearchOptions,
+    CacheControl, ChatRequest, Format, Function, JsonSchema, Named, StreamOptions, Tokens, Tool, ToolChoiceParam,
+    Typed, WebSearchOptions,
 };
 use super::{PROVIDER, history};
 use crate::capability::ToolsInChat;
@@ -23,7 +23,7 @@ use crate::server_side::{ServerSideTool, WebSearch};
 use crate::settings::{Settings, Warnings};
 use crate::usage::Usage;
 
-/// Returns what asks `target` for an answer to `request`, whole or streamed, and what it says otherwise than the settings.
+/// Returns the body of `request` for `target`, whole or streamed, with warnings for settings that are not sent as they are.
 ///
 /// # Errors
 ///
@@ -89,7 +89,7 @@ fn check_tools(target: Target<'_>, request: &Request<'_>) -> Result<(), Provider
     if request.tools.is_empty() || !is_openai || capabilities.tools_in_chat != ToolsInChat::Never {
         return Ok(());
     }
-    let text = format!("`{model}` calls no tools over chat completions; use `openai-responses:{model}`");
+    let text = format!("`{model}` does not support tools over chat completions; use `openai-responses:{model}`");
     Err(ProviderError::new(PROVIDER, ErrorKind::InvalidRequest, text))
 }
 
@@ -107,13 +107,13 @@ fn check_server_side_tools(target: Target<'_>, tools: &[ServerSideTool]) -> Resu
                      `allowed_domains` nor `blocked_domains` of `web_search`; leave them out"
                 ));
             }
-            other => return refused(format!("`{model}` has no `{other}` over chat completions; leave it out")),
+            other => return refused(format!("`{model}` does not support `{other}` over chat completions; remove it")),
         }
     }
     Ok(())
 }
 
-/// Returns whether several calls at once are allowed, where a model can be told so.
+/// Returns whether parallel calls are allowed, where the API has a field for it.
 fn limited_calls(allowed: Option<bool>, target: Target<'_>, warnings: &mut Warnings) -> Option<bool> {
     let is_taken = target.capabilities.parallel_tool_calls;
     let reason = if is_taken { NO_FIELD } else { "the model does not accept it" };
@@ -132,21 +132,23 @@ fn limit(settings: &Settings, target: Target<'_>) -> (Option<u32>, Option<u32>) 
 }
 
 /// The tools that are offered, and the choice among them.
-type Offer<'a> = (Vec<Tool<'a>>, Option<Choose<Typed<Named<'a>>>>);
+type Offer<'a> = (Vec<Tool<'a>>, Option<ToolChoiceParam<Typed<Named<'a>>>>);
 
-/// Returns the tools that are offered, and the choice among them: servers refuse one among none. Where the server does not
-/// know the choice, what is offered makes it, and where none may be forced, the model.
+/// Returns the tools that are offered, and the choice: servers refuse a choice without tools. Where the server does not
+/// support the choice, only the tools that it allows are offered; where no call may be forced, the model chooses.
 fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<Offer<'a>, ProviderError> {
     let choice = dialect.choice;
-    let required = choice.filter(|_| forces).map(|choice| Choose::Word(choice.required));
+    let required = choice.filter(|_| forces).map(|choice| ToolChoiceParam::Word(choice.required));
     let is_named = forces && choice.is_some_and(|choice| choice.names);
     let (only, word) = match request.tool_choice {
         _ if request.tools.is_empty() => (None, None),
         ToolChoice::Auto => (None, None),
         ToolChoice::Required => (None, required),
-        ToolChoice::None if choice.is_some() => (None, Some(Choose::Word("none"))),
+        ToolChoice::None if choice.is_some() => (None, Some(ToolChoiceParam::Word("none"))),
         ToolChoice::None => return Ok((Vec::new(), None)),
-        ToolChoice::Tool(name) if is_named => (None, Some(Choose::Tool(Typed::Function { function: Named { name } }))),
+        ToolChoice::Tool(name) if is_named => {
+            (None, Some(ToolChoiceParam::Tool(Typed::Function { function: Named { name } })))
+        }
         ToolChoice::Tool(name) => (Some(name), required),
     };
     let offered = request.tools.iter().filter(|spec| only.is_none_or(|only| *spec.name == *only));
@@ -157,7 +159,10 @@ fn tools<'a>(request: &Request<'a>, dialect: &Dialect, forces: bool) -> Result<O
 fn tool<'a>(spec: &'a ToolSpec, dialect: &Dialect) -> Result<Tool<'a>, ProviderError> {
     let parameters = match dialect.schemas {
         Schemas::LlamaCpp { of_tools: true } => grammar(&spec.parameters).map_err(|unsupported| {
-            let text = format!("the arguments of the tool `{}` cannot be made a grammar of: {unsupported}", spec.name);
+            let text = format!(
+                "the schema of the arguments of the tool `{}` cannot be converted to a grammar: {unsupported}",
+                spec.name
+            );
             ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
         })?,
         _ => Arc::clone(&spec.parameters),
@@ -177,7 +182,7 @@ fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>,
         Schemas::Words => return Ok(Format::JsonObject),
         Schemas::LlamaCpp { .. } => {
             let schema = grammar(&output.schema).map_err(|unsupported| {
-                let text = format!("the schema of the answer cannot be made a grammar of: {unsupported}");
+                let text = format!("the output schema cannot be converted to a grammar: {unsupported}");
                 ProviderError::new(dialect.server.provider, ErrorKind::InvalidRequest, text)
             })?;
             (schema, None)
@@ -191,7 +196,7 @@ fn format<'a>(output: &'a OutputSchema, dialect: &Dialect) -> Result<Format<'a>,
     Ok(Format::JsonSchema { json_schema: JsonSchema { name: &output.name, schema, strict } })
 }
 
-/// Returns our reason for the server's word, if it gives one.
+/// Converts a finish reason; `None` if it is absent.
 pub(super) fn finish_reason(word: &str) -> Option<FinishReason> {
     match word {
         "" => None,

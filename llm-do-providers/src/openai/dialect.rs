@@ -1,26 +1,26 @@
-//! What servers of chat completions do in their own way, as terms for the table of servers.
+//! The differences between servers of chat completions, as the types of the table of servers.
 
 use crate::capability::OpenAiCapabilities;
 use crate::http::ServerDefaults;
 use crate::model::OutputSchema;
 
-/// What Mistral's models have in their names, wherever they run.
+/// The parts of names by which Mistral's models are recognised, on any server.
 const MISTRALS: [&str; 8] =
     ["mistral", "ministral", "magistral", "mixtral", "devstral", "codestral", "pixtral", "voxtral"];
 
-/// What a server does in its own way.
+/// The differences of one server.
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) server: ServerDefaults,
-    /// The settings that it has a place for; it gets no others, since some servers refuse what they do not know.
+    /// The settings that it supports; it gets no other settings, since some servers refuse unknown fields.
     pub(super) takes: &'static [Field],
     pub(super) thinking: ThinkingFields,
-    /// How it is told to choose a tool; none where it knows no choice.
+    /// The field by which it chooses a tool; `None` if it supports no choice.
     pub(super) choice: Option<Choice>,
     pub(super) schemas: Schemas,
     pub(super) files: Files,
     pub(super) replay: Replay,
-    /// Whether it is the server that wants histories by [`is_mistral`](Target::is_mistral), whatever its models are called.
+    /// Whether the server needs histories as described at [`is_mistral`](Target::is_mistral), for any model name.
     pub(super) mistral: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Field {
     CacheControl,
 }
 
-/// How a model is told how much to think.
+/// The fields that set how much a model thinks.
 #[derive(Debug)]
 pub(super) enum ThinkingFields {
     /// By `reasoning_effort`, in the words of the model.
@@ -59,7 +59,7 @@ pub(super) enum ThinkingFields {
     Template,
 }
 
-/// How a server is told to choose a tool.
+/// How the choice of a tool is sent to a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Choice {
     /// The word for having to call any.
@@ -70,14 +70,14 @@ pub(super) struct Choice {
     pub(super) while_thinking: bool,
 }
 
-/// How a server is told the schema of an answer.
+/// How the schema of an answer is sent to a server.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Schemas {
     /// As `json_schema`, held to strictly where it has a strict form.
     Strict,
     /// As `json_schema`, unchanged: the server compiles it to a grammar.
     Grammar,
-    /// The same, in the form that llama.cpp's grammars know. The model is told it in words as well: it sees nothing of a
+    /// The same, in the form of llama.cpp's grammars. The instructions contain the schema as well: the model does not see the
     /// grammar, and needs to know what the fields are for, and what the grammar leaves out.
     LlamaCpp {
         /// Whether it makes grammars of what tools take.
@@ -154,7 +154,7 @@ impl Target<'_> {
     }
 }
 
-/// What asks for an answer by a schema where the model has to be told in words.
+/// The instructions for an answer by a schema, where the server does not show the schema to the model.
 pub(super) fn in_words(output: &OutputSchema) -> String {
     format!(
         "Answer with one value of JSON and nothing else, no fence around it. It follows this JSON schema:\n{}",

@@ -8,8 +8,8 @@ use crate::exchange::{malformed, reported};
 use crate::http::Endpoint;
 use crate::lenient::Word;
 
-/// Returns the error that an answer, or a piece of one, is or ends in; `has_call` says whether a call came before.
-pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
+/// Returns the error of an answer, or of a piece of one, if any; `has_call` is whether a call came before.
+pub(super) fn find(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Option<ProviderError> {
     if let Some(error) = chunk.error.as_ref().or(chunk.x_groq.as_ref().and_then(|groq| groq.error.as_ref())) {
         return Some(reported(server, error));
     }
@@ -17,14 +17,14 @@ pub(super) fn told(server: &Endpoint, chunk: &Chunk<'_>, has_call: bool) -> Opti
         let error = json!({ "code": chunk.code, "type": chunk.kind, "message": chunk.message });
         return Some(reported(server, &error));
     }
-    ended(server, chunk.choices.as_ref()?.0.as_ref()?, has_call)
+    by_finish_reason(server, chunk.choices.as_ref()?.0.as_ref()?, has_call)
 }
 
 /// Returns the error that an answer ends in: by <https://openrouter.ai/docs/api/reference/errors-and-debugging>, its `error`
 /// or the words of the model's own server, else what stands for the reason to stop.
 ///
-/// A call of a tool that was not offered is no error where it can be read: it is answered as a call of an unknown tool.
-fn ended(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
+/// A readable call of a tool that was not offered is not an error: it is answered as a call of an unknown tool.
+fn by_finish_reason(server: &Endpoint, choice: &Choice<'_>, has_call: bool) -> Option<ProviderError> {
     if choice.is_unexpected_call() && choice.error.is_none() && (has_call || choice.has_call()) {
         return None;
     }
@@ -42,11 +42,11 @@ fn is_malformed(reason: &str) -> bool {
         .any(|word| reason.eq_ignore_ascii_case(word))
 }
 
-/// The error for a reason that says that the server gave up: `error` of OpenRouter, Mistral and vLLM, whose word for a request
+/// The error for a finish reason of a server that gave up: `error` of OpenRouter, Mistral and vLLM, whose word for a request
 /// that it dropped is `abort`, and DeepSeek's, by <https://api-docs.deepseek.com/api/create-chat-completion>.
 fn gave_up(server: &Endpoint, reason: &str) -> Option<ProviderError> {
     let (kind, what) = match reason {
-        "error" | "abort" => (ErrorKind::Unavailable, "gave up amid the answer"),
+        "error" | "abort" => (ErrorKind::Unavailable, "stopped in the middle of the answer"),
         "insufficient_system_resource" => (ErrorKind::Overloaded, "is overloaded"),
         _ => return None,
     };

@@ -1,4 +1,4 @@
-//! What was said so far, as a server wants it back.
+//! The history, as a server expects it.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::dialect::{Dialect, Schemas, Target, in_words};
 use super::parts::Parts;
 use super::reasoning::Replayed;
-use super::wire::{AssistantContent, Call, CalledFunction, ChatMessage, Content, ContentChunk, Part, Typed};
+use super::wire::{AssistantContent, CalledFunction, ChatMessage, Content, ContentChunk, Part, ToolCallParam, Typed};
 use crate::error::ProviderError;
 use crate::message::{Message, ResponsePart, ToolCall, ToolResult};
 use crate::model::Request;
@@ -17,7 +17,7 @@ use crate::model::Request;
 const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 /// How many of them there are.
 const SHORT: usize = 9;
-/// What stands for an answer that says nothing: Mistral's API and Kimi's refuse an empty one.
+/// The text of an empty answer: Mistral's API and Kimi's refuse an empty one.
 const SILENCE: &str = "(no answer)";
 /// What stands for an answer of nothing but files, which have no place in one.
 const FILES: &str = "(a file)";
@@ -48,7 +48,7 @@ pub(super) fn messages<'a>(request: &Request<'a>, target: Target<'a>) -> Result<
     Ok(messages)
 }
 
-/// The instructions, and the schema of the answer where the model has to be told it.
+/// The instructions, and the schema of the answer where it goes into them.
 fn system<'a>(request: &Request<'a>, dialect: &Dialect) -> Option<Cow<'a, str>> {
     let is_told = matches!(dialect.schemas, Schemas::Words | Schemas::LlamaCpp { .. });
     let words = request.output.filter(|_| is_told).map(in_words);
@@ -103,9 +103,9 @@ impl HistoryWriter<'_> {
         ChatMessage::Assistant { content, reasoning_content, reasoning, reasoning_details: details, tool_calls }
     }
 
-    fn call<'m>(&self, call: &'m ToolCall) -> Call<'m> {
+    fn call<'m>(&self, call: &'m ToolCall) -> ToolCallParam<'m> {
         let function = CalledFunction { name: &call.name, arguments: arguments(&call.arguments) };
-        Call { id: self.id(&call.id), function: Typed::Function { function } }
+        ToolCallParam { id: self.id(&call.id), function: Typed::Function { function } }
     }
 
     fn result<'m>(&self, result: &'m ToolResult) -> Result<ChatMessage<'m>, ProviderError>
@@ -125,7 +125,7 @@ impl HistoryWriter<'_> {
     }
 }
 
-/// Makes a short id of one, always the same.
+/// Returns a short id for `id`, always the same.
 fn short(id: &str) -> String {
     // FNV-1a, whose values are the same in every program; chance makes two of one conversation alike once in 10^13.
     let mut hash = id

@@ -1,4 +1,4 @@
-//! What a user's message is made of, files included.
+//! The parts of a user's message, files included.
 
 use super::dialect::{Audio, Pdf, Target};
 use super::wire::{Base64, ChatMessage, Content, DataUrl, FileData, ImageUrl, InputAudio, Part};
@@ -6,7 +6,7 @@ use crate::attachment::Attachment;
 use crate::error::{ErrorKind, ProviderError};
 use crate::message::{ToolResult, UserPart};
 
-/// What the server calls a PDF without a name: it wants one.
+/// The name of a PDF without one, since servers require it.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Makes parts of messages for a server and one of its models.
@@ -74,7 +74,7 @@ impl Parts<'_> {
         };
         part.ok_or_else(|| {
             let (described, taken) = (attachment.described(), self.taken());
-            self.invalid(format!("chat completions cannot carry {described}; convert it to one of {taken}"))
+            self.invalid(format!("chat completions do not support {described}; convert it to one of {taken}"))
         })
     }
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_utf_8_is_refused() {
+    fn text_that_is_not_utf_8_is_refused() {
         let parts = [UserPart::Attachment(Attachment::new("text/plain", [0xE9]).named("é.txt"))];
         let error = PARTS().user(&parts).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);

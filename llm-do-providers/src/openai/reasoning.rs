@@ -1,6 +1,6 @@
-//! What a model thought, in the several shapes in which servers send it, and as they want it back.
+//! The thoughts of a model, in the formats in which servers send them and expect them back.
 //!
-//! What is kept in the data of a thought is written and read here, and nowhere else:
+//! The data of a thought is written and read only here:
 //!
 //! | Thoughts that came as | Data |
 //! | --- | --- |
@@ -16,14 +16,14 @@ use crate::message::{ProviderData, ResponsePart, Thinking};
 const CONTENT: &str = "reasoning_content";
 const PLAIN: &str = "reasoning";
 
-/// What a piece of an answer brought of its thoughts.
+/// The thoughts in one piece of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct ReasoningPiece {
     pub(super) reasoning_content: Option<String>,
     pub(super) reasoning: Option<String>,
     pub(super) details: Option<Vec<Value>>,
     pub(super) chunks: Vec<Value>,
-    /// Whether it is all of the answer, so that nothing of it continues something else.
+    /// Whether it is the whole answer, and continues no earlier piece.
     pub(super) is_whole: bool,
 }
 
@@ -38,27 +38,27 @@ pub(super) struct Reasoning {
 }
 
 impl Reasoning {
-    /// Takes in what a piece brought, and returns what of it is to be shown.
-    pub(super) fn take(&mut self, piece: Piece) -> Option<String> {
-        let Piece { reasoning_content, reasoning, details, chunks, is_whole } = piece;
-        let told = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
-        let plain = told(reasoning_content, CONTENT).or_else(|| told(reasoning, PLAIN));
+    /// Takes a piece, and returns the text to show.
+    pub(super) fn take(&mut self, piece: ReasoningPiece) -> Option<String> {
+        let ReasoningPiece { reasoning_content, reasoning, details, chunks, is_whole } = piece;
+        let shown = |text: Option<String>, field| text.filter(|text| !text.is_empty()).map(|text| (field, text));
+        let plain = shown(reasoning_content, CONTENT).or_else(|| shown(reasoning, PLAIN));
         self.field = plain.as_ref().map(|(field, _)| *field).or(self.field);
-        let shown = plain.map_or_else(|| told_in(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text);
+        let shown = plain.map_or_else(|| text_of(details.as_deref().unwrap_or_default(), &chunks), |(_, text)| text);
         if let Some(details) = details {
             let kept = self.details.get_or_insert_default();
             for detail in details {
-                grow(kept, detail, is_whole, goes_on_detail);
+                grow(kept, detail, is_whole, continues_detail);
             }
         }
         for chunk in chunks {
-            grow(&mut self.chunks, chunk, is_whole, goes_on_chunk);
+            grow(&mut self.chunks, chunk, is_whole, continues_chunk);
         }
         self.text += &shown;
         (!shown.is_empty()).then_some(shown)
     }
 
-    /// Returns the part that they are, if there are any, with what its server wants back; `calls` says whether the
+    /// Returns the part for the thoughts, if there are any, with the data that its server expects back; `calls` is whether the
     /// answer calls tools.
     pub(super) fn into_part(self, dialect: &Dialect, model: &str, calls: bool) -> Option<ResponsePart> {
         let data = match dialect.replay {
@@ -78,15 +78,15 @@ impl Reasoning {
 }
 
 /// Adds a piece to a list: to its last element if it goes on there, else behind it.
-fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, goes_on: fn(&mut Value, &Value) -> bool) {
+fn grow(kept: &mut Vec<Value>, piece: Value, is_whole: bool, continues: fn(&mut Value, &Value) -> bool) {
     let last = kept.last_mut().filter(|_| !is_whole);
-    if !last.is_some_and(|last| goes_on(last, &piece)) {
+    if !last.is_some_and(|last| continues(last, &piece)) {
         kept.push(piece);
     }
 }
 
 /// Adds a detail to the one before it, if it is more of the same.
-fn goes_on_detail(last: &mut Value, piece: &Value) -> bool {
+fn continues_detail(last: &mut Value, piece: &Value) -> bool {
     let key = match piece["type"].as_str() {
         Some("reasoning.text") => "text",
         Some("reasoning.summary") => "summary",
@@ -103,18 +103,18 @@ fn goes_on_detail(last: &mut Value, piece: &Value) -> bool {
 }
 
 /// Adds a chunk of a thought to the one before it, unless that is closed or signed.
-fn goes_on_chunk(last: &mut Value, piece: &Value) -> bool {
+fn continues_chunk(last: &mut Value, piece: &Value) -> bool {
     if last["closed"] == true || last["signature"].is_string() {
         return false;
     }
     let (Some(more), Some(_)) = (piece["thinking"].as_array(), last["thinking"].as_array()) else { return false };
     fill(last, piece);
-    let Some(told) = last["thinking"].as_array_mut() else { return false };
+    let Some(shown) = last["thinking"].as_array_mut() else { return false };
     for element in more {
-        let same = told.last_mut().filter(|last| last["type"] == "text" && element["type"] == "text");
+        let same = shown.last_mut().filter(|last| last["type"] == "text" && element["type"] == "text");
         match (same, element["text"].as_str()) {
             (Some(last), Some(more)) => push(last, "text", more),
-            _ => told.push(element.clone()),
+            _ => shown.push(element.clone()),
         }
     }
     true
@@ -139,21 +139,21 @@ fn fill(last: &mut Value, piece: &Value) {
     }
 }
 
-/// What is to be shown of thoughts that came in no field of their own.
-fn told_in(details: &[Value], chunks: &[Value]) -> String {
-    let mut text: String = details.iter().map(told_in_detail).collect();
-    text.extend(chunks.iter().map(told_in_chunk));
+/// Returns the text to show of thoughts that are details or chunks.
+fn text_of(details: &[Value], chunks: &[Value]) -> String {
+    let mut text: String = details.iter().map(text_of_detail).collect();
+    text.extend(chunks.iter().map(text_of_chunk));
     text
 }
 
-fn told_in_detail(detail: &Value) -> &str {
+fn text_of_detail(detail: &Value) -> &str {
     detail["text"].as_str().or_else(|| detail["summary"].as_str()).unwrap_or_default()
 }
 
-fn told_in_chunk(chunk: &Value) -> String {
+fn text_of_chunk(chunk: &Value) -> String {
     match &chunk["thinking"] {
         Value::String(text) => text.clone(),
-        told => told.as_array().into_iter().flatten().filter_map(|element| element["text"].as_str()).collect(),
+        shown => shown.as_array().into_iter().flatten().filter_map(|element| element["text"].as_str()).collect(),
     }
 }
 
@@ -178,15 +178,15 @@ impl<'a> Replayed<'a> {
             }
         }
         if let Replay::Always(missing) = dialect.replay {
-            let told = replayed.reasoning_content.take().filter(|told| !told.is_empty());
-            replayed.reasoning_content = told.or_else(|| Some(missing.to_owned()));
+            let shown = replayed.reasoning_content.take().filter(|shown| !shown.is_empty());
+            replayed.reasoning_content = shown.or_else(|| Some(missing.to_owned()));
         }
         replayed
     }
 
     fn add(&mut self, thought: &Thinking, data: &'a Value, replay: Replay, model: &str) {
         match replay {
-            // What was kept before models were is anybody's.
+            // Data of older versions has no model, and fits any.
             Replay::Field if data.get("model").is_some_and(|of| of != model) => {}
             Replay::Field if data["field"] == PLAIN => *self.reasoning.get_or_insert_default() += &thought.text,
             Replay::Field | Replay::Always(_) => *self.reasoning_content.get_or_insert_default() += &thought.text,

@@ -26,7 +26,7 @@ use crate::http::Endpoint;
 ///
 /// llama.cpp, Ollama and vLLM need no key, and are sent one that is set. A base URL is what `/chat/completions` follows.
 ///
-/// A model that is asked as `openai:..` at the host of one of them is asked as that server wants it, with OpenAI's variables: with
+/// A model `openai:..` at the host of one of these servers gets the requests of that server, with OpenAI's variables: with
 /// `OPENAI_BASE_URL` set to `https://api.deepseek.com`, `openai:deepseek-v4-pro` is the same as `deepseek:deepseek-v4-pro` but for
 /// its name and its key. Kimi, at `api.moonshot.ai` and `api.moonshot.cn`, is known in this way alone.
 ///
@@ -42,11 +42,12 @@ use crate::http::Endpoint;
 /// | llama.cpp, vLLM | `max_tokens` | yes | yes | yes | no |
 /// | Mistral | `max_tokens` | as `random_seed` | yes | yes | no |
 /// | Ollama | `max_tokens` | yes | yes | no | no |
-/// | OpenAI | `max_completion_tokens`; elsewhere `max_tokens`, but for models of OpenAI's that think | yes | yes | yes | yes |
+/// | OpenAI | `max_completion_tokens`; with another base URL `max_tokens`, but for models of OpenAI's that think | yes |
+//yes | yes | yes |
 /// | OpenRouter | `max_tokens` | yes | yes | yes | yes |
 ///
 /// `cache_prompt` goes to OpenRouter, as
-/// [`cache_control`](https://openrouter.ai/docs/client-sdks/typescript/models/anthropiccachecontroldirective); the others
+/// [`cache_control`](https://openrouter.ai/docs/client-sdks/typescript/models/anthropiccachecontroldirective); the other servers
 /// cache by themselves, or not.
 ///
 /// Of OpenAI's models, those that think [take no](https://developers.openai.com/api/docs/guides/reasoning) `temperature`,
@@ -75,7 +76,7 @@ use crate::http::Endpoint;
 /// | [OpenRouter](https://openrouter.ai/docs/use-cases/reasoning-tokens) | `reasoning`, with `effort` or `max_tokens` | `reasoning`, `reasoning_details` | the details, as they came, to the same model |
 /// | [vLLM](https://docs.vllm.ai/en/latest/features/reasoning_outputs/) | `reasoning_effort` or `thinking_token_budget`, and `chat_template_kwargs`: `enable_thinking`, `thinking` | `reasoning`, or `reasoning_content` as it was first | as they came, to the same model |
 ///
-/// A server gets its own thoughts back, and nobody else's. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol,
+/// A server gets only its own thoughts back. Over chat completions, OpenAI's GPT-5.4 to 5.6, GPT-6 Sol,
 /// GPT-6 Luna and GPT-6.1 Terra refuse to think beside tools: with tools their effort is `none`. GPT-6 Astra, GPT-6.1 Sol and
 /// GPT-6.2 Sol cannot but think, and tools for them are refused before anything is sent to OpenAI.
 /// [`OpenAiResponsesModel`](crate::OpenAiResponsesModel) has both.
@@ -84,17 +85,20 @@ use crate::http::Endpoint;
 ///
 /// | | Choice of a tool | [Profile](crate::Profile): schema of the answer |
 /// | --- | --- | --- |
-/// | DeepSeek | none may be forced while the model thinks: it has the choice then | no; where a profile says otherwise, in words, beside `json_object` |
+/// | DeepSeek | not forced while the model thinks: it chooses then | no; where a profile has native output, in the
+//instructions, with `json_object` |
 /// | Kimi | as with DeepSeek | as OpenAI |
 /// | Groq | as OpenAI | no: it [takes one](https://console.groq.com/docs/structured-outputs) only without tools and without a stream |
 /// | llama.cpp | one by name is offered alone | yes, without tools; [as a grammar](#llamacpp), and in words |
 /// | Mistral | `any` for `required` | yes, without tools |
-/// | Ollama | not known to it: one by name is offered alone, and none is none offered | yes, without tools; as with llama.cpp, whose grammars it makes |
+/// | Ollama | not supported: a tool by name is the only one offered, and for `none` no tool is offered | yes, without
+//tools; as with llama.cpp, whose grammars it makes |
 /// | OpenAI | `required`, `none`, or by name | from GPT-4o of 2024-08 on, but not `chatgpt-4o`; of names that are not known, yes |
-/// | OpenRouter | as OpenAI, but a Claude that is asked to think has the choice: forced, it would not think | with `openai/..` as there, but not `gpt-oss`; with `google/gemini..` without tools; others no |
+/// | OpenRouter | as OpenAI, but a Claude that is asked to think chooses: forced, it would not think | with `openai/..` as
+//there, but not `gpt-oss`; with `google/gemini..` without tools; otherwise no |
 /// | vLLM | as OpenAI | yes, without tools; unchanged |
 ///
-/// Mistral takes only ids of calls that have nine letters or digits; others go as nine that are made of them. It takes no
+/// Mistral takes only ids of calls that have nine letters or digits; any other is hashed to nine. It takes no
 /// message of the user's right after the results of calls: an answer `(no answer)` is put between. Both hold wherever a model
 /// has a name of Mistral's, such as `openrouter:mistralai/..`. To every server, an answer without words and calls goes as
 /// `(no answer)`, since some refuse an empty one.
@@ -102,26 +106,32 @@ use crate::http::Endpoint;
 /// # llama.cpp
 ///
 /// Its server makes [grammars](https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md) of the schemas of answers and
-/// of tools' arguments, passes over what a grammar leaves out, and shows the model no schema of an answer. So that of an answer
-/// is told in words as well, as [Ollama asks for](https://docs.ollama.com/capabilities/structured-outputs), and schemas go in a form
-/// of which the grammar keeps as much as it can:
+/// of tools' arguments, passes over what a grammar leaves out, and shows the model no schema of an answer. So the schema
+/// of an answer is sent in words as well, as [Ollama asks for](https://docs.ollama.com/capabilities/structured-outputs), and
+/// schemas go in a form of which the grammar keeps as much as it can:
 ///
 /// | | |
 /// | --- | --- |
-/// | The grammar holds the model to | types, `const`, `enum`, properties (no others where some are named, unless `additionalProperties` says so), the number of items, the length of texts, the bounds of whole numbers, the formats `date`, `time`, `date-time` and `uuid`, references, and types that hold themselves |
+/// | Enforced by the grammar | types, `const`, `enum`, properties (only the named ones where some are named, unless
+//`additionalProperties` allows more), the number of items, the length of texts, the bounds of whole numbers, the formats
+//`date`, `time`, `date-time` and `uuid`, references, and recursive types |
 /// | In another form | `oneOf` and `allOf`, what stands beside alternatives and references, `true` and empty schemas, tuples (of all their items), widths of integers, optional properties that no value fits (they go), and patterns of classes, groups and repetitions; a `"` or a `\\` is never written by one |
-/// | Only told | `uniqueItems`, `not` of values, `multipleOf`, bounds of other numbers, the number of properties and their names, other formats and patterns, limits above 1000 |
-/// | An [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path, and nothing is sent | `if`, `contains`, `dependentRequired` and their like, properties by pattern beside others, bounds that leave nothing (they end the server), names of other than letters and digits beside properties that are not named |
+/// | Only in words | `uniqueItems`, `not` of values, `multipleOf`, bounds of other numbers, the number of properties and
+//their names, other formats and patterns, limits above 1000 |
+/// | An [`InvalidRequest`](crate::ErrorKind::InvalidRequest) with the path, and no request | `if`, `contains`,
+//`dependentRequired` and similar keywords, pattern properties next to other properties, bounds that allow no value (they
+//crash the server), names of other than letters and digits next to undeclared properties |
 ///
 /// Ollama, which makes the same grammars, makes none for tools: their schemas go to it unchanged.
 ///
 /// What else to know of the server, as of its build 11549:
 ///
-/// - Tools need a chat template that knows them. One that does not drops them, and the model is told of none.
-/// - [`Required`](crate::ToolChoice::Required) lets a text precede the call, which may go on to the limit on tokens: the answer ends with
+/// - Tools need a chat template that supports them. Any other template drops them, and the model sees no tools.
+/// - [`Required`](crate::ToolChoice::Required) lets a text precede the call, which may last until the token limit: the
+///   answer ends with
 ///   [`Length`](crate::FinishReason::Length), and without a call.
-/// - An answer that begins like a call and is none is a status 500, and an error of kind
-///   [`Unavailable`](crate::ErrorKind::Unavailable): it is asked for again as often as other failures, since it is written anew.
+/// - An answer that begins like a call and is not a valid one is a status 500, and an error of kind
+///   [`Unavailable`](crate::ErrorKind::Unavailable): it is retried like other failures, since the model writes a new one.
 /// - A prompt that is longer than the context is a [`ContextTooLong`](crate::ErrorKind::ContextTooLong). An image or a sound that
 ///   the model does not read is a status 500 too, and an `InvalidRequest` that is not tried again.
 ///
@@ -148,8 +158,9 @@ use crate::http::Endpoint;
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{ApiKey, Model, OpenAiModel, Server};
+/// # mod llm_do { pub use llm_do_providers::Model; pub use llm_do_providers as model; }
+/// use llm_do::Model;
+/// use llm_do::model::{ApiKey, OpenAiModel, Server};
 ///
 /// let model = OpenAiModel::at(Server::Groq, "llama-3.3-70b-versatile").api_key(ApiKey::new("gsk_1")?).build()?;
 /// assert_eq!(model.name(), "groq:llama-3.3-70b-versatile");
@@ -186,7 +197,7 @@ impl Server {
         self.dialect().server.provider
     }
 
-    /// Returns how to speak to it at `endpoint`: where it was not named, to whoever is there.
+    /// Returns the dialect of the server at `endpoint`: if it was not named, by its host.
     pub(super) fn dialect_at(self, endpoint: &Endpoint) -> &'static Dialect {
         if self != Self::OpenAi {
             return self.dialect();

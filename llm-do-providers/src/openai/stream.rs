@@ -1,22 +1,22 @@
-//! How an answer grows by chat completions, whole or streamed.
+//! Accumulates an answer of chat completions, whole or streamed.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::VecDeque;
 
-use super::answer::Answer;
+use super::answer::ChatAccumulator;
 use super::fault;
 use super::wire::Chunk;
 use crate::error::ProviderError;
-use crate::exchange::{ResponseAccumulator, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::Endpoint;
 use crate::model::StreamEvent;
 use crate::response::Response;
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for ChatAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let chunk = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        let chunk = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
         self.read(server, chunk, &mut VecDeque::new())
     }
 
@@ -29,7 +29,7 @@ impl ResponseAccumulator for Answer {
         if data.trim() == "[DONE]" {
             return Ok(false);
         }
-        let chunk = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        let chunk = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         self.read(server, chunk, ready)?;
         Ok(true)
     }
@@ -51,19 +51,19 @@ impl ResponseAccumulator for Answer {
     }
 }
 
-impl Answer {
-    /// Takes in an answer, or a piece of one.
+impl ChatAccumulator {
+    /// Takes an answer, or a piece of one.
     fn read(
         &mut self,
         server: &Endpoint,
         chunk: Chunk<'_>,
         ready: &mut VecDeque<StreamEvent>,
     ) -> Result<(), ProviderError> {
-        let Some(error) = fault::told(server, &chunk, self.has_call()) else {
+        let Some(error) = fault::find(server, &chunk, self.has_call()) else {
             self.take(chunk, ready);
             return Ok(());
         };
-        // What came with an error is kept, but not shown: then it can still be asked for anew.
+        // Content that came with an error is kept, but not shown: then the request can still be retried.
         self.take(chunk, &mut VecDeque::new());
         let arrived = self.clone().into_arrived();
         Err(if arrived.parts.is_empty() { error } else { error.with_arrived(arrived) })

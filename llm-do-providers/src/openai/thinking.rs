@@ -1,4 +1,4 @@
-//! How a server is told to think, and what it does not take while it does.
+//! How thinking is requested from a server, and which settings it does not accept with it.
 
 use serde::Serialize;
 
@@ -7,12 +7,12 @@ use crate::capability::{OpenAiCapabilities, ToolsInChat};
 use crate::model::Request;
 use crate::settings::{Settings, ThinkingLevel, Warnings};
 
-/// Why a setting is not sent that the server has no place for.
+/// The reason for a setting that the server has no field for.
 pub(super) const NO_FIELD: &str = "the server has no field for it";
 const NOT_ACCEPTED: &str = "the model does not accept it";
 const NOT_WHILE_THINKING: &str = "the model does not accept it while it thinks";
 
-/// What is sent of thinking, and what else is.
+/// The thinking that is sent, and its effects on other settings.
 #[derive(Debug)]
 pub(super) struct Plan<'a> {
     pub(super) fields: Fields<'a>,
@@ -34,7 +34,7 @@ pub(super) struct SamplingParams<'a> {
     pub(super) stop: &'a [String],
 }
 
-/// The fields of a request that say how to think; each server knows one or two of them.
+/// The fields of a request that set the thinking; each server supports one or two of them.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ enum Switch {
     Disabled,
 }
 
-/// The variables that templates of models have for it: most have one of them, and ignore the other.
+/// The variables of the models' templates: most have a single one, and ignore the other.
 #[derive(Debug, PartialEq, Serialize)]
 struct Variables {
     enable_thinking: bool,
@@ -117,7 +117,7 @@ impl<'a> Plan<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Returns what says how to think, in the way of the server.
+    /// Returns the fields that request thinking, in the dialect of the server.
     fn new(
         thinking: &ThinkingFields,
         capabilities: &'a OpenAiCapabilities,
@@ -154,10 +154,10 @@ impl<'a> Fields<'a> {
                 warnings.changed("thinking", how);
             }
             Some(word) => warnings.thinking_as(level, word),
-            // Another field says it exactly.
+            // Another field sets it exactly.
             None if *self != Self::default() && self.reasoning_format.is_none() => {}
             None if is_off(level) && !capabilities.is_thinking() => {}
-            None => warnings.not_sent("thinking", "the model has no levels of thinking"),
+            None => warnings.not_sent("thinking", "the model has no thinking levels"),
         }
     }
 }

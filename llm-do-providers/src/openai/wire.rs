@@ -1,4 +1,4 @@
-//! What chat completions look like on the wire: requests, which borrow all that they say.
+//! The JSON of chat completions: requests, which borrow all their contents.
 
 mod answer;
 
@@ -19,7 +19,7 @@ pub(super) struct ChatRequest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_choice: Option<Choose<Typed<Named<'a>>>>,
+    pub(super) tool_choice: Option<ToolChoiceParam<Typed<Named<'a>>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) response_format: Option<Format<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub(super) enum ChatMessage<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         reasoning_details: Option<Vec<&'a Value>>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        tool_calls: Vec<Call<'a>>,
+        tool_calls: Vec<ToolCallParam<'a>>,
     },
     Tool {
         tool_call_id: Cow<'a, str>,
@@ -100,7 +100,7 @@ pub(super) enum ChatMessage<'a> {
     },
 }
 
-/// What a model said: text, behind thoughts where the server has them in the content.
+/// The content of a model's message: text, after thoughts where the server has them in the content.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum AssistantContent<'a> {
@@ -173,7 +173,7 @@ impl Serialize for Base64<'_> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Call<'a> {
+pub(super) struct ToolCallParam<'a> {
     pub(super) id: Cow<'a, str>,
     #[serde(flatten)]
     pub(super) function: Typed<CalledFunction<'a>>,
@@ -211,7 +211,7 @@ pub(super) struct Function<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub(crate) enum Choose<N> {
+pub(crate) enum ToolChoiceParam<N> {
     Word(&'static str),
     Tool(N),
 }

@@ -30,8 +30,8 @@ const MILLION: u128 = 1_000_000;
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::Money;
+/// # mod llm_do { pub use llm_do_providers as usage; }
+/// use llm_do::usage::Money;
 /// let sum = "0.10".parse::<Money>()? + "$0.20".parse()?;
 /// assert_eq!(sum, Money::from_cents(30));
 /// assert_eq!(sum.to_string(), "$0.30");

@@ -42,8 +42,8 @@ const FREE_PROVIDERS: [&str; 4] = ["local", "test", "function", "scripted"];
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::{Money, Price, PriceTable, Usage};
+/// # mod llm_do { pub use llm_do_providers as usage; }
+/// use llm_do::usage::{Money, Price, PriceTable, Usage};
 /// let usage = Usage::of_request(10_000, 500);
 /// let prices = PriceTable::builtin();
 /// assert_eq!(prices.cost("openai:gpt-4.1", &usage).unwrap().to_string(), "$0.024");
@@ -93,8 +93,8 @@ impl PriceTable {
     /// and `output`.
     ///
     /// ```
-    /// # use llm_do_providers as llm_do;
-    /// use llm_do::PriceTable;
+    /// # mod llm_do { pub use llm_do_providers as usage; }
+    /// use llm_do::usage::PriceTable;
     /// let ours = PriceTable::from_json(r#"{
     ///     "date": "2026-11-22",
     ///     "prices": [{

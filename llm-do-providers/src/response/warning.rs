@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 /// # Examples
 ///
 /// ```
-/// # use llm_do_providers as llm_do;
-/// use llm_do::SettingWarning;
+/// # mod llm_do { pub use llm_do_providers as model; }
+/// use llm_do::model::SettingWarning;
 /// let warning = SettingWarning::new("seed", "not sent: the API has no field for it");
 /// assert_eq!(warning.to_string(), "`seed` not sent: the API has no field for it");
 /// ```

@@ -1,4 +1,4 @@
-//! An answer as it grows, event by event; an unstreamed answer is what the last event holds.
+//! Accumulates an answer, event by event; an unstreamed answer is the content of the last event.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
@@ -14,30 +14,30 @@ use serde_json::Value;
 
 use super::output;
 use crate::error::{ErrorKind, ProviderError};
-use crate::exchange::{ResponseAccumulator, unread};
+use crate::exchange::{ResponseAccumulator, invalid_json};
 use crate::http::{Endpoint, reported};
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
 use crate::response::Response;
 use crate::usage::Usage;
 
-/// What came so far.
+/// The answer so far.
 #[derive(Debug, Default)]
-pub(crate) struct Answer {
-    /// The model that was asked, should the server not name it.
-    asked: Arc<str>,
-    /// The calls that began, with the places of their items.
-    calls: Vec<Call>,
-    /// The parts of the items that are whole.
+pub(crate) struct ResponsesAccumulator {
+    /// The requested model, in case the server does not name it.
+    requested_model: Arc<str>,
+    /// The calls that have started, with the indices of their items.
+    calls: Vec<PendingCall>,
+    /// The parts of the complete items.
     parts: Vec<ResponsePart>,
     refused: bool,
-    /// What came of the text that is not whole yet.
+    /// The text that is not complete yet.
     text: String,
     end: Option<End>,
 }
 
 #[derive(Debug)]
-struct Call {
+struct PendingCall {
     place: i64,
     name: Arc<str>,
 }
@@ -48,11 +48,11 @@ struct End {
     model: Option<String>,
     usage: Usage,
     reason: Option<FinishReason>,
-    /// Whether the server says that it is complete.
+    /// Whether the server has marked it as complete.
     is_complete: bool,
 }
 
-/// An event, as far as any of them is read.
+/// The fields that are read of any event.
 #[derive(Deserialize)]
 struct Event<'a> {
     #[serde(borrow, rename = "type")]
@@ -76,13 +76,13 @@ struct Whole {
     usage: Value,
 }
 
-impl Answer {
-    /// Returns the answer of the model `asked` before anything of it came.
-    pub(super) fn new(asked: Arc<str>) -> Self {
-        Self { asked, ..Self::default() }
+impl ResponsesAccumulator {
+    /// Returns the empty answer of the model `requested_model`.
+    pub(super) fn new(requested_model: Arc<str>) -> Self {
+        Self { requested_model, ..Self::default() }
     }
 
-    /// Takes in the whole answer, which may be an error.
+    /// Takes the whole answer, which may be an error.
     fn end(&mut self, server: &Endpoint, whole: Whole) -> Result<(), ProviderError> {
         if !whole.error.is_null() || whole.status.as_deref() == Some("failed") {
             return Err(reported(server.provider, &server.key_hint, &whole.error));
@@ -106,12 +106,12 @@ impl Answer {
         Ok(())
     }
 
-    /// Takes in what is known of an item when it begins: the name of a call is all that is shown.
+    /// Takes the start of an item: only the name of a call is shown.
     fn begin(&mut self, event: &Event<'_>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = event.item.as_ref().filter(|item| item["type"] == "function_call") else { return };
         let name: Arc<str> = item["name"].as_str().unwrap_or_default().into();
         let index = self.calls.len();
-        self.calls.push(Call { place: event.output_index.unwrap_or_default(), name: Arc::clone(&name) });
+        self.calls.push(PendingCall { place: event.output_index.unwrap_or_default(), name: Arc::clone(&name) });
         ready.push_back(StreamEvent::ToolCall { index, name, arguments: String::new() });
     }
 
@@ -123,14 +123,14 @@ impl Answer {
         }
     }
 
-    fn say(&mut self, more: Option<String>, ready: &mut VecDeque<StreamEvent>) {
+    fn push_text(&mut self, more: Option<String>, ready: &mut VecDeque<StreamEvent>) {
         if let Some(more) = more.filter(|more| !more.is_empty()) {
             self.text.push_str(&more);
             ready.push_back(StreamEvent::Text(more));
         }
     }
 
-    /// Takes in an item that is whole.
+    /// Takes a complete item.
     fn finish(&mut self, item: Option<Value>, ready: &mut VecDeque<StreamEvent>) {
         let Some(item) = item else { return };
         let before = self.parts.len();
@@ -146,9 +146,9 @@ impl Answer {
     }
 }
 
-impl ResponseAccumulator for Answer {
+impl ResponseAccumulator for ResponsesAccumulator {
     fn absorb_whole(&mut self, server: &Endpoint, body: &[u8]) -> Result<(), ProviderError> {
-        let whole: Whole = serde_json::from_slice(body).map_err(|error| unread(server, &error))?;
+        let whole: Whole = serde_json::from_slice(body).map_err(|error| invalid_json(server, &error))?;
         self.end(server, whole)
     }
 
@@ -161,11 +161,11 @@ impl ResponseAccumulator for Answer {
         if data.trim() == "[DONE]" {
             return Ok(false);
         }
-        let event: Event<'_> = serde_json::from_str(data).map_err(|error| unread(server, &error))?;
+        let event: Event<'_> = serde_json::from_str(data).map_err(|error| invalid_json(server, &error))?;
         match &*event.kind {
             "response.output_item.added" => self.begin(&event, ready),
             "response.function_call_arguments.delta" => self.grow_call(event, ready),
-            "response.output_text.delta" | "response.refusal.delta" => self.say(event.delta, ready),
+            "response.output_text.delta" | "response.refusal.delta" => self.push_text(event.delta, ready),
             // Summaries are paragraphs of one thought.
             "response.reasoning_summary_part.added" if event.summary_index > Some(0) => {
                 ready.push_back(StreamEvent::Thinking("\n\n".to_owned()));
@@ -176,7 +176,7 @@ impl ResponseAccumulator for Answer {
             "response.output_item.done" => self.finish(event.item, ready),
             "response.completed" | "response.incomplete" | "response.failed" => {
                 let mut whole = event.response.unwrap_or_default();
-                // The event has the same word as the status, which some servers leave out.
+                // The name of the event equals the status, which some servers leave out.
                 whole.status.get_or_insert_with(|| event.kind["response.".len()..].to_owned());
                 self.end(server, whole)?;
                 return Ok(false);
@@ -203,7 +203,7 @@ impl ResponseAccumulator for Answer {
     fn complete(self) -> Response {
         let none = || End { model: None, usage: Usage::of_request(0, 0), reason: None, is_complete: false };
         let End { model, usage, reason, is_complete } = self.end.unwrap_or_else(none);
-        let response = Response::new(model.unwrap_or_else(|| self.asked.to_string()), self.parts, usage);
+        let response = Response::new(model.unwrap_or_else(|| self.requested_model.to_string()), self.parts, usage);
         match reason {
             Some(reason) => response.with_finish(reason),
             None if is_complete => response,
@@ -215,14 +215,14 @@ impl ResponseAccumulator for Answer {
         if !self.text.is_empty() {
             self.parts.push(ResponsePart::Text { text: self.text });
         }
-        Response::new(&*self.asked, self.parts, Usage::of_request(0, 0)).with_finish(FinishReason::Other)
+        Response::new(&*self.requested_model, self.parts, Usage::of_request(0, 0)).with_finish(FinishReason::Other)
     }
 }
 
-/// The error that an event is: its fields stand in it, or in an object of their own.
+/// Returns the error of an event: its fields are in the event, or in an object of it.
 fn failed(server: &Endpoint, data: &str) -> ProviderError {
     let event: Value = serde_json::from_str(data).unwrap_or_default();
-    // The event's own `type` says nothing.
+    // The event's own `type` has no information.
     let error = event.get("error").filter(|error| error.is_object()).cloned();
     let error = error.unwrap_or_else(|| serde_json::json!({ "code": event["code"], "message": event["message"] }));
     reported(server.provider, &server.key_hint, &error)
@@ -235,7 +235,7 @@ fn unfinished(server: &Endpoint, status: &str) -> Option<ProviderError> {
         "queued" | "in_progress" => (
             ErrorKind::InvalidRequest,
             format!(
-                "the answer is made in the background (its status is `{status}`), which is not supported; leave \
+                "the answer is created in the background (its status is `{status}`), which is not supported; leave \
                  `background` out of the request"
             ),
         ),

@@ -1,4 +1,4 @@
-//! What can be set on a model before it is asked.
+//! The builder of a model.
 
 use std::sync::Arc;
 
@@ -22,25 +22,25 @@ impl OpenAiResponsesBuilder {
     config_setters! {
         /// Asks the server at `base_url`, below which `/responses` is found. Default: `https://api.openai.com/v1`.
         base_url;
-        /// Says what the model, with this server, can do. Default: native output as the [capabilities](Self::capabilities) of its
-        /// name say, which have none for models before GPT-4o, and the tools that the provider runs.
+        /// Sets what the model supports at this server. Default: native output as the [capabilities](Self::capabilities) of its
+        /// name have it, which exclude models before GPT-4o, and the tools that the provider runs.
         profile;
     }
 
-    /// Says whether a level of thinking asks for summaries of the thoughts. Default: yes.
+    /// Sets whether summaries of the thoughts are requested with a thinking level. Default: `true`.
     ///
-    /// OpenAI makes them only for organisations that it has verified: others get status 400 (`unsupported_value`), by which it
-    /// refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
+    /// OpenAI makes them only for organisations that it has verified: any other gets status 400 (`unsupported_value`), by
+    /// which it refuses `reasoning.summary`, and need `false` here. Thoughts then have no text, and go back all the same.
     pub fn summaries(mut self, summaries: bool) -> Self {
         self.summaries = summaries;
         self
     }
 
-    /// Returns the model; nothing is sent yet.
+    /// Builds the model; sends no request.
     ///
     /// # Errors
     ///
-    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is to be asked without a key,
+    /// Returns an error of kind [`Configuration`](crate::ErrorKind::Configuration) if the default server is used without a key,
     /// or if the base URL is not an `http` or `https` URL.
     pub fn build(self) -> Result<OpenAiResponsesModel, ProviderError> {
         let Self { config, summaries } = self;

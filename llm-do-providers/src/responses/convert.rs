@@ -1,4 +1,4 @@
-//! From our terms to those of the wire.
+//! Converts requests to the API's types.
 
 use std::sync::Arc;
 
@@ -7,20 +7,20 @@ use super::{items, tools};
 use crate::capability::OpenAiCapabilities;
 use crate::error::ProviderError;
 use crate::model::{OutputSchema, Request, ToolChoice, ToolSpec};
-use crate::openai::Choose;
+use crate::openai::ToolChoiceParam;
 use crate::schema::openai_strict;
 use crate::settings::{Settings, Warnings};
 
-/// What is asked for beside the answer: thoughts that can be sent back, and what the provider's tools found.
+/// The additional output that is requested: thoughts that can be sent back, and the results of the provider's tools.
 const INCLUDED: [&str; 3] =
     ["reasoning.encrypted_content", "web_search_call.action.sources", "code_interpreter_call.outputs"];
 
-/// Returns what asks `model` for an answer to `request`, with or without summaries of thoughts, whole or streamed; and what it
-/// says otherwise than the settings.
+/// Returns the body of `request` for `model`, with or without summaries of thoughts, whole or streamed, with warnings for
+/// settings that are not sent as they are.
 ///
 /// # Errors
 ///
-/// Returns an error if the request holds a file or a tool that the API has no place for.
+/// Returns an error if the request has a file or a tool that the API does not support.
 pub(super) fn request<'a>(
     model: &'a str,
     capabilities: &'a OpenAiCapabilities,
@@ -62,7 +62,7 @@ pub(super) fn request<'a>(
     Ok((asking, warnings))
 }
 
-/// Returns the warnings about settings that the API has no field for, and about a level that goes as another word.
+/// Returns the warnings about settings that the API has no field for, and about a level that is sent as another one.
 fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Option<&str>) -> Warnings {
     let mut warnings = Warnings::default();
     let has = [
@@ -77,21 +77,21 @@ fn warnings(settings: &Settings, capabilities: &OpenAiCapabilities, effort: Opti
     match (settings.thinking, effort) {
         (Some(level), Some(word)) => warnings.thinking_as(level, word),
         (Some(level), None) if capabilities.may_think() || !level.is_off() => {
-            warnings.not_sent("thinking", "the model has no levels of thinking");
+            warnings.not_sent("thinking", "the model has no thinking levels");
         }
         _ => {}
     }
     warnings
 }
 
-/// Returns the word for a level of thinking: `minimal` is refused beside tools that the provider runs, as in
+/// Returns the word for a level of thinking: `minimal` is refused together with tools that the provider runs, as in
 /// <https://github.com/openai/codex/issues/3559>.
 fn effort<'a>(capabilities: &'a OpenAiCapabilities, request: &Request<'_>) -> Option<&'a str> {
     let word = capabilities.effort(request.settings.thinking);
     if word == Some("minimal") && !request.server_side_tools.is_empty() { Some("low") } else { word }
 }
 
-/// Whether what is asked for beside the answer can be there.
+/// Whether the additional output can be requested.
 fn is_asked(included: &str, capabilities: &OpenAiCapabilities, tools: &[Tool<'_>]) -> bool {
     match included.split_once('.') {
         Some(("reasoning", _)) => capabilities.may_think(),
@@ -106,16 +106,16 @@ fn function(spec: &ToolSpec) -> Tool<'_> {
     Tool::Function { name, description, parameters, strict: false }
 }
 
-/// Servers refuse a choice among no tools.
-fn tool_choice<'a>(request: &Request<'a>) -> Option<Choose<Named<'a>>> {
+/// Servers refuse a choice without tools.
+fn tool_choice<'a>(request: &Request<'a>) -> Option<ToolChoiceParam<Named<'a>>> {
     if request.tools.is_empty() {
         return None;
     }
     match request.tool_choice {
         ToolChoice::Auto => None,
-        ToolChoice::Required => Some(Choose::Word("required")),
-        ToolChoice::None => Some(Choose::Word("none")),
-        ToolChoice::Tool(name) => Some(Choose::Tool(Named::Function { name })),
+        ToolChoice::Required => Some(ToolChoiceParam::Word("required")),
+        ToolChoice::None => Some(ToolChoiceParam::Word("none")),
+        ToolChoice::Tool(name) => Some(ToolChoiceParam::Tool(Named::Function { name })),
     }
 }
 
@@ -126,7 +126,7 @@ fn format(output: &OutputSchema) -> Format<'_> {
     Format::JsonSchema { name: &output.name, schema, strict: is_strict }
 }
 
-/// A summary is all that is shown of a thought; it has to be asked for.
+/// Thoughts are only shown as summaries, which must be requested.
 fn reasoning(effort: &str, summaries: bool) -> Reasoning<'_> {
     Reasoning { effort, summary: (summaries && effort != "none").then_some("auto") }
 }

@@ -1,4 +1,4 @@
-//! A conversation as the items that the API takes: what it made goes back as it came, in its place.
+//! Converts a conversation to the items of the API: its own items go back unchanged, in their place.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::error::{ErrorKind, ProviderError};
 use crate::message::{Message, ProviderData, ResponsePart, ToolCall, ToolResult, UserPart};
 use crate::openai::{Base64, DataUrl, arguments};
 
-/// What the server calls a PDF without a name: it wants one.
+/// The name of a PDF without one, since the server requires it.
 const UNNAMED_PDF: &str = "attachment.pdf";
 
 /// Returns the items of a conversation, for a model that may think or one that does not.
 ///
 /// # Errors
 ///
-/// Returns an error if it holds a file that the API has no place for.
+/// Returns an error if it has a file that the API does not support.
 pub(super) fn input(messages: &[Message], may_think: bool) -> Result<Vec<Item<'_>>, ProviderError> {
     let mut items = Vec::with_capacity(messages.len());
     for message in messages {
@@ -58,17 +58,18 @@ fn output(result: &ToolResult) -> Result<Item<'_>, ProviderError> {
     Ok(Item::Ours(OwnItem::FunctionCallOutput { call_id, output }))
 }
 
-/// Adds an answer: thoughts of other providers are left out, and so is what their tools did.
+/// Adds an answer: thoughts and tool uses of other providers are left out.
 ///
-/// One that was thought about goes to a model that does not think as another provider's does: it refuses the thoughts, and the
-/// API refuses by its id what was made with a thought and comes without it.
+/// For a model that does not think, an answer with thoughts is sent like that of another provider: it refuses the
+/// thoughts, and the
+/// API refuses items, by their ids, whose thought is missing.
 fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'a>>) {
     let is_foreign = !may_think && parts.iter().any(is_thought);
     let own = |data| own(data).filter(|_| !is_foreign);
     let mut parts = parts.iter().peekable();
     while let Some(part) = parts.next() {
         match part {
-            ResponsePart::Text { text } => items.push(said(text, None)),
+            ResponsePart::Text { text } => items.push(assistant_message(text, None)),
             ResponsePart::Thinking(thought) => items.extend(own(thought.provider_data.as_ref()).map(theirs)),
             ResponsePart::ToolCall(made) => items.push(call(made, own(made.provider_data.as_ref()))),
             ResponsePart::ServerSideTool(used) => {
@@ -83,7 +84,7 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
             ResponsePart::Opaque(data) => {
                 let Some(item) = own(Some(data)) else { continue };
                 match parts.next_if(|next| is_head(item) && matches!(next, ResponsePart::Text { .. })) {
-                    Some(ResponsePart::Text { text }) => items.push(said(text, Some(item))),
+                    Some(ResponsePart::Text { text }) => items.push(assistant_message(text, Some(item))),
                     _ if is_head(item) => {}
                     _ => items.push(theirs(item)),
                 }
@@ -93,12 +94,12 @@ fn answer<'a>(parts: &'a [ResponsePart], may_think: bool, items: &mut Vec<Item<'
     }
 }
 
-/// Whether it is what the server said of a message beside its text, which follows.
+/// Whether it holds the fields of a message other than its text, which follows.
 fn is_head(item: &Value) -> bool {
     item.get("type").is_none()
 }
 
-fn said<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
+fn assistant_message<'a>(text: &'a str, rest: Option<&'a Value>) -> Item<'a> {
     let content = vec![Part::OutputText { text, annotations: [] }];
     Item::Ours(OwnItem::Message { role: "assistant", content, rest })
 }
@@ -131,7 +132,7 @@ fn file(attachment: &Attachment) -> Result<Part<'_>, ProviderError> {
         }
         _ if attachment.is_text() => Ok(Part::InputText { text: attachment.inlined().map_err(invalid)?.into() }),
         _ => Err(invalid(format!(
-            "the Responses API cannot carry {}; convert it to one of image/*, application/pdf, text/* or application/json",
+            "the Responses API does not support {}; convert it to one of image/*, application/pdf, text/* or application/json",
             attachment.described()
         ))),
     }

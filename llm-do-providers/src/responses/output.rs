@@ -1,4 +1,4 @@
-//! What the items of an answer are in our terms.
+//! Converts the items of an answer to parts.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::PROVIDER;
 use crate::attachment::Attachment;
 use crate::message::{ProviderData, ResponsePart, ServerSideToolUse, Thinking, ToolCall};
 
-/// Adds the parts that an item stands for; returns whether it is a refusal.
+/// Adds the parts of an item; returns whether it is a refusal.
 pub(super) fn add(item: Value, parts: &mut Vec<ResponsePart>) -> bool {
     let kind = item["type"].as_str().unwrap_or_default().to_owned();
     match (kind.as_str(), item) {
@@ -32,7 +32,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
     let content = item.shift_remove("content").unwrap_or_default();
     let pieces = || content.as_array().into_iter().flatten();
     let text: String = pieces().filter_map(|piece| piece["text"].as_str().or(piece["refusal"].as_str())).collect();
-    // What the server says of a message beside its text stands before it, and goes back with it.
+    // The other fields of a message are kept before its text, and go back with it.
     item.retain(|key, _| !matches!(key.as_str(), "type" | "role"));
     if text.is_empty() {
         return false;
@@ -44,7 +44,7 @@ fn message(mut item: Map<String, Value>, parts: &mut Vec<ResponsePart>) -> bool 
     pieces().any(|piece| piece["type"] == "refusal")
 }
 
-/// A thought goes back as the item that it came as, whatever is shown of it.
+/// A thought goes back as the item that it came as, whether or not it is shown.
 fn thinking(item: Value) -> ResponsePart {
     let texts = |key: &str| -> Vec<String> {
         let pieces = item[key].as_array().into_iter().flatten();
@@ -65,13 +65,13 @@ fn call(item: &Value) -> ResponsePart {
 }
 
 fn used(name: &str, input: Value, output: Value, item: Value) -> ResponsePart {
-    // As `failed`; of code also `incomplete`.
+    // `failed`; for code also `incomplete`.
     let error = item["status"].as_str().filter(|status| matches!(*status, "failed" | "incomplete"));
     let used = ServerSideToolUse::new(name, input, output).with_error(error.map(str::to_owned));
     ResponsePart::ServerSideTool(used.with_provider_data(ProviderData::new(PROVIDER, item)))
 }
 
-/// An image is an attachment behind the use that made it, and goes back as part of that.
+/// An image is an attachment after its tool use, and goes back as part of that.
 fn image(mut item: Value, parts: &mut Vec<ResponsePart>) {
     let result = item.as_object_mut().and_then(|item| item.shift_remove("result")).unwrap_or_default();
     let media_type = format!("image/{}", item["output_format"].as_str().unwrap_or("png"));

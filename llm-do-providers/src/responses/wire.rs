@@ -1,4 +1,4 @@
-//! What the Responses API looks like on the wire: requests, which borrow all that they say.
+//! The JSON of the Responses API: requests, which borrow all their contents.
 //!
 //! By <https://platform.openai.com/docs/api-reference/responses/create>.
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::openai::{Choose, DataUrl};
+use crate::openai::{DataUrl, ToolChoiceParam};
 
 #[derive(Debug, Serialize)]
 pub(super) struct ResponsesRequest<'a> {
@@ -19,7 +19,7 @@ pub(super) struct ResponsesRequest<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) tools: Vec<Tool<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) tool_choice: Option<Choose<Named<'a>>>,
+    pub(super) tool_choice: Option<ToolChoiceParam<Named<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub(super) struct ResponsesRequest<'a> {
     pub(super) stream: Option<bool>,
 }
 
-/// Something that was said or done; what came from the server goes back as it came.
+/// A message or an action; items of the server go back as they came.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum Item<'a> {
@@ -61,7 +61,7 @@ pub(super) enum OwnItem<'a> {
     Message {
         role: &'static str,
         content: Vec<Part<'a>>,
-        /// What else the server said of it, such as its id.
+        /// The other fields of the message, such as its id.
         #[serde(flatten)]
         rest: Option<&'a Value>,
     },
@@ -97,7 +97,7 @@ pub(super) enum Part<'a> {
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Tool<'a> {
-    /// `strict` is said, since the API takes a function for strict where it is not.
+    /// `strict` is always sent, since the API's default is true.
     Function {
         name: &'a str,
         description: &'a str,

@@ -16,10 +16,10 @@ use crate::schema::pointer::pointed;
 
 /// Keywords that are enforced as they are.
 const KEPT: [&str; 4] = ["description", "const", "required", "type"];
-/// Keywords that say nothing of what is valid.
+/// Keywords that do not affect which values are valid.
 const NOTES: [&str; 8] = ["$comment", "$id", "$schema", "default", "deprecated", "examples", "title", "writeOnly"];
-/// Keywords that only narrow what is valid: the model is told of them, and the answer is held to them afterwards.
-const TOLD: [&str; 17] = [
+/// Keywords that only narrow what is valid: they go into the description, and the answer is validated against them.
+const DESCRIBED: [&str; 17] = [
     "contentEncoding",
     "contentMediaType",
     "exclusiveMaximum",
@@ -41,15 +41,15 @@ const TOLD: [&str; 17] = [
 /// Formats that are enforced.
 const FORMATS: [&str; 10] =
     ["date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"];
-/// How many properties may be optional, in all of a schema.
+/// The maximum number of optional properties in a schema.
 const MOST_OPTIONAL: usize = 24;
-/// How many values may be of several types, in all of a schema.
+/// The maximum number of values with several types in a schema.
 const MOST_UNIONS: usize = 16;
 
-/// What of a schema cannot be enforced.
+/// The part of a schema that cannot be enforced.
 #[derive(Debug, PartialEq)]
 pub(crate) struct NotEnforceable {
-    /// Where it is, as a JSON pointer.
+    /// Its path, as a JSON pointer.
     path: String,
     what: &'static str,
 }
@@ -65,15 +65,22 @@ impl fmt::Display for NotEnforceable {
 ///
 /// # Errors
 ///
-/// Returns the place of what cannot be said, such as a map or a type that holds itself.
+/// Returns the path of a part that cannot be expressed, such as a map or a recursive type.
 pub(crate) fn translate(schema: &Value) -> Result<Value, NotEnforceable> {
-    // What is said beside a reference makes another definition of the same, which counts too: rather that goes than the whole.
+    // A description beside a reference adds a definition, which counts towards the limits: it is dropped before the whole
+    // is refused.
     formed(schema, true).or_else(|fault| formed(schema, false).map_err(|_| fault))
 }
 
-fn formed(root: &Value, says: bool) -> Result<Value, NotEnforceable> {
-    let mut form =
-        Form { root, says, path: String::new(), definitions: Definitions::default(), optional: 0, unions: 0 };
+fn formed(root: &Value, keeps_descriptions: bool) -> Result<Value, NotEnforceable> {
+    let mut form = Form {
+        root,
+        keeps_descriptions,
+        path: String::new(),
+        definitions: Definitions::default(),
+        optional: 0,
+        unions: 0,
+    };
     if root["type"] != "object" {
         return form.refuse("no object");
     }
@@ -89,11 +96,11 @@ fn formed(root: &Value, says: bool) -> Result<Value, NotEnforceable> {
     Ok(enforced)
 }
 
-/// A schema as it is rewritten.
+/// The state of a translation.
 struct Form<'a> {
     root: &'a Value,
-    /// Whether what is said beside references is.
-    says: bool,
+    /// Whether descriptions beside references are kept.
+    keeps_descriptions: bool,
     path: String,
     definitions: Definitions,
     optional: usize,
@@ -105,7 +112,7 @@ impl<'a> Form<'a> {
         Err(NotEnforceable { path: self.path.clone(), what })
     }
 
-    /// Does something one level further down.
+    /// Runs a step on a child schema.
     fn at<T>(
         &mut self,
         step: &str,
@@ -128,16 +135,16 @@ impl<'a> Form<'a> {
             return self.refuse("a value of any kind");
         }
         let mut form = Map::new();
-        let mut told = Map::new();
+        let mut unenforced = Map::new();
         for (key, value) in keywords {
-            self.at(key, |form_at| form_at.keyword(key, value, &mut form, &mut told))?;
+            self.at(key, |form_at| form_at.keyword(key, value, &mut form, &mut unenforced))?;
         }
         self.close(keywords, &mut form)?;
-        let said = note::said(keywords);
-        if !said.is_empty() {
-            form.insert("description".to_owned(), said.into());
+        let description = note::notes_of(keywords);
+        if !description.is_empty() {
+            form.insert("description".to_owned(), description.into());
         }
-        tell(&mut form, told);
+        describe_unenforced(&mut form, unenforced);
         Ok(form)
     }
 
@@ -146,7 +153,7 @@ impl<'a> Form<'a> {
         key: &str,
         value: &'a Value,
         form: &mut Map<String, Value>,
-        told: &mut Map<String, Value>,
+        unenforced: &mut Map<String, Value>,
     ) -> Result<(), NotEnforceable> {
         let kept = match (key, value) {
             ("properties", Value::Object(schemas)) => {
@@ -159,16 +166,20 @@ impl<'a> Form<'a> {
                 form.insert("anyOf".to_owned(), self.all(schemas)?);
                 return Ok(());
             }
-            ("items" | "prefixItems", _) if form.contains_key("items") => return self.refuse("a list of two kinds"),
-            ("items", schema) => self.schema(schema)?.into(),
-            ("prefixItems", Value::Array(schemas)) => return self.tuple(schemas, form, told),
-            ("enum", Value::Array(values)) if values.iter().any(|value| value.is_object() || value.is_array()) => {
-                return self.refuse("a list of values that are no plain ones");
+            ("items" | "prefixItems", _) if form.contains_key("items") => {
+                return self.refuse("`items` after `prefixItems`");
             }
-            ("const", Value::Object(_) | Value::Array(_)) => return self.refuse("a value that is no plain one"),
+            ("items", schema) => self.schema(schema)?.into(),
+            ("prefixItems", Value::Array(schemas)) => return self.tuple(schemas, form, unenforced),
+            ("enum", Value::Array(values)) if values.iter().any(|value| value.is_object() || value.is_array()) => {
+                return self.refuse("an `enum` with objects or arrays");
+            }
+            ("const", Value::Object(_) | Value::Array(_)) => {
+                return self.refuse("a `const` that is an object or array");
+            }
             ("minItems", Value::Number(least)) if least.as_u64().is_some_and(|least| least <= 1) => value.clone(),
             ("format", Value::String(format)) if FORMATS.contains(&format.as_str()) => value.clone(),
-            // What is referred to is defined where it is.
+            // A definition is translated with the first reference to it.
             ("$defs" | "definitions", _) | ("additionalProperties" | "uniqueItems", Value::Bool(false)) => {
                 return Ok(());
             }
@@ -180,22 +191,22 @@ impl<'a> Form<'a> {
             ("enum", Value::Array(_)) => value.clone(),
             _ if KEPT.contains(&key) => value.clone(),
             _ if NOTES.contains(&key) || key.starts_with("x-") => return Ok(()),
-            _ if TOLD.contains(&key) => {
-                told.insert(key.to_owned(), value.clone());
+            _ if DESCRIBED.contains(&key) => {
+                unenforced.insert(key.to_owned(), value.clone());
                 return Ok(());
             }
-            _ => return self.refuse("what structured output does not know"),
+            _ => return self.refuse("a keyword that structured output does not support"),
         };
         form.insert(key.to_owned(), kept);
         Ok(())
     }
 
-    /// A tuple goes as a list of what may stand in any of its places; which stands where is told.
+    /// A tuple is sent as a list whose items may have any of its types; the order goes into the description.
     fn tuple(
         &mut self,
         schemas: &'a [Value],
         form: &mut Map<String, Value>,
-        told: &mut Map<String, Value>,
+        unenforced: &mut Map<String, Value>,
     ) -> Result<(), NotEnforceable> {
         let places = Value::Array(schemas.to_vec());
         let mut kinds: Vec<Value> = Vec::new();
@@ -210,7 +221,7 @@ impl<'a> Form<'a> {
             1 => kinds.remove(0),
             _ => {
                 self.unions += 1;
-                told.insert("prefixItems".to_owned(), places);
+                unenforced.insert("prefixItems".to_owned(), places);
                 json!({ "anyOf": kinds })
             }
         };
@@ -223,7 +234,7 @@ impl<'a> Form<'a> {
         schemas.iter().enumerate().map(each).collect::<Result<Value, _>>()
     }
 
-    /// What may stand beside a reference is not documented: what is said there is said by a definition for those who say so.
+    /// The keywords allowed beside a reference are not documented, so a description there gets a definition of its own.
     fn reference(
         &mut self,
         keywords: &'a Map<String, Value>,
@@ -231,23 +242,23 @@ impl<'a> Form<'a> {
     ) -> Result<Map<String, Value>, NotEnforceable> {
         let is_note = |key: &str| key == "$ref" || key == "description" || NOTES.contains(&key);
         if !keywords.keys().all(|key| is_note(key)) {
-            return self.refuse("a reference with more beside it");
+            return self.refuse("a reference with sibling keywords");
         }
         let target = target.as_str().unwrap_or_default();
-        let said = if self.says { note::said(keywords) } else { String::new() };
-        if let Some(name) = self.definitions.known(target, &said) {
+        let description = if self.keeps_descriptions { note::notes_of(keywords) } else { String::new() };
+        if let Some(name) = self.definitions.known(target, &description) {
             return Ok(reference(name));
         }
         let Some(schema) = pointed(self.root, target) else { return self.refuse("a reference to nothing") };
-        let name = self.definitions.name(target, &said);
+        let name = self.definitions.name(target, &description);
         let outer = std::mem::replace(&mut self.path, target.trim_start_matches('#').to_owned());
         let form = self.schema(schema)?;
         self.path = outer;
-        self.definitions.define_with(name.clone(), &said, form);
+        self.definitions.define_with(name.clone(), &description, form);
         Ok(reference(&name))
     }
 
-    /// Allows an object no properties but its own.
+    /// Allows an object only its declared properties.
     fn close(&mut self, keywords: &Map<String, Value>, form: &mut Map<String, Value>) -> Result<(), NotEnforceable> {
         if may_be(keywords, "array") && !form.contains_key("items") {
             return self.refuse("a list of values of any kind");
@@ -256,7 +267,7 @@ impl<'a> Form<'a> {
             return Ok(());
         }
         if form.contains_key("anyOf") {
-            return self.refuse("an object with alternatives beside its properties");
+            return self.refuse("an object with both alternatives and properties");
         }
         if !keywords.contains_key("properties") && !keywords.contains_key("additionalProperties") {
             return self.refuse("an object of any kind");
@@ -264,7 +275,7 @@ impl<'a> Form<'a> {
         let required = form.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
         let properties = form.entry("properties").or_insert_with(|| json!({}));
         if !required.iter().all(|name| name.as_str().is_some_and(|name| properties.get(name).is_some())) {
-            return self.refuse("an object that requires more than it names");
+            return self.refuse("an object with a required property that is not declared");
         }
         self.optional += properties.as_object().map_or(0, Map::len).saturating_sub(required.len());
         form.insert("additionalProperties".to_owned(), json!(false));
@@ -287,11 +298,11 @@ fn may_be(schema: &Map<String, Value>, kind: &str) -> bool {
 }
 
 /// Adds what is not enforced to the description.
-fn tell(form: &mut Map<String, Value>, told: Map<String, Value>) {
-    if told.is_empty() {
+fn describe_unenforced(form: &mut Map<String, Value>, unenforced: Map<String, Value>) {
+    if unenforced.is_empty() {
         return;
     }
-    let bounds = Value::Object(told);
+    let bounds = Value::Object(unenforced);
     let text = match form.get("description").and_then(Value::as_str) {
         Some(text) => format!("{text}\n\nMust also follow: {bounds}"),
         None => format!("Must follow: {bounds}"),

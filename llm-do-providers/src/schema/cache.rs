@@ -1,20 +1,20 @@
-//! A cache of translated schemas: the same ones are sent again and again.
+//! A cache of translated schemas: the same ones are sent in each request.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
 
-/// How many are kept, so that schemas made for one request do not pile up.
+/// The maximum number of entries, so that schemas of single requests do not accumulate.
 const MOST: usize = 512;
 
-/// Schemas and their forms in one dialect, by where the schema is in memory: it stays there as long as it is kept here.
+/// Schemas and their forms in one dialect, by the address of the schema, which the entry keeps alive.
 #[derive(Debug)]
 pub(crate) struct SchemaCache(Mutex<BTreeMap<usize, Pair>>);
 
 #[derive(Debug)]
 struct Pair {
-    /// Kept, so that its place is given to no other.
+    /// Kept alive, so that its address is not reused.
     _schema: Arc<Value>,
     form: Arc<Value>,
 }
@@ -28,7 +28,7 @@ impl SchemaCache {
     ///
     /// # Errors
     ///
-    /// Returns why there is none.
+    /// Returns why the schema has no such form.
     pub(crate) fn get_or_translate<E>(
         &self,
         schema: &Arc<Value>,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_without_a_form_says_why_each_time() {
+    fn a_schema_without_a_form_returns_the_reason_each_time() {
         let (cache, schema) = (SchemaCache::new(), Arc::new(Value::Null));
         assert_eq!([(); 2].map(|()| cache.get_or_translate(&schema, titled)), [Err("no schema"), Err("no schema")]);
     }

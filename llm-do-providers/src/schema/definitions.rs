@@ -1,4 +1,4 @@
-//! Definitions, each under a name that every reader of references takes.
+//! Definitions, each under a name that every provider supports.
 
 use serde_json::{Map, Value, json};
 
@@ -6,36 +6,36 @@ use serde_json::{Map, Value, json};
 use super::note;
 use super::pointer::decoded;
 
-/// What the references of a schema lead to, as its form grows.
+/// The definitions of a form under construction.
 #[derive(Default)]
 pub(crate) struct Definitions {
     named: Vec<Named>,
     forms: Map<String, Value>,
 }
 
-/// What a reference leads to.
+/// The target of a reference.
 struct Named {
     target: String,
-    /// What is said of it beside the reference.
-    said: String,
+    /// The description beside the reference.
+    description: String,
     name: String,
 }
 
-/// Returns the reference to the definition called so.
+/// Returns the reference to the definition `name`.
 pub(crate) fn reference(name: &str) -> Map<String, Value> {
     Map::from_iter([("$ref".to_owned(), json!(format!("#/$defs/{name}")))])
 }
 
 impl Definitions {
-    /// Returns what that which `target` leads to is called where `said` is said of it, if it has been named.
-    pub(crate) fn known(&self, target: &str, said: &str) -> Option<&str> {
-        let known = self.named.iter().find(|named| named.target == target && named.said == said);
+    /// Returns the name of the definition for `target` with `description` beside the reference, if it exists.
+    pub(crate) fn known(&self, target: &str, description: &str) -> Option<&str> {
+        let known = self.named.iter().find(|named| named.target == target && named.description == description);
         known.map(|named| named.name.as_str())
     }
 
-    /// Names what `target` leads to, as it calls itself where that is no other's: by letters and digits, since some readers
-    /// take others for the same, or for none. That is done before it is defined: it may hold itself.
-    pub(crate) fn name(&mut self, target: &str, said: &str) -> String {
+    /// Names the target of a reference, by its own name if that is free: only letters and digits, since some servers
+    /// confuse or ignore other characters. The name comes before the definition, which may be recursive.
+    pub(crate) fn name(&mut self, target: &str, description: &str) -> String {
         let target_name = decoded(target.rsplit(['/', '#']).next().unwrap_or_default());
         let mut base: String = target_name.chars().filter(char::is_ascii_alphanumeric).collect();
         if base.is_empty() {
@@ -44,31 +44,31 @@ impl Definitions {
         let is_free = |name: &String| self.named.iter().all(|named| named.name != *name);
         let numbered = (2_usize..).map(|number| format!("{base}-{number}"));
         let name = std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or_default();
-        self.named.push(Named { target: target.to_owned(), said: said.to_owned(), name: name.clone() });
+        self.named.push(Named { target: target.to_owned(), description: description.to_owned(), name: name.clone() });
         name
     }
 
-    /// Defines what has been named.
+    /// Adds a definition that has a name already.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn define(&mut self, name: String, form: Value) {
         self.forms.insert(name, form);
     }
 
-    /// Defines what has been named, with what is said of it beside the reference before what it says itself.
+    /// Adds a definition that has a name already; the description beside the reference precedes its own.
     #[cfg(any(feature = "anthropic", feature = "openai"))]
-    pub(crate) fn define_with(&mut self, name: String, said: &str, mut form: Map<String, Value>) {
+    pub(crate) fn define_with(&mut self, name: String, description: &str, mut form: Map<String, Value>) {
         let own = form.shift_remove("description").and_then(|own| own.as_str().map(str::to_owned));
-        note::describe(&mut form, Some(&json!(said)), &own.into_iter().collect::<Vec<_>>());
+        note::describe(&mut form, Some(&json!(description)), &own.into_iter().collect::<Vec<_>>());
         self.forms.insert(name, Value::Object(form));
     }
 
-    /// How many there are.
+    /// The number of definitions.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn count(&self) -> usize {
         self.named.len()
     }
 
-    /// Forgets all but the first `count`: the others refer to one that could not be defined.
+    /// Drops all but the first `count`: the later ones refer to a definition that failed.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn forget_from(&mut self, count: usize) {
         for named in self.named.drain(count..) {
@@ -76,7 +76,7 @@ impl Definitions {
         }
     }
 
-    /// Puts all of them into the form whose references lead to them.
+    /// Adds all definitions to `form`.
     pub(crate) fn put_into(self, form: &mut Value) {
         if let Value::Object(form) = form
             && !self.forms.is_empty()

@@ -3,10 +3,10 @@
 //! These keywords are documented for `responseJsonSchema` (<https://ai.google.dev/api/generate-content#GenerationConfig>) and
 //! taken for `parametersJsonSchema` as well: `type`, `format`, `description`, `enum` of texts and numbers, `items`,
 //! `prefixItems`, `minItems`, `maxItems`, `minimum`, `maximum`, `anyOf`, `properties`, `additionalProperties`, `required`,
-//! `$defs` and `$ref`. What else a schema says of values is put into the description, where the model reads it; what neither
-//! form can say is refused.
+//! `$defs` and `$ref`. Other keywords go into the description, where the model reads them; what neither
+//! form can express is refused.
 //!
-//! References are written out, but for those to a schema that they are within: these stay, with a definition. Read there on
+//! References are inlined, except recursive ones: these stay, with a definition. Read there on
 //! 2026-11-22: nothing may stand beside a reference, and cyclic ones "may only be used within non-required properties".
 
 mod choice;
@@ -24,7 +24,7 @@ use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 /// Gemini's dialect.
 #[derive(Default)]
 struct Gemini {
-    /// The schemas that references within them lead to.
+    /// The definitions of recursive schemas.
     definitions: Definitions,
 }
 
@@ -74,7 +74,7 @@ impl Walk<'_, Gemini> {
     }
 }
 
-/// Returns a form with remarks: around a reference, beside which nothing may stand.
+/// Adds remarks to a form; a reference, which may have no siblings, is wrapped.
 fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if form.get("$ref").is_none() {
         return note::remarked(form, remarks);
@@ -83,12 +83,12 @@ fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     if around.get("description").is_some() { around } else { form }
 }
 
-/// Returns `schema`, of an object, in Gemini's dialect: whatever is valid for `schema` is valid for the result, and what
+/// Returns `schema`, of an object, in Gemini's dialect: each value that is valid for `schema` is valid for the result, and what
 /// the result allows beyond that its descriptions exclude.
 ///
 /// # Errors
 ///
-/// Returns what cannot be said, and where.
+/// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Gemini::default());
     let mut form = choice::rooted(walk.whole_form()?);

@@ -1,9 +1,9 @@
-//! JSON schemas as llama.cpp's grammars hold a model to them.
+//! Translates JSON schemas for llama.cpp's grammars.
 //!
-//! Its server makes a grammar of the schema of an answer, and of those of tools that have to be called, and is silent about
-//! what the grammar leaves out (<https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>). So a schema is put
-//! into a form whose grammar holds a model to as much of it as can be; what else it says stays in it, to be read by the
-//! model where its template shows schemas, and to be checked afterwards. What would say something else is refused.
+//! Its server converts the output schema, and those of tools that must be called, to a grammar, and does not report
+//! what the grammar ignores (<https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md>). So a schema is translated
+//! into a form whose grammar enforces as much of it as possible; the other keywords stay in it, to be read by the
+//! model where its template shows schemas, and to be validated afterwards. A keyword that the grammar would misread is refused.
 
 mod limits;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use crate::schema::reference::target;
 use crate::schema::shape::any_of;
 use crate::schema::{Dialect, REMARKS, Unsupported, Walk, note};
 
-/// Remarks that stay where they are, beside what is left of the schema.
+/// Remarks that stay in place, beside the rest of the schema.
 const KEPT_REMARKS: [&str; 4] = ["title", "default", "examples", "deprecated"];
 
 /// The dialect of llama.cpp's grammars.
@@ -32,7 +32,7 @@ struct Grammar {
 impl Dialect for Grammar {
     const NAME: &'static str = "llama.cpp's grammars";
 
-    /// All types, since a schema that says nothing stands for an object there, and `true` is an error.
+    /// All types, since an empty schema is read as an object there, and `true` is an error.
     fn anything(&self) -> Value {
         json!({ "type": ["object", "array", "string", "number", "boolean", "null"] })
     }
@@ -41,7 +41,7 @@ impl Dialect for Grammar {
         walk.keywords(whole)
     }
 
-    /// What stands beside alternatives is passed over, so that only remarks may.
+    /// Keywords beside alternatives are ignored, so that only remarks are allowed there.
     fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value {
         let Value::Object(mut form) = any_of(forms) else { return Value::Null };
         let own = form.shift_remove("description");
@@ -53,7 +53,7 @@ impl Dialect for Grammar {
         Value::Object(form)
     }
 
-    /// A reference stays one: a grammar may hold itself.
+    /// References are kept: a grammar may be recursive.
     fn reference(walk: &mut Walk<'_, Self>, keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         let is_bare = keywords.keys().all(|key| key == "$ref" || REMARKS.contains(&key.as_str()));
         let Some(target) = keywords.get("$ref").map(target).filter(|_| is_bare) else { return Ok(None) };
@@ -83,16 +83,16 @@ impl Walk<'_, Grammar> {
     }
 }
 
-/// Returns `schema` in the dialect: what is valid for the result is valid for `schema`, but for what keywords say that stay
-/// and that no grammar holds a model to, such as `uniqueItems`.
+/// Returns `schema` in the dialect: what is valid for the result is valid for `schema`, except for keywords that stay
+/// and that no grammar enforces, such as `uniqueItems`.
 ///
 /// # Errors
 ///
-/// Returns what cannot be said, and where.
+/// Returns what cannot be expressed, with its path.
 pub(crate) fn translate(schema: &Value) -> Result<Value, Unsupported> {
     let mut walk = Walk::new(schema, Grammar::default());
     let mut form = walk.whole_form()?;
     walk.dialect.definitions.put_into(&mut form);
-    // In the order in which it was written, if nothing else was to be done.
+    // The original order, if the schema is unchanged.
     Ok(if form == *schema { schema.clone() } else { form })
 }

@@ -1,4 +1,4 @@
-//! The schema of what two schemas both allow.
+//! Merges two schemas into one of the values that both allow.
 
 use serde_json::{Map, Value, json};
 
@@ -7,19 +7,19 @@ use super::shape::is_only;
 
 type Schema = Map<String, Value>;
 
-/// Why there is no schema of what two schemas both allow.
+/// Why two schemas cannot be merged.
 #[derive(Debug)]
 pub(super) struct Conflict {
     pub(super) why: String,
-    /// Whether there is no such value, or only no such schema.
+    /// Whether no value is valid for both, or the schema only cannot be expressed.
     pub(super) leaves_nothing: bool,
 }
 
-/// Returns the schema of what is valid for both, in terms of the dialect called so; what the left one says comes first.
+/// Returns the schema of the values that are valid for both, for errors that name `dialect`; the keywords of `left` come first.
 ///
 /// # Errors
 ///
-/// Returns why there is none that can be written without `allOf`.
+/// Returns why it cannot be written without `allOf`.
 pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Result<Schema, Conflict> {
     properties(&mut left, &mut right, dialect)?;
     for (key, value) in right {
@@ -31,10 +31,12 @@ pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Resul
             continue;
         }
         if ["anyOf", "oneOf"].contains(&key.as_str()) {
-            aside(&mut left, &key, &value);
+            defer_alternatives(&mut left, &key, &value);
         } else {
             *own = merged(&key, own, &value).ok_or_else(|| Conflict {
-                why: format!("is held to two different `{key}`, which {dialect} cannot say; write them as one"),
+                why: format!(
+                    "has two different values for `{key}`, which {dialect} cannot express; combine them into one"
+                ),
                 leaves_nothing: ["type", "const", "enum"].contains(&key.as_str()),
             })?;
         }
@@ -42,18 +44,18 @@ pub(super) fn merge(mut left: Schema, mut right: Schema, dialect: &str) -> Resul
     Ok(left)
 }
 
-/// Puts alternatives aside that are to be had together with others, for when those are told apart.
-fn aside(schema: &mut Schema, key: &str, alternatives: &Value) {
+/// Moves alternatives that apply together with other alternatives into `allOf`, to be resolved later.
+fn defer_alternatives(schema: &mut Schema, key: &str, alternatives: &Value) {
     if let Value::Array(aside) = schema.entry("allOf").or_insert_with(|| json!([])) {
         aside.push(json!({ key: alternatives }));
     }
 }
 
-/// Returns what one keyword says whose values are `left` and `right`, if that is one value.
+/// Returns the value of a keyword that combines `left` and `right`, if there is a single one.
 fn merged(key: &str, left: &Value, right: &Value) -> Option<Value> {
     match key {
         "description" => Some(json!(format!("{} {}", left.as_str()?, right.as_str()?))),
-        // What stands nearer.
+        // The nearer keyword has precedence.
         "default" | "examples" | "title" | "deprecated" | "$defs" | "$schema" | "$id" => Some(left.clone()),
         "minimum" | "exclusiveMinimum" | "minItems" | "minLength" | "minProperties" => {
             Some(larger(left, right)?.clone())
@@ -86,7 +88,7 @@ fn united(left: &[Value], right: &[Value]) -> Value {
     left.iter().chain(more).cloned().collect()
 }
 
-/// The types that both lists have; every integer is a number as well.
+/// The intersection of two lists of types; an integer is also a number.
 fn types(left: &Value, right: &Value) -> Option<Value> {
     let (left, right) = (listed(left), listed(right));
     let narrowed = |kind: &&Value| match kind.as_str() {
@@ -108,14 +110,16 @@ fn listed(types: &Value) -> Vec<&Value> {
     types.as_array().map_or_else(|| vec![types], |types| types.iter().collect())
 }
 
-/// Puts the properties of both into `left`, held to what the other says of its further properties.
+/// Merges the properties of both into `left`, each limited by the other schema's `additionalProperties`.
 fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<(), Conflict> {
     let has_any = |schema: &Schema| schema.contains_key("properties") || schema.contains_key("additionalProperties");
     if !has_any(left) || !has_any(right) {
         return Ok(());
     }
     if left.contains_key("patternProperties") || right.contains_key("patternProperties") {
-        let why = format!("combines properties by pattern with others, which {dialect} cannot say; name them");
+        let why = format!(
+            "combines pattern properties with other properties, which {dialect} cannot express; list the properties by name"
+        );
         return Err(Conflict { why, leaves_nothing: false });
     }
     let (own, mut other) = (taken(left), taken(right));
@@ -133,7 +137,7 @@ fn properties(left: &mut Schema, right: &mut Schema, dialect: &str) -> Result<()
         (Some(own), other) => Some(conjunction(own, other)),
         (None, other) => other,
     };
-    // Where others are allowed, only that says that these are not.
+    // Where further properties are allowed, only a `false` schema excludes one.
     if rest == Some(Value::Bool(false)) {
         all.retain(|_, schema| *schema != Value::Bool(false));
     }
@@ -168,7 +172,7 @@ fn lacks_none(all: &Schema, rest: Option<&Value>, sides: [&Schema; 2]) -> Result
     match missing.next() {
         Some(name) if rest == Some(&Value::Bool(false)) => {
             let leaves_nothing = sides.into_iter().any(|side| is_only(side, "object"));
-            Err(Conflict { why: format!("requires `{name}` and does not allow it"), leaves_nothing })
+            Err(Conflict { why: format!("requires `{name}`, but does not allow it"), leaves_nothing })
         }
         _ => Ok(()),
     }

@@ -1,12 +1,12 @@
-//! What a schema says that goes into its description.
+//! The keywords of a schema that go into its description.
 
 use serde_json::{Map, Value};
 
-/// What is said of a schema that allows everything.
+/// The note for a schema that allows everything.
 #[cfg(feature = "gemini")]
 pub(crate) const ANYTHING: &str = "Any JSON value.";
 
-/// Returns the sentence for a keyword, if there is one that says the same of values.
+/// Returns the sentence for a keyword, if one can express it.
 pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     Some(match key {
         "default" => format!("Default: {value}."),
@@ -30,13 +30,13 @@ pub(crate) fn sentence(key: &str, value: &Value) -> Option<String> {
     })
 }
 
-/// Returns what a schema says that says nothing of which values are valid: its description, and sentences for the rest.
+/// Returns the notes of a schema, which do not affect which values are valid: its description, and sentences for the rest.
 #[cfg(any(feature = "anthropic", feature = "openai"))]
-pub(crate) fn said(schema: &Map<String, Value>) -> String {
+pub(crate) fn notes_of(schema: &Map<String, Value>) -> String {
     let notes = ["default", "examples", "deprecated"].into_iter().filter_map(|key| sentence(key, schema.get(key)?));
-    let mut said = Map::new();
-    describe(&mut said, schema.get("description"), &notes.collect::<Vec<_>>());
-    said.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
+    let mut description = Map::new();
+    describe(&mut description, schema.get("description"), &notes.collect::<Vec<_>>());
+    description.get("description").and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
 /// Returns the sentence that lists the only values.
@@ -62,19 +62,19 @@ fn joined(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds what is remarked on a schema, and on its alternatives as a whole, to its form.
+/// Adds the remarks of a schema, and of its alternatives as a whole, to its form.
 #[cfg(feature = "gemini")]
 pub(crate) fn remarked(form: Value, remarks: &Map<String, Value>) -> Value {
     let Value::Object(mut form) = form else { return form };
     let mut notes: Vec<_> = remarks.iter().filter_map(|(key, value)| sentence(key, value)).collect();
-    // What was said of the whole comes before what the one form says that is left of it.
+    // The description of the whole precedes that of the only form that is left of it.
     let own = form.shift_remove("description");
     notes.extend(own.as_ref().and_then(Value::as_str).map(str::to_owned));
     describe(&mut form, remarks.get("description"), &notes);
     Value::Object(form)
 }
 
-/// Gives a form its description: what the schema has for one, and `notes`.
+/// Sets the description of a form: the schema's own, and `notes`.
 pub(crate) fn describe(form: &mut Map<String, Value>, description: Option<&Value>, notes: &[String]) {
     let mut text = description.and_then(Value::as_str).unwrap_or_default().trim_end().to_owned();
     for note in notes {

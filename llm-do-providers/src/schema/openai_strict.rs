@@ -1,4 +1,4 @@
-//! Whether a schema can be held to strictly, and in what form.
+//! Translates schemas to the form of OpenAI's strict mode.
 
 #[cfg(test)]
 mod tests;
@@ -29,22 +29,22 @@ const KEPT: [&str; 14] = [
     "required",
     "additionalProperties",
 ];
-/// Keywords that say nothing about which values are valid, and that the strict mode refuses: those that say something to a
+/// Keywords that do not affect which values are valid, and that the strict mode refuses: those that are useful to a
 /// model are put into the description.
 const NOTES: [&str; 5] = ["$schema", "$id", "default", "examples", "deprecated"];
-/// The formats that the strict mode knows; of numbers, others are a width, which the bounds say.
+/// The formats that the strict mode knows; formats of numbers are a width, which the bounds express.
 const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Returns `schema` in the form that the strict mode asks for, or `None` if it has none.
+/// Returns `schema` in the form that the strict mode requires, or `None` if there is no such form.
 pub(crate) fn translate(schema: &Arc<Value>) -> Option<Arc<Value>> {
     static CACHE: SchemaCache = SchemaCache::new();
     CACHE.get_or_translate(schema, |schema| strict_form(schema).ok_or(())).ok()
 }
 
-/// Returns the form that the strict mode asks for, if there is one.
+/// Returns the form that the strict mode requires, if there is one.
 ///
 /// The strict form allows no properties but the named ones and requires them all; a property that was optional stays
-/// if it may be null. So whatever is valid in the strict form is valid for `schema`.
+/// if it may be null. So each value that is valid in the strict form is valid for `schema`.
 fn strict_form(schema: &Value) -> Option<Value> {
     let root = schema.as_object()?;
     if root.get("type")? != "object" {
@@ -56,7 +56,7 @@ fn strict_form(schema: &Value) -> Option<Value> {
     Some(form)
 }
 
-/// A form as it grows.
+/// The state of a translation.
 struct Strict<'a> {
     root: &'a Value,
     definitions: Definitions,
@@ -75,7 +75,7 @@ impl Strict<'_> {
                 "properties" => _ = strict.insert(key.clone(), self.each(value.as_object()?)?),
                 "items" => _ = strict.insert(key.clone(), self.form(value.as_object()?)?.into()),
                 "anyOf" => _ = strict.insert(key.clone(), self.all(value.as_array()?)?),
-                // What the strict mode has for it, where it means the same.
+                // The equivalent keyword of the strict mode.
                 "oneOf" if !schema.contains_key("anyOf") && are_apart(value.as_array()?) => {
                     _ = strict.insert("anyOf".to_owned(), self.all(value.as_array()?)?);
                 }
@@ -88,29 +88,29 @@ impl Strict<'_> {
         }
         let format = schema.get("format").filter(|format| !is_known_format(format) && may_be(schema, "string"));
         let format: Vec<_> = format.and_then(|format| note::sentence("format", format)).into_iter().collect();
-        note::describe(&mut strict, Some(&note::said(schema).into()), &format);
+        note::describe(&mut strict, Some(&note::notes_of(schema).into()), &format);
         close(&mut strict)?;
-        says_what_it_holds(&strict).then_some(strict)
+        has_types(&strict).then_some(strict)
     }
 
-    /// The strict mode allows nothing beside a reference: what is said there is said by a definition for those who say so.
+    /// The strict mode allows no keyword beside a reference: a description there gets a definition of its own.
     fn reference(&mut self, schema: &Map<String, Value>, target: &str) -> Option<Map<String, Value>> {
         let is_note = |key: &String| ["$ref", "description", "title"].contains(&&**key) || NOTES.contains(&&**key);
         if !schema.keys().all(is_note) {
             return None;
         }
-        let said = note::said(schema);
-        let name = match self.definitions.known(target, &said) {
+        let description = note::notes_of(schema);
+        let name = match self.definitions.known(target, &description) {
             Some(name) => name.to_owned(),
-            None => self.define(target, &said)?,
+            None => self.define(target, &description)?,
         };
         Some(reference(&name))
     }
 
-    fn define(&mut self, target: &str, said: &str) -> Option<String> {
-        let name = self.definitions.name(target, said);
+    fn define(&mut self, target: &str, description: &str) -> Option<String> {
+        let name = self.definitions.name(target, description);
         let form = self.form(pointed(self.root, target)?.as_object()?)?;
-        self.definitions.define_with(name.clone(), said, form);
+        self.definitions.define_with(name.clone(), description, form);
         Some(name)
     }
 
@@ -125,8 +125,8 @@ impl Strict<'_> {
     }
 }
 
-/// Whether a schema says the type of its values, and of a list's items, as the strict mode asks.
-fn says_what_it_holds(schema: &Map<String, Value>) -> bool {
+/// Whether a schema has the type of its values, and of a list's items, as the strict mode requires.
+fn has_types(schema: &Map<String, Value>) -> bool {
     let is_typed = ["type", "anyOf", "enum", "const"].iter().any(|key| schema.contains_key(*key));
     // Alternatives beside properties: each object, closed, would refuse the properties of the other.
     let is_split = schema.contains_key("anyOf") && may_be(schema, "object");
@@ -173,7 +173,7 @@ fn needs_more(left: &Value, right: &Value) -> bool {
         })
 }
 
-/// Requires all properties of an object schema and allows no others.
+/// Requires all properties of an object schema and allows only those.
 fn close(schema: &mut Map<String, Value>) -> Option<()> {
     if !may_be(schema, "object") {
         return Some(());
@@ -182,7 +182,7 @@ fn close(schema: &mut Map<String, Value>) -> Option<()> {
         return None;
     }
     if !schema.contains_key("additionalProperties") && !schema.contains_key("properties") {
-        // Without a word on its properties it may have any: the form would have none.
+        // Without declared properties it may have any; the form would allow none.
         return None;
     }
     schema.entry("properties").or_insert_with(|| json!({}));

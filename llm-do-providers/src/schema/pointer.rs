@@ -1,11 +1,11 @@
-//! Where references lead.
+//! Resolves references.
 
 use std::borrow::Cow;
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-/// Returns what `reference` leads to, if that is within `root`.
+/// Returns the target of `reference`, if it is within `root`.
 pub(crate) fn pointed<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
     root.pointer(&decoded(reference.strip_prefix('#')?))
 }

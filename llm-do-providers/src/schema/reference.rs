@@ -1,18 +1,18 @@
-//! References, and what they are within.
+//! Marks on references, which record where they were inlined.
 //!
-//! Once a reference is written out and put together with others, nothing tells any more from where each part comes. So the
-//! references in what is written out are marked with the one that leads there.
+//! Once a reference is inlined and merged with other schemas, the origin of each part is lost. So the
+//! references in an inlined schema are marked with the reference that leads there.
 
 use serde_json::{Map, Value, json};
 
-/// A reference that is written out.
+/// A reference that is being inlined.
 pub(super) struct Opened {
     pub(super) to: String,
-    /// The one that it is within, if any.
+    /// The number of the inlined reference that contains it, if any.
     pub(super) within: Option<usize>,
 }
 
-/// Returns what a marked reference refers to; what is no reference refers to nothing.
+/// Returns the target of a marked reference; empty for any other value.
 pub(crate) fn target(marked: &Value) -> &str {
     marked.get(0).and_then(Value::as_str).unwrap_or_default()
 }
@@ -36,12 +36,12 @@ pub(crate) fn unmarked(schema: &Value) -> Value {
     schema
 }
 
-/// Whether two schemas say the same, whatever their references are within.
+/// Whether two schemas are equal, ignoring the marks of their references.
 pub(super) fn same(left: &Value, right: &Value) -> bool {
     left == right || unmarked(left) == unmarked(right)
 }
 
-/// Runs `work` on each reference of a schema; in values that it lists, none is one.
+/// Runs `work` on each reference of a schema, except in listed values.
 fn each(schema: &mut Map<String, Value>, work: &mut impl FnMut(&mut Value)) {
     for (key, value) in schema {
         match (key.as_str(), value) {

@@ -1,9 +1,9 @@
-//! Small schemas and values, by which the tests of each dialect see that it keeps their meaning.
+//! Small schemas and values, by which tests check that a dialect keeps their meaning.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-/// Returns schemas of objects in which parts of all kinds stand beside each other, some of which leave nothing of others.
+/// Returns schemas of objects that combine keywords of all kinds, some of which exclude each other.
 pub(crate) fn schemas() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         4 => prop::sample::select(vec![json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "null"})]),

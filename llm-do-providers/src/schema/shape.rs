@@ -1,4 +1,4 @@
-//! Keywords said in the one way that all dialects know.
+//! Keywords normalised to the form that all dialects support.
 
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(crate) fn is_only(schema: &Map<String, Value>, kind: &str) -> bool {
     schema.get("type").is_some_and(|only| only == kind)
 }
 
-/// Returns the schema of what one of `forms` allows.
+/// Returns the schema of the values that one of `forms` allows.
 pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
     match forms.len() {
         1 => forms.remove(0),
@@ -25,7 +25,7 @@ pub(crate) fn any_of(mut forms: Vec<Value>) -> Value {
     }
 }
 
-/// Says the end of a list that has no further items as the number of those that it has.
+/// Replaces the end of a tuple without further items by `maxItems`.
 pub(crate) fn end(whole: &mut Map<String, Value>) {
     if whole.get("items") != Some(&Value::Bool(false)) {
         return;
@@ -36,14 +36,14 @@ pub(crate) fn end(whole: &mut Map<String, Value>) {
     whole.insert("maxItems".to_owned(), json!(most));
 }
 
-/// Says the end of an object, whatever its parts name, as that of its own properties.
+/// Replaces `unevaluatedProperties: false` by `additionalProperties: false`, as all parts are merged.
 pub(crate) fn close(whole: &mut Map<String, Value>) {
     if whole.get("unevaluatedProperties") == Some(&Value::Bool(false)) {
         whole.entry("additionalProperties").or_insert(Value::Bool(false));
     }
 }
 
-/// Says the bounds of whole numbers so that they are themselves allowed.
+/// Replaces the exclusive bounds of integers by inclusive ones.
 pub(crate) fn bounds(whole: &mut Map<String, Value>) {
     if kinds(whole) != ["integer"] {
         return;

@@ -1,11 +1,11 @@
-//! What of a schema cannot be said in a dialect.
+//! Parts of a schema that a dialect cannot express.
 
 use std::fmt;
 
 #[cfg(feature = "local")]
 use serde_json::Value;
 
-/// Keywords that say which values are valid, and that neither a dialect nor a sentence can say.
+/// Keywords that restrict the valid values, and that neither a dialect nor a sentence can express.
 pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "$dynamicRef",
     "additionalItems",
@@ -22,7 +22,7 @@ pub(crate) const UNSUPPORTED_KEYWORDS: [&str; 13] = [
     "unevaluatedItems",
 ];
 
-/// What of a schema a dialect has no words for.
+/// The error for a part of a schema that a dialect cannot express.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unsupported {
     path: String,
@@ -31,33 +31,33 @@ pub(crate) struct Unsupported {
 }
 
 impl Unsupported {
-    /// Says `why` not, of the part at `path` below the root.
+    /// Creates the error for the part at `path` below the root.
     pub(crate) fn new(path: &[String], why: impl Into<String>) -> Self {
         let path = path.iter().fold("#".to_owned(), |path, step| path + "/" + step);
         Self { path, why: why.into(), leaves_nothing: false }
     }
 
-    /// Says that it is because no value is left: of alternatives, this one may go.
+    /// Marks the error as "no valid value": an alternative with it can be dropped.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn with_nothing_left(self) -> Self {
         Self { leaves_nothing: true, ..self }
     }
 
-    /// Says that what has that part can do without a value of it.
+    /// Removes that mark, for an optional part: its parent still has valid values.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn of_a_part(self) -> Self {
         Self { leaves_nothing: false, ..self }
     }
 
-    /// Whether it is because no value is left.
+    /// Whether it is because no value is valid.
     #[cfg(any(feature = "gemini", feature = "openai"))]
     pub(crate) fn leaves_nothing(&self) -> bool {
         self.leaves_nothing
     }
 
-    /// Says that the dialect called `name` does not know the keyword `key`.
+    /// Creates the error for the keyword `key`, which the dialect called `name` does not support.
     pub(crate) fn keyword(path: &[String], key: &str, name: &str) -> Self {
-        Self::new(path, format!("says `{key}`, which {name} cannot; leave it out"))
+        Self::new(path, format!("uses `{key}`, which {name} cannot express; remove it"))
     }
 }
 
@@ -67,11 +67,11 @@ impl fmt::Display for Unsupported {
     }
 }
 
-/// Checks that the dialect called `name`, which takes all other keywords, can say what `schema` does.
+/// Checks that the dialect called `name`, which supports all other keywords, can express `schema`.
 ///
 /// # Errors
 ///
-/// Returns the keyword that it cannot say, and where it is.
+/// Returns the unsupported keyword, with its path.
 #[cfg(feature = "local")]
 pub(crate) fn check(schema: &Value, name: &str) -> Result<(), Unsupported> {
     check_at(schema, name, &mut Vec::new())
@@ -93,7 +93,7 @@ fn check_at(schema: &Value, name: &str, path: &mut Vec<String>) -> Result<(), Un
     Ok(())
 }
 
-/// The schemas that a keyword holds, and the way to each.
+/// The child schemas of a keyword, with the path of each.
 #[cfg(feature = "local")]
 fn parts<'v>(key: &str, value: &'v Value) -> Vec<(String, &'v Value)> {
     match (key, value) {

@@ -1,4 +1,4 @@
-//! The way through a schema, in whatever dialect.
+//! The traversal of a schema, for any dialect.
 
 use serde_json::{Map, Value};
 
@@ -8,15 +8,15 @@ use super::reference::{Opened, mark, target, within};
 use super::shape::is_only;
 use super::unsupported::Unsupported;
 
-/// How many schemas one may consist of, once its references are written out.
+/// The maximum number of schemas after all references are inlined.
 const LARGEST: usize = 10_000;
-/// Keywords that say something of a schema, and nothing of which values are valid.
+/// Keywords that describe a schema, and do not affect which values are valid.
 pub(crate) const REMARKS: [&str; 9] =
     ["description", "default", "examples", "deprecated", "title", "$defs", "definitions", "$schema", "$id"];
 
-/// A subset of JSON Schema that somebody follows.
+/// A subset of JSON Schema that a provider supports.
 pub(crate) trait Dialect: Sized {
-    /// What errors call its schemas.
+    /// The name of its schemas in errors.
     const NAME: &'static str;
 
     /// Returns the schema that allows everything.
@@ -26,17 +26,17 @@ pub(crate) trait Dialect: Sized {
     ///
     /// # Errors
     ///
-    /// Returns what cannot be said.
+    /// Returns what cannot be expressed.
     fn plain(walk: &mut Walk<'_, Self>, whole: Map<String, Value>) -> Result<Value, Unsupported>;
 
-    /// Returns the schema of what one of `forms` allows, of all of which `remarks` are made.
+    /// Returns the schema of the values that one of `forms` allows, with `remarks` on all of them.
     fn any_of(forms: Vec<Value>, remarks: &Map<String, Value>) -> Value;
 
-    /// Returns a schema that is a reference and nothing more; none if it is to be written out. Default: always none.
+    /// Returns a schema that is only a reference; `None` if it is to be inlined. Default: `None`.
     ///
     /// # Errors
     ///
-    /// Returns what cannot be said of what it refers to.
+    /// Returns what cannot be expressed of the target.
     fn reference(_walk: &mut Walk<'_, Self>, _keywords: &Map<String, Value>) -> Result<Option<Value>, Unsupported> {
         Ok(None)
     }
@@ -46,18 +46,18 @@ pub(crate) trait Dialect: Sized {
 #[derive(Default)]
 pub(crate) struct Properties {
     pub(crate) forms: Map<String, Value>,
-    /// The names of those that it cannot have, since they have no values, and why.
+    /// The properties that have no valid value, with the reason.
     pub(crate) without: Vec<(String, Unsupported)>,
 }
 
-/// The way through a schema.
+/// The state of a traversal.
 pub(crate) struct Walk<'a, D> {
     pub(crate) dialect: D,
     root: &'a Value,
-    /// The references that are written out so far.
+    /// The references that are being inlined.
     opened: Vec<Opened>,
     path: Vec<String>,
-    /// How many more schemas are taken.
+    /// The number of schemas left until the limit.
     left: usize,
 }
 
@@ -75,12 +75,12 @@ impl<'a, D: Dialect> Walk<'a, D> {
         self.form(&root)
     }
 
-    /// Returns a schema in the dialect; its references are marked.
+    /// Returns a schema, whose references are marked, in the dialect.
     fn form(&mut self, schema: &Value) -> Result<Value, Unsupported> {
         self.count()?;
         match schema {
             Value::Bool(true) => Ok(self.dialect.anything()),
-            Value::Bool(false) => Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
+            Value::Bool(false) => Err(self.unsupported("allows no value; remove it").with_nothing_left()),
             Value::Object(keywords) => {
                 if let Some(form) = D::reference(self, keywords)? {
                     return Ok(form);
@@ -88,21 +88,21 @@ impl<'a, D: Dialect> Walk<'a, D> {
                 let whole = self.resolved(keywords.clone())?;
                 self.split(whole)
             }
-            _ => Err(self.unsupported("is no schema")),
+            _ => Err(self.unsupported("is not a schema")),
         }
     }
 
-    /// Takes one more schema, if there may be as many.
+    /// Counts one more schema; an error at the limit.
     fn count(&mut self) -> Result<(), Unsupported> {
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             self.unsupported(format!(
-                "is one of more than {LARGEST} schemas, with all references written out; divide it"
+                "belongs to more than {LARGEST} schemas after its references are inlined; split it"
             ))
         })?;
         Ok(())
     }
 
-    /// Returns the schema at `step` below this one in the dialect, a part that values of this one can do without.
+    /// Returns the schema at `step` below this one in the dialect, as an optional part.
     pub(crate) fn below(&mut self, step: impl Into<String>, schema: &Value) -> Result<Value, Unsupported> {
         self.part(step, schema).map_err(Unsupported::of_a_part)
     }
@@ -185,12 +185,12 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
         if let Some(Value::Array(all)) = whole.shift_remove("allOf") {
             for member in all {
-                // Parts of parts multiply, and no child tells.
+                // Nested parts multiply, and are not counted as children.
                 self.count()?;
                 let member = match member {
                     Value::Object(member) => self.resolved(member)?,
                     Value::Bool(true) => continue,
-                    _ => return Err(self.unsupported("allows no value at all; leave it out").with_nothing_left()),
+                    _ => return Err(self.unsupported("allows no value; remove it").with_nothing_left()),
                 };
                 whole = self.merge(whole, member)?;
             }
@@ -198,13 +198,13 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(whole)
     }
 
-    /// Returns what `reference` refers to, and marks the references there as being within it.
+    /// Returns the target of `reference`, with its own references marked as within it.
     fn written_out(&mut self, reference: &Value) -> Result<Map<String, Value>, Unsupported> {
         let (to, within) = (target(reference), within(reference));
         if self.is_open(to, within) {
             return Err(self.unsupported(format!(
-                "holds `{to}` within itself, which {} cannot say; give it a depth that ends, or take that part as a text \
-                 of JSON",
+                "is recursive through `{to}`, which {} cannot express; limit its depth, or use a string that contains \
+                 JSON for that part",
                 D::NAME
             )));
         }
@@ -223,15 +223,15 @@ impl<'a, D: Dialect> Walk<'a, D> {
             Some(Value::Object(schema)) => Ok(schema.clone()),
             Some(Value::Bool(true)) => Ok(Map::new()),
             Some(Value::Bool(false)) => {
-                let why = format!("refers to `{reference}`, which allows no value at all; leave it out");
+                let why = format!("refers to `{reference}`, which allows no value; remove it");
                 Err(self.unsupported(why).with_nothing_left())
             }
-            _ => Err(self.unsupported(format!("refers to `{reference}`, which is no schema within this one"))),
+            _ => Err(self.unsupported(format!("refers to `{reference}`, which is not a schema in this document"))),
         }
     }
 
-    /// Returns a schema in the dialect whose own references are written out: its alternatives stand alone, each with what
-    /// was said beside them.
+    /// Returns a schema in the dialect whose own references are inlined: each alternative is merged with
+    /// the keywords beside them.
     fn split(&mut self, mut whole: Map<String, Value>) -> Result<Value, Unsupported> {
         let Some((key, alternatives)) = next_alternatives(&mut whole) else { return D::plain(self, whole) };
         let (remarks, shared): (Map<_, _>, Map<_, _>) =
@@ -240,7 +240,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         Ok(D::any_of(forms, &remarks))
     }
 
-    /// Returns alternatives in the dialect, each with what is `shared` by them.
+    /// Returns alternatives in the dialect, each merged with the `shared` keywords.
     fn alternatives(
         &mut self,
         key: &str,
@@ -255,7 +255,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
             self.path.pop();
             match form {
                 Ok(more) => forms.extend(more),
-                // What is beside the alternatives may leave nothing of one.
+                // The keywords beside the alternatives may exclude one.
                 Err(unsupported) if unsupported.leaves_nothing() && !shared.is_empty() => last = Some(unsupported),
                 Err(unsupported) => return Err(unsupported),
             }
@@ -286,7 +286,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         }
     }
 
-    /// Returns the schema of what both allow.
+    /// Returns the schema of the values that both allow.
     fn merge(&self, left: Map<String, Value>, right: Map<String, Value>) -> Result<Map<String, Value>, Unsupported> {
         merge(left, right, D::NAME).map_err(|conflict| {
             let unsupported = self.unsupported(conflict.why);
@@ -294,7 +294,7 @@ impl<'a, D: Dialect> Walk<'a, D> {
         })
     }
 
-    /// Says why this schema cannot be said.
+    /// Returns the error that this schema cannot be expressed.
     pub(crate) fn unsupported(&self, why: impl Into<String>) -> Unsupported {
         Unsupported::new(&self.path, why)
     }

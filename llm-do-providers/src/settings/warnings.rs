@@ -24,7 +24,7 @@ impl Warnings {
         self.0.push(SettingWarning::new(setting, format!("not sent: {reason}")));
     }
 
-    /// Records that `setting` is changed; `how` says to what, and why.
+    /// Records that `setting` is changed; `how` describes the new value and the reason.
     pub(crate) fn changed(&mut self, setting: &str, how: impl Into<String>) {
         self.0.push(SettingWarning::new(setting, how));
     }

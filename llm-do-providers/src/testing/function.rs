@@ -10,7 +10,7 @@ use crate::error::ProviderError;
 use crate::model::{Model, Profile, Request, ResponseStream, StreamEvent, replay};
 use crate::response::Response;
 
-type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
+type AnswerFunction = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sync;
 
 /// A model that answers with the result of a function.
 ///
@@ -19,9 +19,10 @@ type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sy
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use llm_do_providers as usage; }
 /// use llm_do::testing::FunctionModel;
-/// use llm_do::{Response, ResponsePart, Usage};
+/// use llm_do::model::{Response, ResponsePart};
+/// use llm_do::usage::Usage;
 ///
 /// let echo = FunctionModel::new(|request| {
 ///     let text = format!("{} messages", request.messages.len());
@@ -33,7 +34,7 @@ type Answer = dyn Fn(Request<'_>) -> Result<Response, ProviderError> + Send + Sy
 pub struct FunctionModel {
     name: String,
     profile: Profile,
-    answer: Arc<Answer>,
+    answer: Arc<AnswerFunction>,
 }
 
 impl FunctionModel {

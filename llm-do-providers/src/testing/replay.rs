@@ -31,9 +31,11 @@ const PROVIDER: &str = "replay";
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; pub use llm_do_providers as usage; }
 /// use llm_do::testing::{FunctionModel, ReplayModel};
-/// use llm_do::{Message, Model, Request, Response, Settings, Usage};
+/// use llm_do::{Model, Settings};
+/// use llm_do::model::{Message, Request, Response};
+/// use llm_do::usage::Usage;
 ///
 /// # let folder = std::env::temp_dir().join(format!("llm-do-replay-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;

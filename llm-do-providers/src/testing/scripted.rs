@@ -33,9 +33,10 @@ const PROVIDER: &str = "scripted";
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
 /// use llm_do::testing::ScriptedModel;
-/// use llm_do::{Message, Model, Request, Settings};
+/// use llm_do::{Model, Settings};
+/// use llm_do::model::{Message, Request};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]

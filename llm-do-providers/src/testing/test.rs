@@ -27,15 +27,16 @@ inventory::submit! {
 /// is JSON generated from the schema if the request or, by its [`hint`](Request::hint), the instructions ask for one,
 /// a call of the output tool `final_result` if it is available, and otherwise text. The model keeps no state: it
 /// finds the tools called since the prompt in the history. The prompt is the last user message before the answers
-/// that the hint counts, so a worker's tools are called once per call of the worker, whatever they ask the user and
+/// that the hint counts, so a worker's tools are called once per call of the worker, even if they ask the user and
 /// whether or not the answer is accepted. In the catalog, it is `test:ANY`.
 ///
 /// # Examples
 ///
 /// ```
-/// # mod llm_do { pub use llm_do_providers::*; pub mod testing { pub use llm_do_providers::*; } }
+/// # mod llm_do { pub use llm_do_providers::{Model, Settings}; pub use llm_do_providers as model; pub use llm_do_providers as testing; }
 /// use llm_do::testing::TestModel;
-/// use llm_do::{Message, Model, Request, Settings};
+/// use llm_do::{Model, Settings};
+/// use llm_do::model::{Message, Request};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), llm_do_providers::ProviderError> {

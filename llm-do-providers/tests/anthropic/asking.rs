@@ -264,8 +264,8 @@ async fn unsupported_options_are_rejected_before_the_request() {
     let both = WebSearch::new().allowed_domains(["a.org"]).blocked_domains(["b.org"]);
     for (name, tool, told) in [
         (OLDER, both.into(), "`allowed_domains` or `blocked_domains`, not both"),
-        (OLDER, ServerSideTool::ImageGeneration, "has no `image_generation`"),
-        ("glm-5", ServerSideTool::WEB_SEARCH, "`glm-5` has no `web_search`"),
+        (OLDER, ServerSideTool::ImageGeneration, "does not support `image_generation`"),
+        ("glm-5", ServerSideTool::WEB_SEARCH, "`glm-5` does not support `web_search`"),
     ] {
         let (model, tools) = (named(name, &server).build().unwrap(), [tool]);
         let error = model.request(Request::new(&messages, &settings).server_side_tools(&tools)).await.unwrap_err();

@@ -28,12 +28,12 @@ async fn each_status_has_a_kind() {
         (400, "invalid_request_error", ErrorKind::InvalidRequest, "the request was refused (invalid_request_error)"),
         (401, "authentication_error", ErrorKind::Auth, "check `ANTHROPIC_API_KEY` or the key given in code"),
         (402, "billing_error", ErrorKind::RateLimited, "no credit left (billing_error); check the plan"),
-        (403, "permission_error", ErrorKind::Auth, "the key may not do this (permission_error)"),
+        (403, "permission_error", ErrorKind::Auth, "the key lacks a permission (permission_error)"),
         (404, "not_found_error", ErrorKind::InvalidRequest, "check the model's name and the base URL"),
-        (413, "request_too_large", ErrorKind::ContextTooLong, "larger than the server takes (request_too_large)"),
+        (413, "request_too_large", ErrorKind::ContextTooLong, "too large for the server (request_too_large)"),
         (429, "rate_limit_error", ErrorKind::RateLimited, "too many requests (rate_limit_error)"),
-        (500, "api_error", ErrorKind::Unavailable, "the provider fails (api_error)"),
-        (504, "timeout_error", ErrorKind::Unavailable, "the provider fails (timeout_error)"),
+        (500, "api_error", ErrorKind::Unavailable, "the provider failed to answer (api_error)"),
+        (504, "timeout_error", ErrorKind::Unavailable, "the provider failed to answer (timeout_error)"),
         (529, "overloaded_error", ErrorKind::Overloaded, "the provider is overloaded (overloaded_error)"),
     ];
     for (status, word, kind, told) in cases {
@@ -53,7 +53,7 @@ async fn a_conversation_that_is_too_long_has_its_own_kind() {
     ] {
         let server = Server::scripted([Reply::json(400, &error("invalid_request_error", message))]).await;
         let error = whole(&model(&server)).await.unwrap_err();
-        check(&error, ErrorKind::ContextTooLong, Some(400), "longer than the model reads");
+        check(&error, ErrorKind::ContextTooLong, Some(400), "longer than the model's context");
     }
 }
 
@@ -67,7 +67,7 @@ const REFUSALS: [(&str, ErrorKind, &str); 2] = [
     (
         "Output blocked by content filtering policy",
         ErrorKind::ContentFilter,
-        "filter refused the request or its answer (invalid_request_error); change what it says",
+        "filter refused the request or its answer (invalid_request_error); rephrase the request",
     ),
 ];
 

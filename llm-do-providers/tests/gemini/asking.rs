@@ -176,10 +176,10 @@ async fn an_unsupported_schema_is_rejected_before_the_request() {
     let model = model(&server).build().unwrap();
     let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [tool]);
     let request = Request::new(&messages, &settings);
-    let place = "`#/properties/t` says `contains`";
+    let place = "`#/properties/t` uses `contains`";
     for (request, what) in [
-        (request.tools(&tools), "the arguments of the tool `plant` cannot be described to Gemini"),
-        (request.output(Some(&output)), "the schema `forest` of the answer cannot be described to Gemini"),
+        (request.tools(&tools), "the schema of the arguments of the tool `plant` cannot be converted for Gemini"),
+        (request.output(Some(&output)), "the output schema `forest` cannot be converted for Gemini"),
     ] {
         let error = model.request(request).await.unwrap_err();
         assert_eq!((error.kind(), error.status()), (ErrorKind::InvalidRequest, None));
@@ -219,9 +219,12 @@ async fn unsupported_options_are_rejected_before_the_request() {
     let (messages, settings, tools) = ([Message::user("hi")], Settings::default(), [add()]);
     let request = Request::new(&messages, &settings);
     let cases = [
-        (request.server_side_tools(&limited), "searches the web without `max_uses`"),
-        (request.server_side_tools(&images), "`gemini-2.5-flash` makes no images"),
-        (request.server_side_tools(&search).tools(&tools), "has `web_search` only in requests without other tools"),
+        (request.server_side_tools(&limited), "does not support `max_uses`"),
+        (request.server_side_tools(&images), "`gemini-2.5-flash` does not generate images"),
+        (
+            request.server_side_tools(&search).tools(&tools),
+            "supports `web_search` only in requests without other tools",
+        ),
         (request.server_side_tools(&search).output(Some(&output)), "without an output schema"),
     ];
     let server = Server::scripted([]).await;

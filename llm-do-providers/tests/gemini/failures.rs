@@ -67,7 +67,7 @@ async fn a_conversation_that_is_too_long_has_its_own_kind() {
     let body = status(400, "INVALID_ARGUMENT", message, &json!([]));
     let server = Server::scripted([Reply::json(400, &body)]).await;
     let error = whole(&model(&server).build().unwrap()).await.unwrap_err();
-    check(&error, ErrorKind::ContextTooLong, Some(400), "longer than the model reads");
+    check(&error, ErrorKind::ContextTooLong, Some(400), "longer than the model's context");
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn a_prompt_that_the_filter_blocks_is_an_error() {
             &error,
             ErrorKind::ContentFilter,
             Some(200),
-            "refused the request (PROHIBITED_CONTENT); change what it says",
+            "refused the request (PROHIBITED_CONTENT); rephrase the request",
         );
     }
     assert_eq!(server.requests().len(), 2);
@@ -164,7 +164,7 @@ async fn a_malformed_call_is_retried() {
     assert_eq!(streamed(&patient).await.unwrap().text(), "fine");
     let server = Server::scripted([Reply::json(200, &malformed)]).await;
     let error = whole(&model(&server).retries(0).build().unwrap()).await.unwrap_err();
-    check(&error, ErrorKind::Protocol, Some(200), "the model wrote a call that the server could not read");
+    check(&error, ErrorKind::Protocol, Some(200), "the model wrote a tool call that the server could not parse");
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_malformed_call_after_streamed_thinking_is_an_error() {
     let malformed = body(&json!([]), "MALFORMED_FUNCTION_CALL").to_string();
     let server = Server::scripted([Reply::stream().event(&thought).event(&malformed).end(), ok_stream()]).await;
     let error = streamed(&model(&server).build().unwrap()).await.unwrap_err();
-    check(&error, ErrorKind::Protocol, Some(200), "the model wrote a call that the server could not read");
+    check(&error, ErrorKind::Protocol, Some(200), "the model wrote a tool call that the server could not parse");
     assert!(
         matches!(&error.arrived().unwrap().parts[..], [ResponsePart::Thinking(thought)] if thought.text == "I add.")
     );
@@ -202,9 +202,9 @@ async fn an_invalid_answer_is_a_protocol_error() {
     let cases = [
         (json!({}), "the answer is empty"),
         (json!({"candidates": []}), "the answer is empty"),
-        (body(&json!([]), "OTHER"), "the model stopped before it said anything"),
+        (body(&json!([]), "OTHER"), "the model stopped before it wrote anything"),
         (call(json!({"args": {}})), "the answer calls a tool without a name"),
-        (call(json!({"name": "add", "willContinue": true})), "the arguments of a call in pieces"),
+        (call(json!({"name": "add", "willContinue": true})), "the answer streams the arguments of a tool call"),
         (body(&json!([{"inlineData": {"mimeType": "image/png", "data": "?"}}]), "STOP"), "a file that is not base64"),
         (json!({"candidates": 1}), "the answer is not the JSON of the Gemini API (line 1, column "),
     ];

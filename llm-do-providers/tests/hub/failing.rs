@@ -245,9 +245,9 @@ async fn a_server_that_is_not_a_hub_is_recognized() {
 #[tokio::test]
 async fn a_redirect_out_of_http_or_in_a_loop_is_not_followed() {
     let error = rejected(Reply::linked(b"x", "file:///etc/passwd")).await;
-    check(&error, ErrorKind::Protocol, Some(302), "redirects to where no file can be had safely");
+    check(&error, ErrorKind::Protocol, Some(302), "redirects to an invalid or insecure URL");
     let error = rejected(Reply::new(302).header("location", "/again")).await;
-    check(&error, ErrorKind::Protocol, None, "redirects in a circle");
+    check(&error, ErrorKind::Protocol, None, "redirects in a loop");
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn nothing_is_downloaded_while_requests_are_forbidden() {
         &error,
         ErrorKind::Configuration,
         None,
-        "requests are forbidden here, and one to http://hub.example was made",
+        "real requests are forbidden, and one to http://hub.example was made",
     );
     let elsewhere = Server::new(|_| Reply::linked(&content(), "http://cdn.example/x")).await;
     let error = fetch(&world.builder(NAME).endpoint(elsewhere.url())).await.unwrap_err();
@@ -294,6 +294,6 @@ async fn nothing_is_downloaded_while_requests_are_forbidden() {
         &error,
         ErrorKind::Configuration,
         None,
-        "requests are forbidden here, and one to http://cdn.example was made",
+        "real requests are forbidden, and one to http://cdn.example was made",
     );
 }

@@ -159,10 +159,10 @@ async fn an_unsupported_schema_is_rejected_before_the_request() {
     let model = model(&server, llm_do_providers::Server::LlamaCpp);
     let error = model.request(Request::new(&messages, &settings).tools(&tools)).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidRequest);
-    let text = "the arguments of the tool `take` cannot be made a grammar of: `#/properties/p` says `contains`";
+    let text = "the schema of the arguments of the tool `take` cannot be converted to a grammar: `#/properties/p` uses `contains`";
     assert!(error.to_string().contains(text), "{error}");
     let output = OutputSchema { name: "answer".into(), schema: Arc::clone(&tools[0].parameters) };
     let error = model.request(Request::new(&messages, &settings).output(Some(&output))).await.unwrap_err();
-    assert!(error.to_string().contains("the schema of the answer cannot be made a grammar of"), "{error}");
+    assert!(error.to_string().contains("the output schema cannot be converted to a grammar"), "{error}");
     assert!(server.requests().is_empty());
 }

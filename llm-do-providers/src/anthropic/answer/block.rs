@@ -1,4 +1,4 @@
-//! One block of an answer, as it grows, and as the part that is made of it.
+//! Accumulates one block of an answer, and converts it to a part.
 
 use std::sync::Arc;
 
@@ -31,13 +31,13 @@ pub(super) enum Block {
         input: Input,
         kept: RawBlock,
     },
-    /// What is kept as it came.
+    /// A block that is kept unchanged.
     Raw(RawBlock),
-    /// What grew in a way that we do not know, so that it could not be sent back.
+    /// A block with an unknown delta, so that it cannot be sent back.
     Unknown,
 }
 
-/// What a tool is asked, as text of JSON that may be on its way.
+/// The input of a tool, as JSON text that may be incomplete.
 #[derive(Debug)]
 pub(super) struct Input {
     begun: Value,
@@ -49,7 +49,7 @@ impl Input {
         Self { begun: block.shift_remove("input").unwrap_or_else(|| json!({})), grown: String::new() }
     }
 
-    /// Servers send an empty object and then the text, or the object alone.
+    /// Servers send an empty object and then the text, or only the object.
     fn text(self) -> String {
         if self.grown.trim().is_empty() { self.begun.to_string() } else { self.grown }
     }
@@ -60,7 +60,7 @@ impl Input {
 }
 
 impl Block {
-    /// Returns a block as it begins; `calls` came before.
+    /// Returns a block at its start, after `calls` calls.
     pub(super) fn new(mut block: RawBlock, calls: usize) -> Self {
         match block.get("type").and_then(Value::as_str) {
             Some("text") => {
@@ -92,7 +92,7 @@ impl Block {
         matches!(self, Self::Call { name, .. } if name.is_empty())
     }
 
-    /// What is shown of it as it begins.
+    /// Returns the event for its start.
     pub(super) fn shown(&self) -> Option<StreamEvent> {
         match self {
             Self::Text { text, .. } if !text.is_empty() => Some(StreamEvent::Text(text.clone())),
@@ -105,20 +105,20 @@ impl Block {
         }
     }
 
-    /// What is shown of it once it is whole: a server-side tool's use.
+    /// Returns the event for its end: a server-side tool's use.
     pub(super) fn used(&self) -> Option<StreamEvent> {
         let Self::Use { name, input, .. } = self else { return None };
         Some(StreamEvent::ServerSideTool { name: Arc::clone(name), input: input.value()? })
     }
 
-    /// What is shown of a use as its result comes.
+    /// Returns the event for a use whose result arrives.
     pub(super) fn done(&self, result: &Self) -> Option<StreamEvent> {
         let (Self::Use { name, input, kept }, Self::Raw(block)) = (self, result) else { return None };
         (result.answers()? == id(kept)).then_some(())?;
         Some(StreamEvent::ServerSideToolDone { name: Arc::clone(name), input: input.value()?, error: failure(block) })
     }
 
-    /// Takes in more of it, and returns what of that is shown.
+    /// Takes a delta, and returns its event.
     pub(super) fn grow(&mut self, delta: Delta) -> Option<StreamEvent> {
         match (self, delta) {
             (Self::Text { citations, .. }, Delta { citation: Some(citation), .. }) => {
@@ -154,8 +154,9 @@ impl Block {
         }
     }
 
-    /// Returns what of it is good once the answer has ended: nothing that is cut off is called, or sent back as if it were whole.
-    pub(super) fn ended(self, is_whole: bool) -> Option<Self> {
+    /// Returns the usable part of the block once the answer has ended: a cut-off call is dropped, and cut-off thinking is
+    /// not sent back.
+    pub(super) fn into_finished(self, is_whole: bool) -> Option<Self> {
         match self {
             Self::Unknown => None,
             Self::Call { .. } if !is_whole => None,
@@ -175,13 +176,13 @@ impl Block {
 }
 
 impl Input {
-    /// Whether it came with the block's beginning.
+    /// Whether it arrived with the start of the block.
     fn is_begun(&self) -> bool {
         self.begun.as_object().is_some_and(|fields| !fields.is_empty())
     }
 }
 
-/// Returns the parts of an answer: a result directly behind its use is one part with it, and elsewhere keeps its place.
+/// Returns the parts of an answer: a result directly after its use is merged into one part; any other keeps its place.
 pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
     let mut parts = Vec::with_capacity(blocks.len());
     let mut blocks = blocks.into_iter().peekable();
@@ -206,13 +207,13 @@ pub(super) fn parts(blocks: Vec<Block>) -> Vec<ResponsePart> {
             Block::Unknown => {}
         }
     }
-    tell_failures(&mut parts);
+    set_failures(&mut parts);
     parts
 }
 
-/// Says of each use whether it failed, where its result is a part of its own.
-pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
-    let failed: Vec<_> = parts.iter().filter_map(failed).collect();
+/// Sets the error of each use whose result is a separate part.
+pub(in crate::anthropic) fn set_failures(parts: &mut [ResponsePart]) {
+    let failed: Vec<_> = parts.iter().filter_map(failed_use).collect();
     for part in parts {
         let ResponsePart::ServerSideTool(used) = part else { continue };
         let data = used.provider_data.as_ref().and_then(|data| data.of(PROVIDER));
@@ -223,19 +224,19 @@ pub(in crate::anthropic) fn tell_failures(parts: &mut [ResponsePart]) {
     }
 }
 
-fn failed(part: &ResponsePart) -> Option<(String, String)> {
+fn failed_use(part: &ResponsePart) -> Option<(String, String)> {
     let ResponsePart::Opaque(data) = part else { return None };
     let block = data.of(PROVIDER)?.as_object()?;
     Some((answered(block)?.to_owned(), failure(block)?))
 }
 
-/// The id of the use whose result a block is.
+/// Returns the id of the use that a result block belongs to.
 fn answered(block: &RawBlock) -> Option<&str> {
     let is_result = block.get("type")?.as_str()?.ends_with("_tool_result");
     block.get("tool_use_id").filter(|_| is_result)?.as_str()
 }
 
-/// A thought without its signature, which was cut off, cannot go back.
+/// A thought whose signature was cut off cannot be sent back.
 fn thinking(text: String, kept: RawBlock) -> Option<ResponsePart> {
     let is_unsigned = kept.get("signature").is_some_and(|signature| signature == "");
     let thought = Thinking::new(text);
@@ -266,7 +267,7 @@ fn id(kept: &RawBlock) -> &str {
     kept.get("id").and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Why a use failed, as its result says: the tool's fault, or that of the code it ran.
+/// Returns why a use failed, by its result: the error of the tool, or of the code that it ran.
 fn failure(result: &RawBlock) -> Option<String> {
     let content = result.get("content")?;
     let code = content["return_code"].as_i64().filter(|code| *code != 0);
@@ -281,7 +282,7 @@ fn data(block: RawBlock) -> ProviderData {
     ProviderData::new(PROVIDER, Value::Object(block))
 }
 
-/// Takes a text out of a block; an empty one, if there is none.
+/// Takes a text out of a block; empty if it is absent.
 fn word(block: &mut RawBlock, name: &str) -> String {
     match block.shift_remove(name) {
         Some(Value::String(text)) => text,

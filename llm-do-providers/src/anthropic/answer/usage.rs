@@ -1,4 +1,4 @@
-//! The figures of an answer, which grow with it.
+//! Accumulates the usage of an answer.
 
 use std::ops::Add;
 
@@ -8,7 +8,7 @@ use crate::anthropic::wire::Tokens;
 use crate::lenient::LenientCount;
 use crate::usage::Usage;
 
-/// The latest of each figure: later ones count what earlier ones did.
+/// The latest value of each count: later values include earlier ones.
 #[derive(Debug, Default)]
 pub(super) struct UsageCounts {
     input: u64,
@@ -17,12 +17,12 @@ pub(super) struct UsageCounts {
     output: u64,
     thinking: u64,
     server_side: u64,
-    /// What samplings used that the other figures do not hold.
+    /// The usage of samplings that the other counts do not include.
     beside: Usage,
 }
 
 impl UsageCounts {
-    /// Takes in the figures that are there.
+    /// Takes the counts that are present.
     pub(super) fn take(&mut self, tokens: Option<Tokens>) {
         let Some(tokens) = tokens else { return };
         set(&mut self.input, tokens.input_tokens);
@@ -39,7 +39,7 @@ impl UsageCounts {
         }
     }
 
-    /// Returns the usage: what goes into the cache or comes from it is part of the input, unlike on the wire.
+    /// Returns the usage: tokens written to or read from the cache are part of the input, unlike in the API.
     pub(super) fn usage(&self) -> Usage {
         let input = self.input.saturating_add(self.cache_write).saturating_add(self.cache_read);
         let own = Usage {
@@ -53,14 +53,14 @@ impl UsageCounts {
     }
 }
 
-/// Whether the figures of the request leave out those of this sampling, by
+/// Whether the counts of the request exclude this sampling, by
 /// <https://platform.claude.com/docs/en/build-with-claude/compaction-threshold> and
 /// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool> (read 2026-11-22).
 fn is_beside(iteration: &Value) -> bool {
     matches!(iteration["type"].as_str(), Some("compaction" | "advisor_message"))
 }
 
-/// Returns what one sampling used; it is no request of its own.
+/// Returns the usage of one sampling, which is not a request of its own.
 fn sampled(iteration: &Value) -> Usage {
     let count = |key: &str| iteration[key].as_u64().unwrap_or_default();
     let (read, written) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));

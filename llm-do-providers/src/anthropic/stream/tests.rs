@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Answer;
-use crate::exchange::pieces::read_at_once;
+use super::AnthropicAccumulator;
+use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::message::{FinishReason, ResponsePart};
 use crate::model::StreamEvent;
@@ -12,13 +12,13 @@ use crate::model::StreamEvent;
 /// search with its result, a cited text, two calls; pings, line ends of both kinds, characters of several bytes.
 const STREAM: &str = include_str!("../../../tests/streams/anthropic.sse");
 
-fn begun() -> Answer {
-    Answer::new(Arc::from("m"))
+fn begun() -> AnthropicAccumulator {
+    AnthropicAccumulator::new(Arc::from("m"))
 }
 
 #[test]
 fn the_stream_has_all_its_parts() {
-    let (events, error) = read_at_once(begun(), STREAM.as_bytes());
+    let (events, error) = read_whole(begun(), STREAM.as_bytes());
     assert!(error.is_none(), "{error:?}");
     let Some(StreamEvent::Done(response)) = events.last() else { panic!("{events:?}") };
     let [

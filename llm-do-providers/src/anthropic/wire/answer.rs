@@ -1,4 +1,4 @@
-//! Answers, which take whatever servers really send.
+//! Answers, parsed leniently, as servers really send them.
 //!
 //! By <https://platform.claude.com/docs/en/api/messages/create> and
 //! <https://platform.claude.com/docs/en/build-with-claude/streaming>.
@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 
 use crate::lenient::LenientCount;
 
-/// A block as it came: its type decides what of it is read.
+/// A block in its raw form: its type decides which fields are read.
 pub(in crate::anthropic) type RawBlock = Map<String, Value>;
 
-/// A whole answer, or what a streamed one begins with.
+/// A whole answer, or the start of a streamed one.
 #[derive(Debug, Deserialize)]
-pub(in crate::anthropic) struct Answered {
+pub(in crate::anthropic) struct MessageBody {
     pub(in crate::anthropic) model: Option<String>,
     pub(in crate::anthropic) content: Option<Vec<RawBlock>>,
     pub(in crate::anthropic) usage: Option<Tokens>,
@@ -25,21 +25,21 @@ pub(in crate::anthropic) struct Answered {
     pub(in crate::anthropic) error: Option<Value>,
 }
 
-/// One event of a streamed answer, of any type: which of the fields are there depends on it. Those that few have are boxed.
+/// One event of a streamed answer, of any type, which decides the fields that are present. Rare fields are boxed.
 #[derive(Debug, Deserialize)]
 pub(in crate::anthropic) struct Event<'a> {
     #[serde(borrow, rename = "type", default)]
     pub(in crate::anthropic) kind: Cow<'a, str>,
-    /// The number of the block that it is about.
+    /// The index of its block.
     pub(in crate::anthropic) index: Option<u64>,
-    pub(in crate::anthropic) message: Option<Box<Answered>>,
+    pub(in crate::anthropic) message: Option<Box<MessageBody>>,
     pub(in crate::anthropic) content_block: Option<Box<RawBlock>>,
     pub(in crate::anthropic) delta: Option<Delta>,
     pub(in crate::anthropic) usage: Option<Tokens>,
     pub(in crate::anthropic) error: Option<Value>,
 }
 
-/// More of a block, or of the message.
+/// A delta of a block, or of the message.
 #[derive(Debug, Default, Deserialize)]
 pub(in crate::anthropic) struct Delta {
     pub(in crate::anthropic) text: Option<String>,
@@ -50,7 +50,7 @@ pub(in crate::anthropic) struct Delta {
     pub(in crate::anthropic) stop_reason: Option<String>,
     /// Why the model refused.
     pub(in crate::anthropic) stop_details: Option<Box<Value>>,
-    /// Where its code ran.
+    /// The container in which its code ran.
     pub(in crate::anthropic) container: Option<Box<Value>>,
 }
 
@@ -66,7 +66,7 @@ pub(in crate::anthropic) struct Tokens {
     #[serde(default)]
     pub(in crate::anthropic) output_tokens: LenientCount,
     pub(in crate::anthropic) output_tokens_details: Option<OutputDetails>,
-    /// What each sampling of the request used.
+    /// The usage of each sampling of the request.
     pub(in crate::anthropic) iterations: Option<Box<Value>>,
     /// How many requests each server-side tool made, by names such as `web_search_requests`.
     pub(in crate::anthropic) server_tool_use: Option<Box<Value>>,

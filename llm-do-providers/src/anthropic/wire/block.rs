@@ -1,4 +1,4 @@
-//! The blocks of which a message is made.
+//! The blocks of a message.
 
 use std::borrow::Cow;
 
@@ -18,9 +18,9 @@ pub(in crate::anthropic) enum Block<'a> {
     Document(Document<'a>),
     ToolResult(ToolResult<'a>),
     ToolUse(ToolUse<'a>),
-    /// As it came, taken apart and put together again.
+    /// Unchanged, parsed and serialized again.
     Rebuilt(Rebuilt<'a>),
-    /// As it came.
+    /// Unchanged.
     Raw(&'a Value),
 }
 
@@ -54,7 +54,7 @@ impl<'a> Block<'a> {
         Self::ToolUse(ToolUse { id, name, input, rest })
     }
 
-    /// Marks the block for the cache, if it can carry a mark, and returns whether it can.
+    /// Sets a cache breakpoint on the block, if it supports one, and returns whether it does.
     pub(in crate::anthropic) fn mark(&mut self, mark: CacheControl) -> bool {
         let place = match self {
             Self::Text(block) => &mut block.cache_control,
@@ -154,9 +154,9 @@ pub(in crate::anthropic) struct ToolUse<'a> {
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(in crate::anthropic) enum Input<'a> {
-    /// What the model wrote.
+    /// The object that the model wrote.
     Written(&'a RawValue),
-    /// What stands for something that was no object of JSON.
+    /// A wrapper for input that was not a JSON object.
     Instead(Value),
 }
 

@@ -71,7 +71,7 @@ fn versions_are_from_the_first_to_the_last_of_a_row() {
 }
 
 #[test]
-fn a_row_that_is_added_says_what_is_wrong_with_it() {
+fn an_error_for_an_added_row_names_what_is_wrong() {
     let fault = |model, takes| CapabilityTable::builtin().with(model, takes).unwrap_err().to_string();
     assert_eq!(fault("gpt-5", json!({})), "invalid model name `gpt-5`: expected `provider:model`");
     assert!(fault("lab:m", json!({})).starts_with("`lab:m`: unknown provider `lab`; expected one of `anthropic`"));

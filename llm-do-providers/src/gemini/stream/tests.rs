@@ -1,7 +1,7 @@
 //! A stream of the Gemini API, cut into pieces.
 
-use super::Answer;
-use crate::exchange::pieces::read_at_once;
+use super::GeminiAccumulator;
+use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::message::{ProviderData, ResponsePart};
 use crate::model::StreamEvent;
@@ -12,13 +12,13 @@ use serde_json::json;
 /// was run, two calls of which the first is signed, and a signature with an empty text.
 const STREAM: &str = include_str!("../../../tests/streams/gemini.sse");
 
-fn answer() -> Answer {
-    Answer::new("m".into(), 1)
+fn answer() -> GeminiAccumulator {
+    GeminiAccumulator::new("m".into(), 1)
 }
 
 #[test]
 fn the_stream_has_eight_events() {
-    let (events, error) = read_at_once(answer(), STREAM.as_bytes());
+    let (events, error) = read_whole(answer(), STREAM.as_bytes());
     assert!(error.is_none());
     let [
         StreamEvent::Thinking(_),

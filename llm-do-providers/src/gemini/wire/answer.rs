@@ -1,9 +1,9 @@
-//! Answers, whole or in pieces: a streamed one is several of the same, each with what is new.
+//! Answers, whole or in pieces: a streamed answer is several of the same type, each with the new content.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::Piece;
+use super::AnswerPart;
 use crate::lenient::{LenientCount, Word};
 
 #[derive(Debug, Deserialize)]
@@ -31,7 +31,7 @@ pub(in crate::gemini) struct Candidate<'a> {
 
 #[derive(Debug, Deserialize)]
 pub(in crate::gemini) struct Parts {
-    pub(in crate::gemini) parts: Option<Vec<Piece>>,
+    pub(in crate::gemini) parts: Option<Vec<AnswerPart>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -62,8 +62,8 @@ pub(in crate::gemini) struct Tokens {
 }
 
 impl Tokens {
-    /// Takes the newer figures: all of them, where they count the prompt, since a figure of zero is left out; else those
-    /// that are there.
+    /// Takes the newer counts: all of them, where they include the prompt, since a count of zero is left out; otherwise those
+    /// that are present.
     pub(in crate::gemini) fn update(&mut self, newer: Self) {
         if newer.prompt_token_count.0.is_some() {
             *self = newer;

@@ -1,4 +1,4 @@
-//! A part of an answer, read in one go: what it is, and what is said of it.
+//! A part of an answer, parsed in one pass: its kind and its attributes.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// A part of an answer.
 #[derive(Debug)]
-pub(in crate::gemini) struct Piece {
+pub(in crate::gemini) struct AnswerPart {
     pub(in crate::gemini) kind: Kind,
     pub(in crate::gemini) thought: bool,
     pub(in crate::gemini) signature: Option<String>,
@@ -18,14 +18,14 @@ pub(in crate::gemini) struct Piece {
 #[derive(Debug)]
 pub(in crate::gemini) enum Kind {
     Text(String),
-    Call(Call),
+    Call(FunctionCallPart),
     Media(Blob),
     Own(Own, Value),
-    /// A part of a kind that came later than this client; empty if it is of no kind at all.
+    /// A part of an unknown kind; empty if it has no content.
     Unknown(Map<String, Value>),
 }
 
-/// A kind of part that says what a tool of Google's was asked or gave.
+/// A kind of part that holds the request or the result of one of Google's tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gemini) enum Own {
     ExecutableCode,
@@ -47,7 +47,7 @@ impl Own {
         }
     }
 
-    /// Returns the kind that asks for what this one gives; none if this one asks.
+    /// Returns the kind of the request for this result; `None` for a request.
     pub(in crate::gemini) fn answered(self) -> Option<Self> {
         match self {
             Self::CodeExecutionResult => Some(Self::ExecutableCode),
@@ -59,7 +59,7 @@ impl Own {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::gemini) struct Call {
+pub(in crate::gemini) struct FunctionCallPart {
     pub(in crate::gemini) id: Option<String>,
     pub(in crate::gemini) name: Option<String>,
     pub(in crate::gemini) args: Option<Box<RawValue>>,
@@ -76,9 +76,9 @@ pub(in crate::gemini) struct Blob {
     pub(in crate::gemini) data: String,
 }
 
-impl<'de> Deserialize<'de> for Piece {
+impl<'de> Deserialize<'de> for AnswerPart {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(PieceVisitor)
+        deserializer.deserialize_map(AnswerPartVisitor)
     }
 }
 
@@ -94,16 +94,16 @@ enum Field {
     Other(String),
 }
 
-struct PieceVisitor;
+struct AnswerPartVisitor;
 
-impl<'de> Visitor<'de> for PieceVisitor {
-    type Value = Piece;
+impl<'de> Visitor<'de> for AnswerPartVisitor {
+    type Value = AnswerPart;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a part")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Piece, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<AnswerPart, A::Error> {
         let (mut text, mut call, mut media) = (None, None, None);
         let (mut thought, mut signature) = (false, None);
         let mut others: Option<Map<String, Value>> = None;
@@ -112,7 +112,7 @@ impl<'de> Visitor<'de> for PieceVisitor {
                 Field::Text => text = fields.next_value::<Option<String>>()?,
                 Field::Thought => thought = fields.next_value::<Option<bool>>()?.unwrap_or_default(),
                 Field::ThoughtSignature => signature = fields.next_value()?,
-                Field::FunctionCall => call = fields.next_value::<Option<Call>>()?,
+                Field::FunctionCall => call = fields.next_value::<Option<FunctionCallPart>>()?,
                 Field::InlineData => media = fields.next_value::<Option<Blob>>()?,
                 Field::Other(name) => _ = others.get_or_insert_default().insert(name, fields.next_value()?),
             }
@@ -124,7 +124,7 @@ impl<'de> Visitor<'de> for PieceVisitor {
             (_, _, Some(text)) if !others.as_ref().is_some_and(has_own) => Kind::Text(text),
             _ => own(others.unwrap_or_default()),
         };
-        Ok(Piece { kind, thought, signature })
+        Ok(AnswerPart { kind, thought, signature })
     }
 }
 

@@ -4,7 +4,7 @@ use candle_core::{Result, bail};
 
 use crate::local::gguf::Gguf;
 
-/// The maximum context length, whatever the file says: a longer one takes gigabytes, and hours.
+/// The maximum context length, for any model file: a longer one takes gigabytes, and hours.
 const MAX_CONTEXT: usize = 1 << 15;
 
 /// A supported model architecture.

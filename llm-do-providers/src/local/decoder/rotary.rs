@@ -45,7 +45,7 @@ impl RotaryEmbedding {
         Ok(Self { frequencies, is_neox: config.is_neox })
     }
 
-    /// Returns the angles of `count` tokens after `offset` others.
+    /// Returns the angles of `count` tokens after the first `offset` tokens.
     pub(super) fn angles(&self, offset: usize, count: usize) -> Result<RotaryAngles> {
         #[expect(clippy::cast_precision_loss, reason = "a context has a few thousand tokens")]
         let angles = (offset..offset + count)

@@ -122,13 +122,13 @@ fn a_bounded_grammar_accepts_exactly_the_valid_values_within_the_limits() {
     assert_eq!((rejected, without_limited), (still_rejected, WITHOUT_LIMITED.to_vec()));
 }
 
-/// Asserts that the grammar of `schema` accepts all of `values` and none of `others`.
+/// Asserts that the grammar of `schema` accepts all of `values` and rejects all of `invalid`.
 #[track_caller]
-fn assert_bounded(schema: &Value, values: &[Value], others: &[Value]) {
+fn assert_bounded(schema: &Value, values: &[Value], invalid: &[Value]) {
     let mut grammar = Grammar::new(&bounded(schema));
     let mut wrong = |value: &&Value, wanted| grammar.accepts(value) != wanted;
     let rejected: Vec<_> = values.iter().filter(|value| wrong(value, true)).collect();
-    let accepted: Vec<_> = others.iter().filter(|value| wrong(value, false)).collect();
+    let accepted: Vec<_> = invalid.iter().filter(|value| wrong(value, false)).collect();
     assert!(
         rejected.is_empty() && accepted.is_empty(),
         "rejects {rejected:?}, accepts {accepted:?}\n{:#}",
@@ -146,8 +146,8 @@ fn a_tagged_variant_with_a_reference_has_its_tag_and_fields_only() {
         "$defs": {"Point": {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}},
     });
     let values = [json!({"kind": "jump", "x": 1}), json!({"kind": "wait"})];
-    let others = [json!({"kind": "jump"}), json!({"kind": "jump", "x": 1, "y": 2}), json!({"kind": "wait", "x": 1})];
-    assert_bounded(&schema, &values, &others);
+    let invalid = [json!({"kind": "jump"}), json!({"kind": "jump", "x": 1, "y": 2}), json!({"kind": "wait", "x": 1})];
+    assert_bounded(&schema, &values, &invalid);
     let mut alone = json!({"$ref": "#/$defs/Point"});
     alone["$defs"] = schema["$defs"].clone();
     assert_bounded(&alone, &[json!({"x": 1})], &[json!({"kind": "jump", "x": 1})]);
@@ -162,8 +162,8 @@ fn an_object_with_several_schemas_has_the_properties_of_all_of_them() {
             "B": {"type": "object", "properties": {"b": {"type": "boolean"}}, "required": ["b"]},
         },
     });
-    let others = [json!({"a": true}), json!({"b": true}), json!({"a": true, "b": true, "c": true})];
-    assert_bounded(&schema, &[json!({"a": true, "b": false})], &others);
+    let invalid = [json!({"a": true}), json!({"b": true}), json!({"a": true, "b": true, "c": true})];
+    assert_bounded(&schema, &[json!({"a": true, "b": false})], &invalid);
     let flattened = json!({
         "type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"],
         "oneOf": [
@@ -172,8 +172,8 @@ fn an_object_with_several_schemas_has_the_properties_of_all_of_them() {
         ],
     });
     let values = [json!({"name": "a", "left": true}), json!({"name": "a", "right": true})];
-    let others = [json!({"name": "a"}), json!({"name": "a", "left": true, "more": 1})];
-    assert_bounded(&flattened, &values, &others);
+    let invalid = [json!({"name": "a"}), json!({"name": "a", "left": true, "more": 1})];
+    assert_bounded(&flattened, &values, &invalid);
 }
 
 #[test]

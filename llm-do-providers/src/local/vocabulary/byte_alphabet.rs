@@ -10,7 +10,7 @@ fn byte_of(alphabet: &[char; 256], character: char) -> Option<u8> {
     alphabet.iter().position(|known| *known == character).and_then(|index| u8::try_from(index).ok())
 }
 
-/// Returns the character of each byte: printable bytes represent themselves, the others are mapped to U+0100 and up.
+/// Returns the character of each byte: printable bytes represent themselves, the remaining ones are mapped to U+0100 and up.
 pub(super) fn alphabet() -> [char; 256] {
     let mut next = 256_u32;
     std::array::from_fn(|byte| {

@@ -19,7 +19,7 @@ const SPACE: char = '\u{2581}';
 pub(super) struct Encoder {
     tokenizer: Tokenizer,
     spelling: Spelling,
-    /// Whether a prompt starts with the BOS token if the file does not say: the default of llama.cpp for this
+    /// Whether a prompt starts with the BOS token if the file does not declare it: the default of llama.cpp for this
     /// vocabulary.
     pub(super) adds_bos: bool,
 }
@@ -72,7 +72,7 @@ impl Encoder {
             return Err(invalid_vocabulary("the number of scores differs from the number of tokens"));
         }
         let unknown = file.count("tokenizer.ggml.unknown_token_id").and_then(|id| names.get(id));
-        // A text must never become a special token, whatever it spells.
+        // A text must never become a special token, even if it spells one.
         let is_text =
             |kind: TokenKind, name| matches!(kind, TokenKind::Text | TokenKind::Byte) || Some(name) == unknown;
         let texts = names.iter().zip(kinds).zip(0..).filter(|((name, kind), _)| is_text(**kind, name));

@@ -22,7 +22,7 @@ use super::hub_file::HubFile;
 use super::partial_file::PartialFile;
 use super::progress::{FetchProgress, Size};
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::{Answer, FileServer};
+use crate::http::{FileResponse, FileServer};
 use crate::retry::RetryState;
 
 /// The header with the checksum of a large file.
@@ -133,7 +133,7 @@ impl<'a> Download<'a> {
     }
 
     /// Returns the file size from the hub's header, or else from the content length after redirects.
-    async fn size(&self, answer: Answer) -> Result<u64, ProviderError> {
+    async fn size(&self, answer: FileResponse) -> Result<u64, ProviderError> {
         if let Some(size) = answer.header("x-linked-size") {
             return size.parse().map_err(|_| self.unexpected_response(&answer, MISSING_METADATA));
         }
@@ -228,7 +228,7 @@ impl<'a> Download<'a> {
         Ok(())
     }
 
-    /// Waits before the next attempt; returns `error` if there is none.
+    /// Waits before the next attempt; returns `error` if no attempt is left.
     async fn pause(&self, tries: &mut RetryState, error: ProviderError) -> Result<(), ProviderError> {
         // A timeout is retried like a lost connection: the next attempt resumes the download.
         let error = if error.is_timeout() { error.with_should_retry(true) } else { error };
@@ -270,7 +270,7 @@ impl<'a> Download<'a> {
         ))
     }
 
-    fn unexpected_response(&self, answer: &Answer, problem: &str) -> ProviderError {
+    fn unexpected_response(&self, answer: &FileResponse, problem: &str) -> ProviderError {
         let text = format!("the hub at {} {problem}; try again, or check `HF_ENDPOINT`", self.server.origin());
         answer.refusal(ErrorKind::Protocol, text)
     }
@@ -292,7 +292,7 @@ fn parse_etag(tag: &str) -> Option<Checksum> {
 }
 
 /// Returns whether the range of a response starts at the byte `from`.
-fn begins_at(answer: &Answer, from: u64) -> bool {
+fn begins_at(answer: &FileResponse, from: u64) -> bool {
     let range = answer.header("content-range").and_then(|range| range.strip_prefix("bytes "));
     range.and_then(|range| range.split_once('-')).is_some_and(|(first, _)| first.parse() == Ok(from))
 }

@@ -7,10 +7,10 @@
 use super::hub::Hub;
 use super::hub_file::HubFile;
 use crate::error::{ErrorKind, ProviderError};
-use crate::http::Answer;
+use crate::http::FileResponse;
 
 /// Returns the error for `answer`, which is not a file.
-pub(super) fn hub_error(answer: &Answer, hub: &Hub, file: &HubFile) -> ProviderError {
+pub(super) fn hub_error(answer: &FileResponse, hub: &Hub, file: &HubFile) -> ProviderError {
     let repo = format!("{}/{}", file.owner, file.repo);
     let page = format!("{}/{repo}", hub.endpoint.trim_end_matches('/'));
     let has_token = hub.token.is_some();

@@ -22,7 +22,7 @@ impl HubFile {
         name.split('/').count() >= 3 && !name.starts_with(['/', '.', '~']) && !name.contains(['\\', ':'])
     }
 
-    /// Parses a name; the error says what is wrong.
+    /// Parses a name; the error states what is wrong.
     pub(super) fn parse(name: &str) -> Result<Self, String> {
         let mut segments = name.split('/');
         let (owner, repo) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());

@@ -1,7 +1,7 @@
 //! A stream of chat completions, cut into pieces.
 
-use super::Answer;
-use crate::exchange::pieces::read_at_once;
+use super::ChatAccumulator;
+use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
 use crate::openai::server::ELSEWHERE;
@@ -11,7 +11,7 @@ const STREAM: &str = include_str!("../../../tests/streams/chat.sse");
 
 #[test]
 fn the_stream_has_four_events() {
-    let (events, error) = read_at_once(Answer::new(&ELSEWHERE, "m".into(), 0), STREAM.as_bytes());
+    let (events, error) = read_whole(ChatAccumulator::new(&ELSEWHERE, "m".into(), 0), STREAM.as_bytes());
     assert!(error.is_none());
     let [StreamEvent::Text(_), StreamEvent::ToolCall { .. }, StreamEvent::ToolCall { .. }, StreamEvent::Done(response)] =
         &events[..]
@@ -23,26 +23,26 @@ fn the_stream_has_four_events() {
     assert_eq!(response.usage.output_tokens, 2);
 }
 
-any_split!(STREAM.as_bytes(), Answer::new(&ELSEWHERE, "m".into(), 0));
+any_split!(STREAM.as_bytes(), ChatAccumulator::new(&ELSEWHERE, "m".into(), 0));
 
 /// Thoughts with details that are put together.
 mod details {
-    use super::super::Answer;
+    use super::super::ChatAccumulator;
     use crate::exchange::tests::any_split;
     use crate::openai::server::Server;
 
     const STREAM: &str = include_str!("../../../tests/streams/chat-details.sse");
 
-    any_split!(STREAM.as_bytes(), Answer::new(Server::OpenRouter.dialect(), "m".into(), 0));
+    any_split!(STREAM.as_bytes(), ChatAccumulator::new(Server::OpenRouter.dialect(), "m".into(), 0));
 }
 
 /// Thoughts within the content.
 mod chunks {
-    use super::super::Answer;
+    use super::super::ChatAccumulator;
     use crate::exchange::tests::any_split;
     use crate::openai::server::Server;
 
     const STREAM: &str = include_str!("../../../tests/streams/chat-chunks.sse");
 
-    any_split!(STREAM.as_bytes(), Answer::new(Server::Mistral.dialect(), "m".into(), 0));
+    any_split!(STREAM.as_bytes(), ChatAccumulator::new(Server::Mistral.dialect(), "m".into(), 0));
 }

@@ -1,4 +1,4 @@
-//! Answers, which take whatever servers really send.
+//! Answers, parsed leniently, as servers really send them.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ pub(in crate::openai) struct Delta {
     pub(in crate::openai) function_call: Option<Box<FunctionPiece>>,
 }
 
-/// A text, whatever its shape: some servers send a list of parts, and thoughts among them.
+/// A text in any shape: some servers send a list of parts, and thoughts among them.
 #[derive(Debug, Default)]
 pub(in crate::openai) struct Content {
     pub(in crate::openai) text: String,
@@ -103,14 +103,14 @@ impl Delta {
 }
 
 impl CallPiece {
-    /// Whether it says nothing: some servers write out optional fields that they do not use.
+    /// Whether it is empty: some servers write out optional fields that they do not use.
     pub(in crate::openai) fn is_empty(&self) -> bool {
         is_blank(self.id.as_deref()) && self.function.as_ref().is_none_or(FunctionPiece::is_empty)
     }
 }
 
 impl FunctionPiece {
-    /// Whether it says nothing.
+    /// Whether it is empty.
     pub(in crate::openai) fn is_empty(&self) -> bool {
         let has_arguments = self.arguments.as_ref().is_some_and(|arguments| *arguments != "");
         is_blank(self.name.as_deref()) && !has_arguments
@@ -130,7 +130,7 @@ pub(in crate::openai) struct Tokens {
     pub(in crate::openai) completion_tokens: LenientCount,
     pub(in crate::openai) prompt_tokens_details: Option<PromptDetails>,
     pub(in crate::openai) completion_tokens_details: Option<CompletionDetails>,
-    /// DeepSeek's, for what others have in the details.
+    /// The field of DeepSeek; other servers have the details.
     #[serde(default)]
     pub(in crate::openai) prompt_cache_hit_tokens: LenientCount,
 }

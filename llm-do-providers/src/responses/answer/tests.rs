@@ -1,7 +1,7 @@
 //! A stream of the Responses API, cut into pieces.
 
-use super::Answer;
-use crate::exchange::pieces::read_at_once;
+use super::ResponsesAccumulator;
+use crate::exchange::pieces::read_whole;
 use crate::exchange::tests::any_split;
 use crate::model::StreamEvent;
 
@@ -9,25 +9,25 @@ use crate::model::StreamEvent;
 /// <https://platform.openai.com/docs/api-reference/responses-streaming>.
 const STREAM: &str = include_str!("../../../tests/streams/responses.sse");
 
-fn answer() -> Answer {
-    Answer::new("m".into())
+fn answer() -> ResponsesAccumulator {
+    ResponsesAccumulator::new("m".into())
 }
 
 #[test]
 fn the_pieces_are_shown_and_the_last_is_the_answer() {
-    let (events, error) = read_at_once(answer(), STREAM.as_bytes());
+    let (events, error) = read_whole(answer(), STREAM.as_bytes());
     assert!(error.is_none(), "{error:?}");
     let shown: Vec<_> = events.iter().filter(|event| !matches!(event, StreamEvent::Done(_))).collect();
     let call =
         |index, arguments: &str| StreamEvent::ToolCall { index, name: "add".into(), arguments: arguments.into() };
     let thought = |text: &str| StreamEvent::Thinking(text.into());
-    let said = |text: &str| StreamEvent::Text(text.into());
+    let text = |content: &str| StreamEvent::Text(content.into());
     let expected = [
         thought("Hm."),
         thought("\n\n"),
         thought("Grüße, 世界"),
-        said("Both "),
-        said("🦀"),
+        text("Both "),
+        text("🦀"),
         call(0, ""),
         call(1, ""),
         call(1, "{\"a\":2}"),

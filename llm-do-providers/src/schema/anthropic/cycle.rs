@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{NotEnforceable, as_step};
 use crate::schema::pointer::pointed;
 
-/// Refuses a schema with a type that holds itself.
+/// Refuses a schema with a recursive type.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ impl<'a> CycleSearch<'a> {
 
     fn follow(&mut self, target: &'a str) -> Result<(), NotEnforceable> {
         if self.open.contains(&target) {
-            return self.refuse("a type that holds itself");
+            return self.refuse("a recursive type");
         }
         if self.known.contains(&target) {
             return Ok(());

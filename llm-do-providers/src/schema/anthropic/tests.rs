@@ -1,4 +1,4 @@
-//! What of a schema is enforced, what is told, and what cannot be said.
+//! Which parts of a schema are enforced, which are described, and which are refused.
 
 use serde_json::{Map, Value, json};
 
@@ -24,14 +24,14 @@ fn objects_are_closed_at_every_depth_and_optional_properties_stay_so() {
 }
 
 #[test]
-fn bounds_are_told_and_formats_kept() {
-    let told = json!({"type": "string", "description": "A name.\n\nMust also follow: {\"maxLength\":9}"});
-    assert_eq!(of_property(&json!({"type": "string", "description": "A name.", "maxLength": 9})), Ok(told));
+fn bounds_are_described_and_formats_kept() {
+    let described = json!({"type": "string", "description": "A name.\n\nMust also follow: {\"maxLength\":9}"});
+    assert_eq!(of_property(&json!({"type": "string", "description": "A name.", "maxLength": 9})), Ok(described));
     let kept = json!({"type": "array", "items": {"type": "string", "format": "date"}, "minItems": 1});
     assert_eq!(of_property(&kept), Ok(kept.clone()));
     let text = "Default: 1.\n\nMust also follow: {\"format\":\"uint8\"}";
-    let told = json!({"type": "integer", "description": text});
-    assert_eq!(of_property(&json!({"type": "integer", "format": "uint8", "default": 1, "title": "N"})), Ok(told));
+    let described = json!({"type": "integer", "description": text});
+    assert_eq!(of_property(&json!({"type": "integer", "format": "uint8", "default": 1, "title": "N"})), Ok(described));
 }
 
 #[test]
@@ -43,15 +43,15 @@ fn a_tuple_is_a_list_of_what_may_stand_in_it() {
     assert_eq!(pair("integer")["items"], json!({"type": "integer"}));
     assert_eq!(pair("integer")["description"], "Must follow: {\"minItems\":2,\"maxItems\":2}");
     assert_eq!(pair("string")["items"], json!({"anyOf": [{"type": "integer"}, {"type": "string"}]}));
-    let told = pair("string")["description"].clone();
+    let described = pair("string")["description"].clone();
     assert!(
-        told.as_str().unwrap().contains("\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"string\"}]"),
-        "{told}"
+        described.as_str().unwrap().contains("\"prefixItems\":[{\"type\":\"integer\"},{\"type\":\"string\"}]"),
+        "{described}"
     );
 }
 
 #[test]
-fn what_is_said_beside_a_reference_is_said_by_a_definition() {
+fn a_description_beside_a_reference_goes_into_a_definition() {
     let to = |description: &str| json!({"$ref": "#/$defs/Point", "description": description, "default": null});
     let schema = json!({
         "type": "object", "required": ["a", "b", "c", "d"],
@@ -65,10 +65,10 @@ fn what_is_said_beside_a_reference_is_said_by_a_definition() {
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
     let properties = json!({"a": reference("Point"), "b": reference("Point-2"), "c": reference("Point-3"), "d": reference("Point-2")});
     assert_eq!(enforced["properties"], properties);
-    let point = |said: &str| {
+    let point = |description: &str| {
         json!({
             "type": "object", "properties": {"x": {"type": "null"}}, "required": ["x"], "additionalProperties": false,
-            "description": format!("{said}A point."),
+            "description": format!("{description}A point."),
         })
     };
     let definitions = json!({
@@ -93,7 +93,7 @@ fn either_of_several_is_any_of_them() {
 }
 
 #[test]
-fn what_cannot_be_said_is_named_by_its_place() {
+fn an_unsupported_part_is_refused_with_its_path() {
     let cases = [
         (json!(true), "a value of any kind at `#/properties/p`"),
         (json!({"description": "any"}), "a value of any kind at `#/properties/p`"),
@@ -105,34 +105,38 @@ fn what_cannot_be_said_is_named_by_its_place() {
         (json!({"type": "object"}), "an object of any kind at `#/properties/p`"),
         (
             json!({"type": "object", "properties": {}, "required": ["a"]}),
-            "an object that requires more than it names at `#/properties/p`",
+            "an object with a required property that is not declared at `#/properties/p`",
         ),
-        (json!({"enum": [{"a": 1}]}), "a list of values that are no plain ones at `#/properties/p/enum`"),
-        (json!({"type": "string", "if": {}}), "what structured output does not know at `#/properties/p/if`"),
-        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with more beside it at `#/properties/p`"),
+        (json!({"enum": [{"a": 1}]}), "an `enum` with objects or arrays at `#/properties/p/enum`"),
+        (
+            json!({"type": "string", "if": {}}),
+            "a keyword that structured output does not support at `#/properties/p/if`",
+        ),
+        (json!({"$ref": "#/$defs/a", "minimum": 1}), "a reference with sibling keywords at `#/properties/p`"),
         (json!({"$ref": "#/$defs/a~b"}), "a reference to nothing at `#/properties/p`"),
     ];
-    for (schema, told) in cases {
-        assert_eq!(of_property(&schema), Err(told.to_owned()), "{schema}");
+    for (schema, described) in cases {
+        assert_eq!(of_property(&schema), Err(described.to_owned()), "{schema}");
     }
 }
 
 #[test]
-fn a_type_that_holds_itself_is_named_and_one_that_is_shared_is_none() {
+fn a_recursive_type_is_refused_and_a_shared_one_is_not() {
     let mut schema = object(&json!({"p": {"$ref": "#/$defs/a"}, "q": {"$ref": "#/$defs/a"}}));
     schema["$defs"] = json!({"a": {"type": "array", "items": {"$ref": "#/$defs/b"}}, "b": {"type": "null"}});
     assert_eq!(translate(&schema).unwrap()["$defs"], schema["$defs"]);
     schema["$defs"]["b"] = json!({"anyOf": [{"$ref": "#/$defs/a"}, {"type": "null"}]});
     let error = translate(&schema).unwrap_err().to_string();
-    assert_eq!(error, "a type that holds itself at `#/properties/p/items/anyOf/0`");
+    assert_eq!(error, "a recursive type at `#/properties/p/items/anyOf/0`");
 }
 
 #[test]
-fn what_fields_say_of_a_type_is_left_out_rather_than_that_nothing_is_enforced() {
+fn descriptions_of_references_are_dropped_before_the_schema_is_refused() {
     let fields = |count| (0..count).map(|place| (format!("o{place}"), json!({"type": "null"}))).collect::<Map<_, _>>();
     let of = |count: usize| {
-        let said = |text: &str| json!({"$ref": "#/$defs/T", "description": text});
-        let mut schema = object(&json!({"a": said("One."), "b": said("Two."), "c": said("Three.")}));
+        let description = |text: &str| json!({"$ref": "#/$defs/T", "description": text});
+        let mut schema =
+            object(&json!({"a": description("One."), "b": description("Two."), "c": description("Three.")}));
         schema["required"] = json!(["a", "b", "c"]);
         schema["$defs"] = json!({"T": {"type": "object", "properties": fields(count)}});
         translate(&schema).unwrap()

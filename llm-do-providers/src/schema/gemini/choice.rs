@@ -47,7 +47,7 @@ impl Walk<'_, Gemini> {
     }
 }
 
-/// Whether a keyword says anything of values of a type.
+/// Whether a keyword applies to values of a type.
 fn concerns(key: &str, kind: &str) -> bool {
     let only = match key {
         "properties"
@@ -79,7 +79,7 @@ pub(super) fn allows_null(schema: &Map<String, Value>) -> bool {
 pub(super) fn listed(values: &[Value], kind: Option<&str>) -> Option<Vec<Value>> {
     let (texts, others): (Vec<_>, Vec<_>) = values.iter().partition(|value| value.is_string());
     let (numbers, others): (Vec<_>, Vec<_>) = others.into_iter().partition(|value| value.is_number());
-    // Gemini refuses the empty text among others.
+    // Gemini refuses the empty text.
     if texts.iter().any(|text| *text == "") || others.iter().any(|value| !value.is_null()) {
         return None;
     }
@@ -92,7 +92,7 @@ pub(super) fn listed(values: &[Value], kind: Option<&str>) -> Option<Vec<Value>>
     Some([of_texts, of_numbers, null].into_iter().flatten().collect())
 }
 
-/// Returns a form that says of itself that it is an object, as the arguments of a function have to be; its alternatives
+/// Returns a form with the type of an object, which the arguments of a function need; its alternatives
 /// are summed up by what all of them have.
 pub(super) fn rooted(form: Value) -> Value {
     let Some(variants) = form["anyOf"].as_array().filter(|_| form.get("type").is_none()) else { return form };

@@ -32,8 +32,7 @@ impl Walk<'_, Gemini> {
         if whole.contains_key("patternProperties")
             && (whole.contains_key("properties") || whole.get("additionalProperties") != Some(&Value::Bool(false)))
         {
-            let why =
-                "allows properties by pattern and others as well, which Gemini's schemas cannot say; allow one kind";
+            let why = "has both pattern properties and other properties, which Gemini's schemas cannot express; use one of the two";
             return Err(self.unsupported(why));
         }
         end(&mut whole);
@@ -80,13 +79,13 @@ impl Walk<'_, Gemini> {
             "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
                 builder.set(key, value.clone());
             }
-            // Of numbers it is a width, which the bounds say.
+            // A format of numbers is a width, which the bounds express.
             "format" if matches!(kind, Some("integer" | "number")) => {}
             "not" => self.not(builder, value)?,
             "patternProperties" => self.patterns(builder, value)?,
             "propertyNames" => self.names(builder, value)?,
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
-            // What is no keyword says nothing.
+            // An unknown keyword has no meaning.
             key => builder.notes.extend(note::sentence(key, value)),
         }
         Ok(())
@@ -118,12 +117,18 @@ impl Walk<'_, Gemini> {
 
     fn not(&mut self, builder: &mut FormBuilder, excluded: &Value) -> Result<(), Unsupported> {
         let Some(keywords) = excluded.as_object().filter(|keywords| keywords.len() == 1) else {
-            return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed"));
+            return Err(
+                self.unsupported("uses `not`, which Gemini's schemas cannot express; describe what is allowed instead")
+            );
         };
         match (keywords.get("const"), keywords.get("enum").and_then(Value::as_array)) {
             (Some(value), _) => builder.notes.push(note::except(std::slice::from_ref(value))),
             (None, Some(values)) => builder.notes.push(note::except(values)),
-            _ => return Err(self.unsupported("says `not`, which Gemini's schemas cannot; say what is allowed")),
+            _ => {
+                return Err(self.unsupported(
+                    "uses `not`, which Gemini's schemas cannot express; describe what is allowed instead",
+                ));
+            }
         }
         Ok(())
     }
@@ -132,9 +137,9 @@ impl Walk<'_, Gemini> {
     fn patterns(&mut self, builder: &mut FormBuilder, value: &Value) -> Result<(), Unsupported> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None) = (patterns.next(), patterns.next()) else {
-            return Err(
-                self.unsupported("has properties by several patterns, which Gemini's schemas cannot say; name them")
-            );
+            return Err(self.unsupported(
+                "has several pattern properties, which Gemini's schemas cannot express; list the properties by name",
+            ));
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
         builder.set("additionalProperties", form);
@@ -153,7 +158,8 @@ impl Walk<'_, Gemini> {
     }
 }
 
-/// Requires no property that holds a reference: cyclic ones may not be required. That the property is there is said in words.
+/// Makes properties that hold a reference optional: recursive ones may not be required. The description states that the
+/// property is there.
 fn relax(builder: &mut FormBuilder) {
     let Some(Value::Array(required)) = builder.form.get("required") else { return };
     let properties = builder.form.get("properties");

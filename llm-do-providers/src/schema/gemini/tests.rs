@@ -138,21 +138,21 @@ fn what_stands_beside_a_reference_is_not_within_it() {
 fn a_part_of_itself_is_refused() {
     let defs = json!({"A": {"allOf": [{"$ref": "#/$defs/B"}]}, "B": {"allOf": [{"$ref": "#/$defs/A"}]}});
     let text = refusal(&json!({"$ref": "#/$defs/A"}), &defs);
-    assert!(text.starts_with("`#/properties/p` holds `#/$defs/A` within itself"), "{text}");
+    assert!(text.starts_with("`#/properties/p` is recursive through `#/$defs/A`"), "{text}");
 }
 
 #[test]
-fn a_listed_value_that_looks_like_a_reference_is_none() {
+fn a_listed_value_that_looks_like_a_reference_is_kept() {
     let values = |to: &str| json!({"enum": [{"$ref": to}]});
     let schema = json!({"allOf": [values("a"), values("b")]});
-    assert!(refusal(&schema, &json!({})).contains("is held to two different `enum`"));
+    assert!(refusal(&schema, &json!({})).contains("has two different values for `enum`"));
     assert_eq!(of_property(&values("a"))["description"], r#"Always {"$ref":"a"}."#);
 }
 
 #[test]
 fn a_reference_to_nothing_is_refused() {
     let text = refusal(&json!({"$ref": "#/$defs/Tree"}), &json!({}));
-    assert_eq!(text, "`#/properties/p` refers to `#/$defs/Tree`, which is no schema within this one");
+    assert_eq!(text, "`#/properties/p` refers to `#/$defs/Tree`, which is not a schema in this document");
 }
 
 #[test]
@@ -163,13 +163,13 @@ fn references_that_multiply_are_refused() {
     let mut defs = Value::Object(defs);
     defs["D30"] = json!({"type": "integer"});
     let text = refusal(&json!({"$ref": "#/$defs/D0"}), &defs);
-    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
 }
 
 #[test]
 fn parts_that_multiply_are_refused() {
     let text = refusal(&json!({"$ref": "#/$defs/D0"}), &samples::definitions().into());
-    assert!(text.starts_with("`#/properties/p` is one of more than 10000 schemas"), "{text}");
+    assert!(text.starts_with("`#/properties/p` belongs to more than 10000 schemas"), "{text}");
 }
 
 #[test]
@@ -219,14 +219,14 @@ fn what_gemini_has_no_keyword_for_is_described() {
 }
 
 #[test]
-fn what_says_nothing_of_values_is_dropped() {
+fn a_keyword_without_meaning_is_dropped() {
     let schema =
         json!({"type": "integer", "format": "uint8", "minimum": 0, "title": "N", "x-note": 1, "$comment": "c"});
     assert_eq!(of_property(&schema), json!({"type": "integer", "minimum": 0}));
 }
 
 #[test]
-fn bounds_of_whole_numbers_are_said_exactly() {
+fn bounds_of_whole_numbers_are_exact() {
     let schema = json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 9, "exclusiveMaximum": 5});
     assert_eq!(of_property(&schema), json!({"type": "integer", "maximum": 4, "minimum": 1}));
 }
@@ -241,7 +241,7 @@ fn a_map_by_pattern_is_a_map_with_a_note() {
     });
     assert_eq!(of_property(&map), form);
     let open = json!({"type": "object", "patternProperties": {"^[0-9]+$": {"type": "string"}}});
-    assert!(refusal(&open, &json!({})).contains("by pattern and others as well"));
+    assert!(refusal(&open, &json!({})).contains("both pattern properties and other properties"));
 }
 
 #[test]
@@ -272,24 +272,27 @@ fn definitions_may_have_any_name_and_any_values() {
     let properties = json!({"a": {"type": "integer"}, "b": {"description": "B."}});
     assert_eq!(translate(&schema).unwrap()["properties"], properties);
     let text = refusal(&json!({"$ref": "#/$defs/No"}), &json!({"No": false}));
-    assert_eq!(text, "`#/properties/p` refers to `#/$defs/No`, which allows no value at all; leave it out");
+    assert_eq!(text, "`#/properties/p` refers to `#/$defs/No`, which allows no value; remove it");
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_with_its_path() {
+fn an_unsupported_keyword_is_refused_with_its_path() {
     let cases = [
-        (json!({"type": "array", "contains": {"type": "integer"}}), "`#/properties/p` says `contains`"),
-        (json!({"if": {}, "then": {}}), "`#/properties/p` says `if`"),
-        (json!({"not": {"type": "integer"}}), "`#/properties/p` says `not`"),
+        (json!({"type": "array", "contains": {"type": "integer"}}), "`#/properties/p` uses `contains`"),
+        (json!({"if": {}, "then": {}}), "`#/properties/p` uses `if`"),
+        (json!({"not": {"type": "integer"}}), "`#/properties/p` uses `not`"),
         (
             json!({"type": "array", "items": {"type": "object", "properties": {"a": false}, "required": ["a"]}}),
-            "`#/properties/p/items/properties/a` allows no value at all",
+            "`#/properties/p/items/properties/a` allows no value",
         ),
         (
             json!({"allOf": [{"type": "integer"}, {"type": "string"}]}),
-            "`#/properties/p` is held to two different `type`",
+            "`#/properties/p` has two different values for `type`",
         ),
-        (json!({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}), "`#/properties/p` is held to two different `pattern`"),
+        (
+            json!({"allOf": [{"pattern": "a"}, {"pattern": "b"}]}),
+            "`#/properties/p` has two different values for `pattern`",
+        ),
     ];
     for (schema, expected) in cases {
         let text = refusal(&schema, &json!({}));

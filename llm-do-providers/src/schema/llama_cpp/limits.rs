@@ -14,7 +14,7 @@ const PAIRS: [[&str; 2]; 5] = [
     ["minimum", "maximum"],
     ["exclusiveMinimum", "exclusiveMaximum"],
 ];
-/// What whole numbers of a width can be, where the schema does not say.
+/// The ranges of integer widths, for schemas without bounds.
 const WIDTHS: [(&str, i64, i64); 6] = [
     ("int8", i8::MIN as i64, i8::MAX as i64),
     ("int16", i16::MIN as i64, i16::MAX as i64),
@@ -30,7 +30,7 @@ pub(super) fn contradiction(whole: &Map<String, Value>) -> Option<[&'static str;
     PAIRS.into_iter().find(|[least, most]| bound(least).zip(bound(most)).is_some_and(|(least, most)| least > most))
 }
 
-/// Whether what a keyword of a pair says is said of all values of a schema.
+/// Whether a keyword of a pair applies to all values of a schema.
 pub(super) fn concerns_all(key: &str, whole: &Map<String, Value>) -> bool {
     let kinds = match key {
         "minItems" | "maxItems" => &["array"][..],
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_at_the_ends_of_64_bits_are_none() {
+    fn bounds_at_the_ends_of_64_bits_are_dropped() {
         let far = json!({"minimum": i64::MIN, "maximum": u64::MAX});
         assert_eq!(bounded(&far), json!({}));
         assert_eq!(bounded(&json!({"maximum": 1e30, "minimum": -1e30})), json!({}));

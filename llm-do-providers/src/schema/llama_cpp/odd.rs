@@ -18,10 +18,10 @@ fn a_schema_that_grows_without_end_is_refused() {
     schema["anyOf"] = json!([{"$ref": "#/$defs/L0"}]);
     schema["$defs"] = Value::Object(levels);
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
 }
 
-/// JSON that looks like a schema, and mostly is none.
+/// JSON that looks like a schema, and is mostly not a valid one.
 fn odd() -> impl Strategy<Value = Value> {
     let text = prop_oneof![
         "[a-z^$\\\\d\\[\\](){}*+?|.,0-9]{0,8}",
@@ -89,7 +89,7 @@ fn odd() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn whatever_a_schema_is_it_has_a_form_or_is_refused_with_a_path(schema in odd()) {
+    fn any_schema_has_a_form_or_is_refused_with_a_path(schema in odd()) {
         if let Err(unsupported) = translate(&schema) {
             prop_assert!(unsupported.to_string().starts_with("`#"), "{}", unsupported);
         }

@@ -1,8 +1,8 @@
 //! Regular expressions as the grammar reads them.
 //!
 //! It knows groups, alternatives, repetitions and classes of characters, takes a class for what stands between the quotes of
-//! the text as JSON, and passes over a whole expression that it does not know. So all is said by classes, of characters that
-//! stand for themselves in JSON.
+//! the text as JSON, and passes over a whole expression that it does not know. So everything is written as classes, of
+//! characters that stand for themselves in JSON.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,8 @@ const SPACES: [(char, char); 10] = [
 ];
 const WORDS: [(char, char); 4] = [('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')];
 
-/// Returns an expression whose matches match `pattern`, from the first character to the last; none if that cannot be said.
+/// Returns an expression whose matches match `pattern`, from the first character to the last; `None` if there is no such
+/// expression.
 pub(super) fn whole(pattern: &str) -> Option<String> {
     let expression = Parser::new().parse(pattern).ok()?;
     let branches = match &expression {
@@ -48,7 +49,7 @@ pub(super) fn whole(pattern: &str) -> Option<String> {
     (text.len() <= LONGEST).then_some(text)
 }
 
-/// An expression of its own: anything may stand before and after it where it says neither a beginning nor an end.
+/// An alternative: anything may precede or follow it where it has no anchor.
 fn branch(expression: &Ast) -> Option<String> {
     let mut parts = match expression {
         Ast::Concat(parts) => parts.asts.as_slice(),
@@ -66,7 +67,7 @@ fn branch(expression: &Ast) -> Option<String> {
     {
         (after, parts) = (String::new(), rest);
     }
-    let parts = parts.iter().map(said).collect::<Option<String>>()?;
+    let parts = parts.iter().map(translated).collect::<Option<String>>()?;
     Some(before + &parts + &after)
 }
 
@@ -74,7 +75,7 @@ fn is_one_of(expression: &Ast, kinds: &[AssertionKind]) -> bool {
     matches!(expression, Ast::Assertion(assertion) if matches!(&**assertion, Assertion { kind, .. } if kinds.contains(kind)))
 }
 
-fn said(expression: &Ast) -> Option<String> {
+fn translated(expression: &Ast) -> Option<String> {
     match expression {
         Ast::Empty(_) => Some(String::new()),
         Ast::Literal(literal) => class(&of(&[(literal.c, literal.c)])),
@@ -83,9 +84,9 @@ fn said(expression: &Ast) -> Option<String> {
         Ast::ClassBracketed(brackets) => class(&bracketed(brackets)?),
         Ast::Repetition(repetition) => repeated(repetition),
         Ast::Group(group) => grouped(group),
-        Ast::Concat(parts) => parts.asts.iter().map(said).collect(),
+        Ast::Concat(parts) => parts.asts.iter().map(translated).collect(),
         Ast::Alternation(branches) => {
-            let branches = branches.asts.iter().map(said).collect::<Option<Vec<_>>>()?;
+            let branches = branches.asts.iter().map(translated).collect::<Option<Vec<_>>>()?;
             Some(format!("({})", branches.join("|")))
         }
         // Flags change what the rest means; assertions and scripts have no counterpart.
@@ -95,13 +96,13 @@ fn said(expression: &Ast) -> Option<String> {
 
 fn grouped(group: &Group) -> Option<String> {
     let has_flags = matches!(&group.kind, GroupKind::NonCapturing(flags) if !flags.items.is_empty());
-    let inner = said(&group.ast).filter(|_| !has_flags)?;
+    let inner = translated(&group.ast).filter(|_| !has_flags)?;
     // Alternatives bring their own.
     Some(if inner.is_empty() || matches!(&*group.ast, Ast::Alternation(_)) { inner } else { format!("({inner})") })
 }
 
 fn repeated(repetition: &Repetition) -> Option<String> {
-    let mut inner = said(&repetition.ast)?;
+    let mut inner = translated(&repetition.ast)?;
     if inner.is_empty() {
         return Some(inner);
     }
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_counterpart_is_not_said() {
+    fn an_expression_without_a_counterpart_is_refused() {
         for pattern in [
             "(",
             "(?i)a",

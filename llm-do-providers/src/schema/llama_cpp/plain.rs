@@ -8,8 +8,8 @@ use crate::schema::reference::unmarked;
 use crate::schema::shape::{close, end, is_only};
 use crate::schema::{Dialect as _, Properties, UNSUPPORTED_KEYWORDS, Unsupported, Walk, note};
 
-/// Keywords of which one tells the grammar what kind of value to expect.
-const TELLING: [&str; 8] =
+/// Keywords from which the grammar infers the type of a value.
+const TYPE_KEYWORDS: [&str; 8] =
     ["type", "const", "enum", "properties", "additionalProperties", "patternProperties", "items", "prefixItems"];
 /// Keywords that the grammar passes over, and that stay for the model to read.
 const PASSED_OVER: [&str; 11] = [
@@ -31,7 +31,7 @@ const PASSED_OVER: [&str; 11] = [
 struct FormBuilder {
     form: Map<String, Value>,
     notes: Vec<String>,
-    /// Whether it is to be said that there are no properties but those that are named.
+    /// Whether the form has to state that only the named properties are allowed.
     is_closed: bool,
 }
 
@@ -51,7 +51,7 @@ impl Walk<'_, Grammar> {
             let unsupported = self.unsupported(format!("allows no value: its `{least}` is more than its `{most}`"));
             return Err(if concerns_all(least, &whole) { unsupported.with_nothing_left() } else { unsupported });
         }
-        if !TELLING.iter().any(|key| whole.contains_key(*key)) {
+        if !TYPE_KEYWORDS.iter().any(|key| whole.contains_key(*key)) {
             whole.extend(self.dialect.anything().as_object().cloned().unwrap_or_default());
         }
         let mut builder = FormBuilder::default();
@@ -86,7 +86,7 @@ impl Walk<'_, Grammar> {
             "items" => builder.set(key, self.below(key, value)?),
             "prefixItems" => self.tuple(builder, value, whole)?,
             "minItems" | "maxItems" => {
-                // Without a word on the items, none is said on their number either.
+                // Without `items`, the grammar ignores the limits of their number.
                 if !whole.contains_key("items") {
                     builder.set("items", self.dialect.anything());
                 }
@@ -99,12 +99,16 @@ impl Walk<'_, Grammar> {
                 None => builder.notes.extend(note::sentence(key, value)),
             },
             "not" if is_of_values(value) => builder.set(key, value.clone()),
-            "not" => return Err(self.unsupported("says `not`, which llama.cpp's grammars cannot; say what is allowed")),
+            "not" => {
+                return Err(self.unsupported(
+                    "uses `not`, which llama.cpp's grammars cannot express; describe what is allowed instead",
+                ));
+            }
             key if UNSUPPORTED_KEYWORDS.contains(&key) => return Err(self.unknown(key)),
             // It is passed over as well, but a reference in it has to lead somewhere.
             "propertyNames" if unmarked(value) != *value => builder.set(key, self.below(key, value)?),
             key if PASSED_OVER.contains(&key) => builder.set(key, value.clone()),
-            // What is no keyword says nothing.
+            // An unknown keyword has no meaning.
             _ => {}
         }
         Ok(())
@@ -119,16 +123,14 @@ impl Walk<'_, Grammar> {
     ) -> Result<Option<(String, Value)>, Unsupported> {
         let left: Vec<_> = values.iter().filter(|value| is_of_type(value, whole)).cloned().collect();
         match (values, left.as_slice()) {
-            ([], _) => Err(self.unsupported("allows no value at all")),
-            (_, []) => {
-                Err(self.unsupported("allows no value: none of those listed is of its type").with_nothing_left())
-            }
+            ([], _) => Err(self.unsupported("allows no value")),
+            (_, []) => Err(self.unsupported("allows no value: no listed value has its type").with_nothing_left()),
             (_, [value]) if key == "const" => Ok(Some((key.to_owned(), value.clone()))),
             _ => Ok(Some((key.to_owned(), Value::Array(left)))),
         }
     }
 
-    /// Takes the properties, without those that have no values: the grammar has no others where it names some.
+    /// Takes the properties, without those that no value fits: the grammar allows only the named ones where it names some.
     fn named(&mut self, builder: &mut FormBuilder, whole: &Map<String, Value>) -> Result<(), Unsupported> {
         let Properties { forms, mut without } = self.properties(whole)?;
         builder.set("properties", Value::Object(forms));
@@ -154,7 +156,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a map whose keys match one pattern, which is told.
+    /// Takes a map whose keys match one pattern, which goes into the description.
     fn patterns(
         &mut self,
         builder: &mut FormBuilder,
@@ -165,7 +167,7 @@ impl Walk<'_, Grammar> {
         let mut patterns = value.as_object().into_iter().flatten();
         let (Some((pattern, schema)), None, true) = (patterns.next(), patterns.next(), is_alone) else {
             return Err(self.unsupported(
-                "has properties by pattern beside others, which llama.cpp's grammars cannot say; allow one kind",
+                "has both pattern properties and other properties, which llama.cpp's grammars cannot express; use one of the two",
             ));
         };
         let form = self.below(format!("patternProperties/{pattern}"), schema)?;
@@ -174,20 +176,22 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Takes a list of as many items as are told apart: the grammar has neither fewer nor more.
+    /// Takes a tuple: the grammar has exactly as many items as it lists.
     fn tuple(
         &mut self,
         builder: &mut FormBuilder,
         value: &Value,
         whole: &Map<String, Value>,
     ) -> Result<(), Unsupported> {
-        let Some(schemas) = value.as_array() else { return Err(self.unsupported("has odd `prefixItems`")) };
+        let Some(schemas) = value.as_array() else {
+            return Err(self.unsupported("has a `prefixItems` that is not an array"));
+        };
         let bound = |key: &str| whole.get(key).and_then(Value::as_u64);
         let most = bound("maxItems").and_then(|most| usize::try_from(most).ok()).unwrap_or(schemas.len());
         let schemas = &schemas[..most.min(schemas.len())];
         if bound("minItems").is_some_and(|least| least > schemas.len() as u64) {
-            let why = "has more items than it tells apart, which llama.cpp's grammars cannot say; tell all of them \
-                       apart, or none";
+            let why = "requires more items than `prefixItems` lists, which llama.cpp's grammars cannot express; list \
+                       all items, or none";
             return Err(self.unsupported(why));
         }
         let forms =
@@ -204,7 +208,7 @@ impl Walk<'_, Grammar> {
         Ok(())
     }
 
-    /// Sees that an object has all that it requires; the grammar has no more where it names some and does not say so.
+    /// Declares the required properties of an object: where a form names some, the grammar allows no undeclared ones.
     fn object(&mut self, form: &mut Map<String, Value>) -> Result<(), Unsupported> {
         let others = form.get("additionalProperties").cloned();
         let mut properties = match form.get("properties") {
@@ -218,7 +222,7 @@ impl Walk<'_, Grammar> {
             }
             let schema = match &others {
                 Some(Value::Bool(false)) => {
-                    let unsupported = self.unsupported(format!("requires `{name}` and does not allow it"));
+                    let unsupported = self.unsupported(format!("requires `{name}`, but does not allow it"));
                     return Err(if is_only(form, "object") { unsupported.with_nothing_left() } else { unsupported });
                 }
                 Some(Value::Object(schema)) => Value::Object(schema.clone()),
@@ -231,8 +235,9 @@ impl Walk<'_, Grammar> {
         }
         let is_open = others.as_ref().is_some_and(|others| *others != json!(false));
         if let Some(name) = properties.keys().find(|name| is_open && !is_plain(name)) {
-            let why =
-                format!("has the property `{name}` beside others that are not named; call it by letters and digits");
+            let why = format!(
+                "has the property `{name}` next to undeclared properties; use only letters and digits in its name"
+            );
             return Err(self.unsupported(why));
         }
         if properties.len() > named {
@@ -261,7 +266,7 @@ fn is_of_type(value: &Value, whole: &Map<String, Value>) -> bool {
     }
 }
 
-/// Takes a limit, or tells it where a grammar cannot count as far.
+/// Takes a limit, or describes it where it exceeds what a grammar can count.
 fn limit(builder: &mut FormBuilder, key: &str, value: &Value) {
     match value.as_u64() {
         Some(count) if count <= MOST => builder.set(key, json!(count)),
@@ -275,7 +280,7 @@ fn is_of_values(schema: &Value) -> bool {
     keywords.is_some_and(|keywords| keywords.contains_key("const") || keywords.contains_key("enum"))
 }
 
-/// Whether the grammar can tell a name from others.
+/// Whether the grammar can distinguish the name from other names.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|character| character.is_ascii_alphanumeric() || "_- .".contains(character))
 }

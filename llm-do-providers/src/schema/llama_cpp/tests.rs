@@ -44,7 +44,7 @@ fn what_the_grammar_knows_stays_as_it_is() {
 }
 
 #[test]
-fn what_a_model_is_only_told_stays_to_be_read() {
+fn keywords_that_are_only_described_stay() {
     for keyword in [
         json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}),
         json!({"type": "number", "minimum": 0.5, "multipleOf": 0.5}),
@@ -61,7 +61,7 @@ fn a_schema_of_anything_names_all_types() {
     for schema in [json!(true), json!({})] {
         assert_eq!(of_property(&schema), anything());
     }
-    let described = json!({"description": "Whatever.", "default": 1});
+    let described = json!({"description": "Anything.", "default": 1});
     assert_eq!(of_property(&described)["type"], anything()["type"]);
     assert_eq!(of_property(&json!({"type": "array", "items": true}))["items"], anything());
     assert_eq!(of_property(&json!({"type": "array", "maxItems": 2}))["items"], anything());
@@ -78,7 +78,7 @@ fn a_required_property_is_a_property() {
 }
 
 #[test]
-fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
+fn a_tuple_has_exactly_the_listed_items() {
     let items = json!([{"type": "string"}, {"type": "integer"}]);
     let tuple = json!({"type": "array", "minItems": 2, "maxItems": 2, "prefixItems": items});
     for schema in [
@@ -89,7 +89,7 @@ fn a_list_that_tells_its_items_apart_has_as_many_and_no_more() {
         assert_eq!(of_property(&schema), tuple, "{schema}");
     }
     let text = refusal(&json!({"type": "array", "prefixItems": items, "minItems": 3}));
-    assert!(text.starts_with("`#/properties/p` has more items than it tells apart"), "{text}");
+    assert!(text.starts_with("`#/properties/p` requires more items than `prefixItems` lists"), "{text}");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn what_stands_beside_a_reference_is_not_within_it() {
 
     // With more beside it, it would be written out for ever.
     let text = translate(&person(json!({"$ref": "#/$defs/Person", "minProperties": 1}))).unwrap_err().to_string();
-    let expected = "`#/properties/manager/properties/boss` holds `#/$defs/Person` within itself";
+    let expected = "`#/properties/manager/properties/boss` is recursive through `#/$defs/Person`";
     assert!(text.starts_with(expected), "{text}");
 }
 
@@ -180,7 +180,7 @@ fn parts_that_multiply_are_refused() {
     schema["allOf"] = json!([{"$ref": "#/$defs/D0"}]);
     schema["$defs"] = samples::definitions().into();
     let text = translate(&schema).unwrap_err().to_string();
-    assert!(text.starts_with("`#` is one of more than 10000 schemas"), "{text}");
+    assert!(text.starts_with("`#` belongs to more than 10000 schemas"), "{text}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn definitions_get_names_that_differ_in_letters_and_digits() {
 }
 
 #[test]
-fn a_pattern_is_said_as_the_grammar_reads_it_or_told() {
+fn a_pattern_is_translated_for_the_grammar_or_described() {
     let form = of_property(&json!({"type": "string", "pattern": r"^\d$"}));
     assert_eq!(form, json!({"type": "string", "pattern": "^[0-9]$"}));
     let form = of_property(&json!({"type": "string", "pattern": r"\bfoo", "description": "Foo"}));
@@ -221,13 +221,13 @@ fn a_pattern_is_said_as_the_grammar_reads_it_or_told() {
 }
 
 #[test]
-fn a_limit_that_a_grammar_cannot_count_to_is_told() {
+fn a_limit_that_a_grammar_cannot_count_to_is_described() {
     let form = of_property(&json!({"type": "string", "minLength": 1, "maxLength": 5000}));
     assert_eq!(form, json!({"type": "string", "minLength": 1, "description": "Length: at most 5000."}));
 }
 
 #[test]
-fn a_map_by_pattern_has_its_names_told() {
+fn the_pattern_of_a_map_is_described() {
     let schema =
         json!({"type": "object", "patternProperties": {"^a": {"type": "null"}}, "additionalProperties": false});
     let text = "Each property's name matches the regular expression `^a`.";
@@ -240,7 +240,7 @@ fn only_the_listed_values_of_the_type_are_left() {
     assert_eq!(of_property(&json!({"type": "string", "enum": ["a", 7]}))["enum"], json!(["a"]));
     assert_eq!(of_property(&json!({"type": ["integer", "null"], "enum": ["a", 7, null]}))["enum"], json!([7, null]));
     let text = refusal(&json!({"type": "string", "const": 7}));
-    assert_eq!(text, "`#/properties/p` allows no value: none of those listed is of its type");
+    assert_eq!(text, "`#/properties/p` allows no value: no listed value has its type");
 }
 
 #[test]
@@ -250,25 +250,25 @@ fn what_would_bring_the_server_down_is_refused() {
 }
 
 #[test]
-fn what_cannot_be_said_is_refused_with_its_path() {
+fn an_unsupported_keyword_is_refused_with_its_path() {
     let plain = |keyword: &str| json!({"type": "array", "items": {keyword: {"const": 1}}});
     for keyword in ["if", "contains", "dependentSchemas", "unevaluatedItems"] {
         let text = refusal(&plain(keyword));
         let expected =
-            format!("`#/properties/p/items` says `{keyword}`, which llama.cpp's grammars cannot; leave it out");
+            format!("`#/properties/p/items` uses `{keyword}`, which llama.cpp's grammars cannot express; remove it");
         assert_eq!(text, expected);
     }
-    let told = [
-        (json!({"not": {"type": "string"}}), "says `not`"),
-        (json!(false), "allows no value at all"),
-        (json!({"enum": []}), "allows no value at all"),
+    let cases = [
+        (json!({"not": {"type": "string"}}), "uses `not`"),
+        (json!(false), "allows no value"),
+        (json!({"enum": []}), "allows no value"),
         (json!({"anyOf": []}), "has no alternative"),
         (json!({"$ref": "#/$defs/Nothing"}), "refers to `#/$defs/Nothing`"),
         (json!({"type": "object", "properties": {"é": {}}, "additionalProperties": {}}), "has the property `é`"),
         (json!({"type": "object", "required": ["a"], "additionalProperties": false}), "requires `a`"),
-        (json!({"type": "object", "patternProperties": {"^a": {}}}), "has properties by pattern"),
+        (json!({"type": "object", "patternProperties": {"^a": {}}}), "has both pattern properties"),
     ];
-    for (schema, expected) in told {
+    for (schema, expected) in cases {
         let text = refusal(&schema);
         assert!(text.starts_with("`#/properties/p` ") && text.contains(expected), "{text}");
     }

@@ -72,7 +72,7 @@ fn variants_that_exclude_each_other_are_alternatives() {
 }
 
 #[test]
-fn what_is_said_to_the_model_stays() {
+fn descriptions_for_the_model_stay() {
     let schema = json!({"type": "integer", "format": "uint8", "default": 1, "minimum": 0});
     let expected = json!({"type": "integer", "minimum": 0, "description": "Default: 1."});
     assert_eq!(of_property(&schema), Some(expected));
@@ -86,7 +86,7 @@ fn what_is_said_to_the_model_stays() {
 }
 
 #[test]
-fn what_is_said_beside_a_reference_is_said_by_a_definition() {
+fn a_description_beside_a_reference_goes_into_a_definition() {
     let sum = json!({"description": "A sum.", "anyOf": [{"type": "integer"}, {"$ref": "#/$defs/Sum", "description": "One more."}]});
     let schema = json!({
         "type": "object", "required": ["a", "b", "c"],
@@ -100,8 +100,8 @@ fn what_is_said_beside_a_reference_is_said_by_a_definition() {
     let strict = strict_form(&schema).unwrap();
     let reference = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
     assert_eq!(strict["properties"], json!({"a": reference("Sum"), "b": reference("Sum-3"), "c": reference("Sum")}));
-    // It holds itself, and says so each time.
-    let sum = |said: &str| json!({"description": format!("{said}A sum."), "anyOf": [{"type": "integer"}, reference("Sum-2")]});
+    // It is recursive, with a description each time.
+    let sum = |text: &str| json!({"description": format!("{text}A sum."), "anyOf": [{"type": "integer"}, reference("Sum-2")]});
     assert_eq!(strict["$defs"], json!({"Sum-2": sum("One more. "), "Sum": sum("Which. "), "Sum-3": sum("")}));
 }
 
@@ -147,7 +147,7 @@ fn nested_objects_are_closed_too() {
 }
 
 #[test]
-fn a_root_that_is_no_object_has_no_strict_form() {
+fn a_root_that_is_not_an_object_has_no_strict_form() {
     for schema in [json!({"type": "string"}), json!({"anyOf": []}), json!(true)] {
         assert_eq!(strict_form(&schema), None, "{schema}");
     }

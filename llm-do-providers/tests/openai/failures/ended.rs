@@ -20,7 +20,7 @@ async fn an_answer_that_ends_with_an_error_keeps_the_partial_response() {
     let cases = [
         (
             json!({"finish_reason": "error", "error": {"code": 502, "message": "my secret"}}),
-            (ErrorKind::Unavailable, 502, "the provider fails; try again later"),
+            (ErrorKind::Unavailable, 502, "the provider failed to answer; try again later"),
         ),
         (
             json!({"finish_reason": "stop", "error": {"code": 429, "message": "my secret"}}),
@@ -28,20 +28,23 @@ async fn an_answer_that_ends_with_an_error_keeps_the_partial_response() {
         ),
         (
             json!({"finish_reason": "error"}),
-            (ErrorKind::Unavailable, 200, "gave up amid the answer (error); try again later"),
+            (ErrorKind::Unavailable, 200, "stopped in the middle of the answer (error); try again later"),
         ),
-        (json!({"finish_reason": "abort"}), (ErrorKind::Unavailable, 200, "gave up amid the answer (abort)")),
+        (
+            json!({"finish_reason": "abort"}),
+            (ErrorKind::Unavailable, 200, "stopped in the middle of the answer (abort)"),
+        ),
         (
             json!({"finish_reason": "insufficient_system_resource"}),
             (ErrorKind::Overloaded, 200, "is overloaded (insufficient_system_resource); try again later"),
         ),
         (
             json!({"finish_reason": "error", "native_finish_reason": "MALFORMED_FUNCTION_CALL", "error": {"code": 502}}),
-            (ErrorKind::Protocol, 200, "a call that the server could not read; try again"),
+            (ErrorKind::Protocol, 200, "a tool call that the server could not parse; try again"),
         ),
         (
             json!({"finish_reason": "malformed_function_call"}),
-            (ErrorKind::Protocol, 200, "a call that the server could not read; try again"),
+            (ErrorKind::Protocol, 200, "a tool call that the server could not parse; try again"),
         ),
     ];
     for (choice, (kind, status, says)) in cases {

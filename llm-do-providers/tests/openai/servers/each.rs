@@ -32,7 +32,7 @@ async fn an_unsupported_server_side_tool_is_rejected_before_the_request() {
         assert!(model.profile().server_side_tools.is_empty());
         let error = model.request(Request::new(&messages, &settings).server_side_tools(&search)).await.unwrap_err();
         assert_eq!((error.provider(), error.kind()), (server.prefix(), ErrorKind::InvalidRequest));
-        assert!(error.to_string().contains("has no `web_search`"), "{error}");
+        assert!(error.to_string().contains("does not support `web_search`"), "{error}");
     }
 }
 

@@ -104,7 +104,7 @@ async fn errors_have_kinds() {
     fails(GROQ, 400, &long, ErrorKind::ContextTooLong, "shorten or summarise it").await;
     let large = error("rate_limit_exceeded", "tokens");
     fails(GROQ, 413, &large, ErrorKind::ContextTooLong, "(rate_limit_exceeded)").await;
-    let unread = "the model wrote a call that the server could not read (tool_use_failed); try again";
+    let unread = "the model wrote a tool call that the server could not parse (tool_use_failed); try again";
     fails(GROQ, 400, &error("tool_use_failed", "invalid_request_error"), ErrorKind::Protocol, unread).await;
 }
 

@@ -147,7 +147,7 @@ async fn errors_have_kinds() {
     let error = |code: u16, metadata: Value| json!({"error": {"code": code, "message": "Provider returned error", "metadata": metadata}});
     let flagged =
         json!({"reasons": ["violence"], "flagged_input": "my secret", "provider_name": "OpenAI", "model_slug": "m"});
-    fails(OPENROUTER, 403, &error(403, flagged), ErrorKind::ContentFilter, "change what it says").await;
+    fails(OPENROUTER, 403, &error(403, flagged), ErrorKind::ContentFilter, "rephrase the request").await;
     fails(OPENROUTER, 403, &error(403, Value::Null), ErrorKind::Auth, "`OPENROUTER_API_KEY`").await;
     let raw = "{\"error\":{\"message\":\"prompt is too long: 210000 tokens > 200000 maximum\"}}";
     let long = json!({"raw": raw, "provider_name": "Anthropic"});

@@ -48,13 +48,13 @@ fn what_stands_beside_alternatives_goes_into_each() {
 }
 
 #[test]
-fn an_object_without_a_property_is_closed_or_told_so() {
+fn an_object_without_a_property_is_closed_or_described_as_such() {
     let object = |rest: Value| json!({"type": "object", "properties": {"a": {"type": "null"}, "b": false}, "additionalProperties": rest});
     let closed = json!({"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": false});
     assert_eq!(of_property(&object(json!(false))), closed);
     let open = json!({"type": "object", "properties": {"a": {"type": "null"}}, "description": "Has no property `b`."});
     assert_eq!(of_property(&object(json!(true))), open);
-    // Of two parts, one that says nothing of it.
+    // One of two parts does not mention the property.
     let all = json!({"allOf": [object(json!(true)), {"type": "object", "properties": {"b": {"type": "null"}}}]});
     assert_eq!(of_property(&all), open);
 }
@@ -95,14 +95,14 @@ fn alternatives_beside_alternatives_are_those_of_both() {
 }
 
 #[test]
-fn many_alternatives_beside_others_are_refused() {
+fn many_alternatives_next_to_other_alternatives_are_refused() {
     let set = |name: usize| {
         let tag = |value: usize| json!({"properties": {format!("p{name}"): {"type": "integer", "const": value}}});
         json!({"oneOf": (0..10).map(tag).collect::<Vec<_>>()})
     };
     let text = refusal(&json!({"type": "object", "allOf": (0..6).map(set).collect::<Vec<_>>()}), &json!({}));
-    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
     let any = |count: usize| json!({"anyOf": vec![true; count]});
     let text = refusal(&json!({"type": "object", "allOf": (1..12).map(any).collect::<Vec<_>>()}), &json!({}));
-    assert!(text.contains("is one of more than 10000 schemas"), "{text}");
+    assert!(text.contains("belongs to more than 10000 schemas"), "{text}");
 }

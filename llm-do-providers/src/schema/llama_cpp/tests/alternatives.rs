@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{anything, form, of_property, refusal};
 
 #[test]
-fn alternatives_stand_alone_with_what_was_said_beside_them() {
+fn alternatives_include_the_keywords_beside_them() {
     let schema = json!({
         "type": "object", "description": "Either.", "properties": {"n": {"type": "string"}}, "required": ["n"],
         "oneOf": [
@@ -21,12 +21,12 @@ fn alternatives_stand_alone_with_what_was_said_beside_them() {
 }
 
 #[test]
-fn an_alternative_of_which_nothing_is_left_goes_and_one_that_cannot_be_said_does_not() {
+fn an_alternative_without_values_is_dropped_and_an_unsupported_one_is_refused() {
     let beside = |alternative: Value| json!({"type": "object", "properties": {"n": {"type": "null"}}, "anyOf": [{"minProperties": 1}, alternative]});
     let form = of_property(&beside(json!({"type": "string"})));
     assert_eq!(form, json!({"type": "object", "properties": {"n": {"type": "null"}}, "minProperties": 1}));
     let text = refusal(&beside(json!({"dependentRequired": {}})));
-    assert!(text.starts_with("`#/properties/p/anyOf/1` says `dependentRequired`"), "{text}");
+    assert!(text.starts_with("`#/properties/p/anyOf/1` uses `dependentRequired`"), "{text}");
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn an_alternative_can_do_without_a_property_that_has_no_values() {
         "type": "object", "properties": {"b": anything()}, "required": ["b"], "additionalProperties": false
     });
     assert_eq!(of_property(&requiring), requires);
-    // The grammar would let it be one of the others.
+    // The grammar would allow any of the alternatives.
     let text = refusal(&either(&json!({"type": "null"})));
-    assert!(text.starts_with("`#/properties/p/anyOf/0/properties/b` allows no value at all"), "{text}");
+    assert!(text.starts_with("`#/properties/p/anyOf/0/properties/b` allows no value"), "{text}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ proptest! {
     }
 }
 
-/// Returns a form whose objects may have further properties: the grammar allows none of which nothing is said.
+/// Returns a form whose objects may have further properties: the grammar allows only the declared ones.
 fn opened(form: &Value) -> Value {
     match form {
         Value::Object(keywords) => {
