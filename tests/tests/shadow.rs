@@ -304,7 +304,7 @@ async fn nobody_is_asked_on_its_account_and_no_mode_approves_for_it() {
         });
         builder.build().unwrap().run(texts(&["two words"])).await.unwrap();
         let [(.., other)] = shadowed(&recorder).try_into().unwrap();
-        assert!(error_of(&other).contains("a shadow asks nobody"), "{other:?}");
+        assert!(error_of(&other).contains("a shadow cannot ask for approval"), "{other:?}");
     }
     let (builder, recorder) = builder(Shadow::of("count", "asker"));
     let builder = builder.state(writing(&written)).input_handler(Counting(Arc::clone(&asked)));

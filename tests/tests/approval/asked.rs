@@ -58,7 +58,7 @@ async fn a_denied_call_ends_the_run_with_the_reason() {
 #[tokio::test]
 async fn with_nobody_to_ask_the_call_is_denied_and_the_reason_says_what_to_do() {
     let error = Runtime::builder().build().unwrap().run(writes {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("give the runtime an approver"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("no approver is configured"), "{error}");
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ async fn a_question_is_approved_denied_or_answered_by_a_decision() {
 #[tokio::test]
 async fn a_question_that_is_dropped_denies_with_a_reason() {
     let error = answered(drop).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).ends_with("denied: the question was dropped without an answer"), "{error}");
+    assert!(llm_do::error::chain(&error).ends_with("denied: the approval request was dropped without an answer"), "{error}");
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn without_an_inbox_every_question_is_denied() {
     let (approver, inbox) = ApprovalInbox::new();
     drop(inbox);
     let error = Runtime::builder().approver(approver).build().unwrap().run(gardener {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("the inbox was dropped"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("the approval inbox was dropped"), "{error}");
 }
 
 #[tokio::test]

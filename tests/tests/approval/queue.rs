@@ -37,7 +37,7 @@ impl Approver for Taking {
         self.1.review(request).await
     }
 
-    fn at_once(&self) -> usize {
+    fn max_concurrent(&self) -> usize {
         self.0
     }
 }

@@ -56,11 +56,11 @@ fn without_a_summary_a_call_is_told_as_in_rust() {
 fn a_long_value_is_cut_and_the_line_says_by_how_much() {
     let text = |length| ApprovalRequest::new("say", json!({ "text": "ä".repeat(length) })).summary();
     assert_eq!(text(80), format!("say(text=\"{}\")", "ä".repeat(80)));
-    assert_eq!(text(81), format!("say(text=\"{}\"… 1 character more)", "ä".repeat(80)));
-    assert_eq!(text(1_234_647), format!("say(text=\"{}\"… 1,234,567 characters more)", "ä".repeat(80)));
+    assert_eq!(text(81), format!("say(text=\"{}\"… 1 more character)", "ä".repeat(80)));
+    assert_eq!(text(1_234_647), format!("say(text=\"{}\"… 1,234,567 more characters)", "ä".repeat(80)));
     let many: serde_json::Map<_, _> = (0..14).map(|place| (format!("a{place}"), json!(place))).collect();
     let summary = ApprovalRequest::new("say", many.into()).summary();
-    assert!(summary.ends_with("a11=11, … 2 arguments more)"), "{summary}");
+    assert!(summary.ends_with("a11=11, … 2 more arguments)"), "{summary}");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn the_name_of_an_argument_cannot_break_a_line_either() {
     let details = request.details();
     assert!(details.ends_with("\"a\\n`main` wants to call read()\": 1\nä-b_2: 2\n\"\\u{61c}\": 3"), "{details}");
     request.arguments = json!({ "a".repeat(90): 1 });
-    assert_eq!(request.summary(), format!("made(\"{}\"… 10 characters more=1)", "a".repeat(80)));
+    assert_eq!(request.summary(), format!("made(\"{}\"… 10 more characters=1)", "a".repeat(80)));
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn details_are_whole_and_keep_the_lines_of_texts() {
     request.description = "Write a file.\n\nIt is overwritten.".into();
     request.path = vec!["main".into(), "editor".into()];
     let details = request.details();
-    let expected = "tool: write (may do anything)\n    Write a file.\n    \n    It is overwritten.\n\
+    let expected = "tool: write (may change anything)\n    Write a file.\n    \n    It is overwritten.\n\
                     called by: main > editor\npath: \"a.txt\"\ntext:\n    one\n      two\n    \n\
                     lines:\n    {\n      \"from\": 1\n    }\nlong: \"xxx";
     assert!(details.starts_with(expected), "{details}");

@@ -162,7 +162,7 @@ async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
 async fn a_function_that_panics_has_blocked_the_call() {
     let policy = Policy::new().decide_with(|_| panic!("no idea"));
     let (result, asked, (approved, ..)) = call(Runtime::builder().policy(policy), "runs", json!({})).await;
-    assert!(llm_do::error::chain(&result.unwrap_err()).contains("the function of the approval policy panicked"));
+    assert!(llm_do::error::chain(&result.unwrap_err()).contains("the approval policy's `decide_with` function panicked"));
     assert_eq!((asked, approved), (0, false));
 }
 
@@ -243,12 +243,12 @@ fn names_that_are_not_registered_are_told_all_at_once_with_what_may_be_meant() {
     assert_eq!(
         *faults,
         [
-            "there is no tool `plainn`; did you mean `plain`?",
-            "there is no tool `strict`, but a toolset: give its rule by `toolset`",
-            "there is no toolset `lenint`; did you mean `lenient`?",
-            "there is no toolset `plain`, but a tool: give its rule by `tool`",
-            "there is no worker `agents`; did you mean `agent`?",
-            "there is no worker `plain`, but a tool: give its rule by `tool`",
+            "unknown tool `plainn`; did you mean `plain`?",
+            "unknown tool `strict`: it is a toolset; set its rule with `toolset`",
+            "unknown toolset `lenint`; did you mean `lenient`?",
+            "unknown toolset `plain`: it is a tool; set its rule with `tool`",
+            "unknown worker `agents`; did you mean `agent`?",
+            "unknown worker `plain`: it is a tool; set its rule with `tool`",
         ]
     );
     assert!(error.to_string().starts_with("the approval policy has rules for what is not registered:\n  "));

@@ -91,7 +91,7 @@ async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
     let (seen, asked, recorder) = (Notes::default(), Notes::default(), Recorder::new());
     let runtime = editing("B", &seen, &asked).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
-    let question = "b guards changed the arguments that were given: these are what would run";
+    let question = "b guards changed the approver's arguments; the call would run with these";
     assert_eq!(asked.take(), ["a -", question]);
     let decided =
         recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));
@@ -112,7 +112,7 @@ async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
     };
     let runtime = Runtime::builder().approve_with(approving).guard(guard).build().unwrap();
     let error = chain(&runtime.run(writing {}).await.unwrap_err());
-    assert!(error.contains("guards changed what the approver gave 10 times"), "{error}");
+    assert!(error.contains("guards changed the approver's arguments 10 times"), "{error}");
 }
 
 #[tokio::test]

@@ -163,7 +163,7 @@ impl Run {
         prepared: &mut Prepared,
         is_placed: bool,
     ) -> Result<(), CallError> {
-        match self.ruled(ctx, tool, prepared) {
+        match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
             Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
             Err(refusal) if is_placed => Err(Box::pin(self.record_refusal(ctx, refusal)).await),
