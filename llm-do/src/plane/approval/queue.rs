@@ -182,7 +182,7 @@ fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, ca
 async fn ask(approver: &dyn Approver, request: &ApprovalRequest, validate: &ValidateEdit) -> Answer {
     let mut request = request.clone();
     for _ in 0..MAX_EDITS {
-        // A panic is no approval.
+        // A panic denies the call.
         let review = AssertUnwindSafe(async { approver.review(&request).await });
         let problem = match review.catch_unwind().await {
             Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
