@@ -275,7 +275,7 @@ async fn what_an_approver_denied_stays_denied() {
 async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
     let log = Log::default();
     let run = async |builder: RuntimeBuilder| builder.build().unwrap().run(write_all { texts: texts(&["a"]) }).await;
-    for gone in ["the question was dropped", "the inbox was dropped", "the approver panicked"] {
+    for gone in ["the approval request was dropped", "the approval inbox was dropped", "the approver panicked"] {
         let (journal, (approver, mut inbox)) = (MemoryJournal::new(), ApprovalInbox::new());
         let panicking = |_| async { std::panic::resume_unwind(Box::new("on purpose")) };
         let asking = match gone {
@@ -283,7 +283,7 @@ async fn what_nobody_decided_since_the_approver_went_away_is_asked_again() {
             _ => process(&journal, &log).approver(approver),
         };
         let leaving = async {
-            if gone == "the question was dropped" {
+            if gone == "the approval request was dropped" {
                 drop(inbox.next().await);
             }
             drop(inbox);

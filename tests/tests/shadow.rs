@@ -304,7 +304,7 @@ async fn no_user_or_approver_is_asked_for_it_and_no_mode_approves_its_calls() {
         });
         builder.build().unwrap().run(texts(&["two words"])).await.unwrap();
         let [(.., other)] = shadowed(&recorder).try_into().unwrap();
-        assert!(error_of(&other).contains("a shadow asks nobody"), "{other:?}");
+        assert!(error_of(&other).contains("a shadow cannot ask for approval"), "{other:?}");
     }
     let (builder, recorder) = builder(Shadow::of("count", "asker"));
     let builder = builder.state(writing(&written)).input_handler(Counting(Arc::clone(&asked)));

@@ -1,11 +1,11 @@
-//! Which calls need approval, who decides about them, and what is remembered of it.
+//! Approval of calls: the rules, the approver, its queue and the approvals that are remembered.
 
 mod decision;
-mod desk;
 mod function;
 mod inbox;
 mod memory;
 mod policy;
+mod queue;
 mod request;
 mod rule;
 mod rules;
@@ -21,22 +21,23 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::decision::Decision;
-use self::desk::{Check, Coming, Desk, Filed};
 pub(crate) use self::function::ByFunction;
 pub use self::inbox::{ApprovalInbox, InboxApprover, PendingApproval};
 pub(crate) use self::memory::{LastingApproval, RunMemory, RunScope};
 pub use self::policy::{Policy, ProposedCall, WorkerRule};
+use self::queue::{ApprovalQueue, Enqueued, SharedAnswer, ValidateEdit};
 pub use self::request::ApprovalRequest;
 pub use self::rule::Rule;
-use self::rules::{Lazy, Make, Rules, SourcedRule};
+use self::rules::{BuildRequest, LazyRequest, Rules, SourcedRule};
 use crate::base::error::Fault;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, RuleSource};
 use crate::plane::registry::{Prepared, Registered, Registry};
 
 /// Decides about calls that need approval.
 ///
-/// A function will do as well: [`RuntimeBuilder::approve_with`](crate::runtime::RuntimeBuilder::approve_with). If one panics, the
-/// call is denied as [undecided](Decision::Undecided).
+/// An async function can be an approver too: see
+/// [`RuntimeBuilder::approve_with`](crate::runtime::RuntimeBuilder::approve_with). If an approver panics, the call is denied as
+/// [undecided](Decision::Undecided).
 ///
 /// # Examples
 ///
@@ -45,7 +46,7 @@ use crate::plane::registry::{Prepared, Registered, Registry};
 /// use llm_do::approval::{ApprovalRequest, Approver, Decision};
 /// use llm_do::async_trait;
 ///
-/// /// Approves of what is done to the files of one folder, and asks nobody.
+/// /// Approves changes to the files of one folder, and denies all other calls.
 /// #[derive(Debug)]
 /// struct Within(&'static str);
 ///
@@ -84,46 +85,49 @@ use crate::plane::registry::{Prepared, Registered, Registry};
 pub trait Approver: Debug + Send + Sync {
     /// Decides whether one call may run.
     ///
-    /// Equal calls that one call makes and that wait at the same time are one question; an approval holds for them alone,
-    /// unless the decision has a wider [scope](ApprovalScope). The future is dropped once nobody waits for the answer.
+    /// Concurrent equal calls of one caller share one request; an approval holds for these calls only, unless the decision
+    /// has a wider [scope](ApprovalScope). The future is dropped once no call waits for the decision any more.
     async fn review(&self, request: &ApprovalRequest) -> Decision;
 
-    /// Returns how many questions it takes at once; asked when the runtime is built. Default: 1, others queue.
-    fn at_once(&self) -> usize {
+    /// Returns the maximum number of concurrent reviews; read when the runtime is built. Default: 1.
+    ///
+    /// Further requests wait in a queue.
+    fn max_concurrent(&self) -> usize {
         1
     }
 }
 
 /// How calls that need approval are decided.
 ///
-/// A mode decides for its own process. A run that is resumed from a [journal](crate::runtime::RuntimeBuilder::journal) in another mode
-/// follows that one, but for what the approver decided before: that is recorded and lasts.
+/// Decisions by the mode are not recorded: a run that is resumed from a
+/// [journal](crate::runtime::RuntimeBuilder::journal) follows the mode of the new process. Decisions of the approver are
+/// recorded and stay in force.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ApprovalMode {
-    /// The approver is asked; without one, the call is denied.
+    /// Asks the approver; without an approver, the call is denied.
     #[default]
     Prompt,
-    /// Each is approved; what is [blocked](Rule::Blocked) stays so.
+    /// Approves each call; [blocked](Rule::Blocked) calls stay blocked.
     ApproveAll,
-    /// Each is denied; what is [pre-approved](Rule::PreApproved) stays so.
+    /// Denies each call; [pre-approved](Rule::PreApproved) calls still run.
     RejectAll,
 }
 
-/// The approvals of a session: its rules, how calls are decided for which they ask, and what is remembered.
+/// The approvals of a session: the rules, the mode, and the queue of its approver.
 #[derive(Debug)]
 pub(crate) struct Approvals {
     mode: ApprovalMode,
     rules: Arc<Rules>,
-    desk: Option<Desk>,
+    queue: Option<ApprovalQueue>,
 }
 
-/// What was decided about a call.
+/// The decision about a call, as a journal records it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) verdict: Verdict,
     pub(crate) by: DecidedBy,
-    /// Which equal calls will run without a question. A record without it widens nothing.
+    /// Which equal calls run without another request. Default in older records: this call only.
     #[serde(default)]
     pub(crate) scope: ApprovalScope,
 }
@@ -132,15 +136,15 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
-    /// With these arguments, or else with its own.
+    /// The call may run: with these arguments, or else with its own.
     Approved(Option<Value>),
-    /// Not, for this reason.
+    /// The approver, the mode or cancellation denied the call, for this reason.
     Denied(String),
-    /// Never, for this reason.
+    /// A rule blocks the call, for this reason.
     Blocked(String),
 }
 
-/// Returns the arguments that an approver put in the place of those asked about, of a recorded decision that did.
+/// Returns the arguments by which the approver replaced those of the call, if a recorded answer has them.
 pub(crate) fn edited(recorded: &Value) -> Option<Value> {
     match Answer::deserialize(recorded).ok()?.verdict {
         Verdict::Approved(edited) => edited,
@@ -148,36 +152,36 @@ pub(crate) fn edited(recorded: &Value) -> Option<Value> {
     }
 }
 
-/// A call whose rule is known.
-pub(crate) struct Proposal {
+/// The rule for a call, applied.
+pub(crate) struct Ruling {
     pub(crate) source: RuleSource,
-    pub(crate) state: State,
+    pub(crate) outcome: Outcome,
 }
 
-/// Whether a call is decided.
-pub(crate) enum State {
-    /// By its rule.
-    Ruled(Answer),
-    /// It needs approval: [`Approvals::question`] asks.
-    Asked(Box<ApprovalRequest>),
+/// What the rule for a call decides.
+pub(crate) enum Outcome {
+    /// The rule approves or blocks the call.
+    Decided(Answer),
+    /// The call needs approval: see [`Approvals::submit`].
+    NeedsApproval(Box<ApprovalRequest>),
 }
 
-/// A call that needs approval, and the answer on its way.
+/// A submitted approval request, and its answer once there is one.
 #[derive(Clone)]
-pub(crate) struct Question {
+pub(crate) struct SubmittedRequest {
     pub(crate) request: Arc<ApprovalRequest>,
-    answer: Waiting,
+    answer: AnswerState,
 }
 
 #[derive(Clone)]
-enum Waiting {
-    /// Nobody has to be asked.
-    Known(Answer),
-    Coming(Coming),
+enum AnswerState {
+    /// The mode or an approval in memory decided, without the approver.
+    Ready(Answer),
+    Pending(SharedAnswer),
 }
 
 impl Approvals {
-    /// Begins a session, or says which names of the policy stand for nothing.
+    /// Creates the approvals of a session; the error lists the unknown names in the policy.
     pub(crate) fn new(
         mode: ApprovalMode,
         approver: Option<Arc<dyn Approver>>,
@@ -185,90 +189,98 @@ impl Approvals {
         registry: &Registry,
     ) -> Result<Self, Vec<String>> {
         let rules = Arc::new(Rules::new(policy, registry)?);
-        Ok(Self { mode, rules, desk: approver.map(|approver| Desk::new(approver, ApprovalScope::Session)) })
+        let queue = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Session));
+        Ok(Self { mode, rules, queue })
     }
 
-    /// Returns the approvals of a run that has a mode or an approver of its own: the rules are the same.
+    /// Returns the approvals of a run with its own mode or approver; the rules are the same.
     ///
-    /// An approver of its own has its own queue, and what it approves for the session is an approval for this run.
+    /// The run's own approver has its own queue, and its approvals for the session hold for this run only.
     pub(crate) fn for_run(&self, mode: Option<ApprovalMode>, approver: Option<Arc<dyn Approver>>) -> Self {
-        let desk = approver.map(|approver| Desk::new(approver, ApprovalScope::Run)).or_else(|| self.desk.clone());
-        Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), desk }
+        let own = approver.map(|approver| ApprovalQueue::new(approver, ApprovalScope::Run));
+        let queue = own.or_else(|| self.queue.clone());
+        Self { mode: mode.unwrap_or(self.mode), rules: Arc::clone(&self.rules), queue }
     }
 
-    /// Returns whose rule pre-approves every call of a tool, whatever its arguments, if one does.
+    /// Returns the source of the rule that pre-approves all calls of a tool; `None` if no rule does for all arguments.
     pub(crate) fn pre_approved(&self, tool: &Registered) -> Option<&RuleSource> {
         let found = self.rules.fixed(tool)?;
         matches!(found.rule, Rule::PreApproved).then_some(&found.source)
     }
 
-    /// Returns the rule for all calls of a tool; none if it depends on their arguments.
+    /// Returns the rule for all calls of a tool; `None` if it depends on the arguments.
     #[cfg(feature = "cli")]
     pub(crate) fn fixed_rule(&self, tool: &Registered) -> Option<&Rule> {
         self.rules.fixed(tool).map(|found| &found.rule)
     }
 
-    /// Finds the rule for a call.
+    /// Applies the rule for a call.
     ///
-    /// `request` is called only if a rule depends on the arguments, or if approval is needed; its error is returned.
-    pub(crate) fn propose(&self, tool: &Arc<Registered>, by: Caller, request: Make<'_>) -> Result<Proposal, Fault> {
-        let mut request = Lazy::new(request);
+    /// `request` is called only if a rule depends on the arguments, or if the call needs approval; its error is returned.
+    pub(crate) fn evaluate(
+        &self,
+        tool: &Arc<Registered>,
+        by: Caller,
+        request: BuildRequest<'_>,
+    ) -> Result<Ruling, Fault> {
+        let mut request = LazyRequest::new(request);
         let found = self.rules.rule(tool, by, &mut request)?;
-        let state = match ruled(&found.rule) {
-            Some(answer) => State::Ruled(answer),
-            None => State::Asked(Box::new(request.into_request()?)),
+        let outcome = match answer_of(&found.rule) {
+            Some(answer) => Outcome::Decided(answer),
+            None => Outcome::NeedsApproval(Box::new(request.into_request()?)),
         };
-        Ok(Proposal { source: found.source.clone(), state })
+        Ok(Ruling { source: found.source.clone(), outcome })
     }
 
-    /// Returns whether the policy blocks a server-side tool, whoever wants to use it.
+    /// Returns whether the policy blocks a server-side tool for all workers.
     pub(crate) fn blocks_server_side(&self, tool: &ServerSideTool) -> bool {
         self.rules.server_side(tool.name()).rule.is_blocked()
     }
 
-    /// Finds the rule for a server-side tool that a worker names.
-    pub(crate) fn propose_server_side(&self, request: ApprovalRequest) -> Proposal {
+    /// Applies the rule for a server-side tool that a worker names.
+    pub(crate) fn evaluate_server_side(&self, request: ApprovalRequest) -> Ruling {
         let SourcedRule { rule, source } = self.rules.server_side_call(&request);
-        let state = ruled(&rule).map_or_else(|| State::Asked(Box::new(request)), State::Ruled);
-        Proposal { source, state }
+        let outcome = answer_of(&rule).map_or_else(|| Outcome::NeedsApproval(Box::new(request)), Outcome::Decided);
+        Ruling { source, outcome }
     }
 
-    /// Puts the question about a server-side tool, as [`question`](Self::question) does about a call.
-    pub(crate) fn question_server_side(&self, request: ApprovalRequest, run: &RunScope) -> Question {
-        let check = |request: &ApprovalRequest| -> Check {
+    /// Submits the request for a server-side tool, as [`submit`](Self::submit) does for a call.
+    pub(crate) fn submit_server_side(&self, request: ApprovalRequest, run: &RunScope) -> SubmittedRequest {
+        let validate_edit = |request: &ApprovalRequest| -> ValidateEdit {
             let arguments = request.arguments.clone();
-            let fixed = "the options of a server-side tool cannot be edited: approve or deny it";
+            let fixed = "the options of a server-side tool cannot be edited; approve or deny the tool as it is";
             Box::new(move |edited| {
-                let checked = if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) };
-                ready(checked).boxed()
+                let validated = if edited == arguments { Ok(edited) } else { Err(fixed.to_owned()) };
+                ready(validated).boxed()
             })
         };
-        self.put(request, run, check)
+        self.submit_with(request, run, validate_edit)
     }
 
-    /// Finds the rule for a call about which nobody can be asked, whatever the mode, and nothing is remembered.
-    pub(crate) fn propose_unasked(
+    /// Applies the rule for a call of a shadow: one that needs approval is denied, in every mode and despite memory.
+    pub(crate) fn evaluate_for_shadow(
         &self,
         tool: &Arc<Registered>,
         by: Caller,
-        request: Make<'_>,
-    ) -> Result<Proposal, Fault> {
-        let found = self.rules.rule(tool, by, &mut Lazy::new(request))?;
-        let unasked =
-            || Answer::denied("a shadow asks nobody: it may call only what is pre-approved", DecidedBy::Policy);
-        let state = State::Ruled(ruled(&found.rule).unwrap_or_else(unasked));
-        Ok(Proposal { source: found.source.clone(), state })
+        request: BuildRequest<'_>,
+    ) -> Result<Ruling, Fault> {
+        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
+        let denied = || {
+            Answer::denied("a shadow cannot ask for approval: it may only call pre-approved tools", DecidedBy::Policy)
+        };
+        let outcome = Outcome::Decided(answer_of(&found.rule).unwrap_or_else(denied));
+        Ok(Ruling { source: found.source.clone(), outcome })
     }
 
-    /// Holds a call that was approved in an earlier process to the rules of this one: what they block stays blocked.
+    /// Applies the rules of this process to a call that was approved in an earlier one: a rule may block it now.
     pub(crate) fn recheck(
         &self,
         tool: &Arc<Registered>,
         by: Caller,
-        request: Make<'_>,
+        request: BuildRequest<'_>,
         approved: Answer,
     ) -> Result<(RuleSource, Answer), Fault> {
-        let found = self.rules.rule(tool, by, &mut Lazy::new(request))?;
+        let found = self.rules.rule(tool, by, &mut LazyRequest::new(request))?;
         let answer = match &found.rule {
             Rule::Blocked { reason } => Answer::blocked(reason),
             Rule::PreApproved | Rule::Ask => approved,
@@ -276,69 +288,76 @@ impl Approvals {
         Ok((found.source.clone(), answer))
     }
 
-    /// Remembers what was approved in a process before this one.
+    /// Remembers an approval of an earlier process.
     pub(crate) fn remember(&self, approval: LastingApproval, run: &RunScope) {
-        if let Some(desk) = &self.desk {
-            desk.remember(approval, run);
+        if let Some(queue) = &self.queue {
+            queue.remember(approval, run);
         }
     }
 
-    /// Puts the question about a call that needs approval, unless the mode or an earlier answer decides it.
-    pub(crate) fn question(
+    /// Submits the request for a call that needs approval to the approver, unless the mode or memory decides it.
+    pub(crate) fn submit(
         &self,
         tool: &Arc<Registered>,
         by: Caller,
         request: ApprovalRequest,
         run: &RunScope,
-    ) -> Question {
-        self.put(request, run, |request| self.check(tool, by, request))
+    ) -> SubmittedRequest {
+        self.submit_with(request, run, |request| self.validate_edit(tool, by, request))
     }
 
-    fn put(
+    fn submit_with(
         &self,
         mut request: ApprovalRequest,
         run: &RunScope,
-        check: impl FnOnce(&ApprovalRequest) -> Check,
-    ) -> Question {
-        // Of the row only where the desk puts it there.
+        validate_edit: impl FnOnce(&ApprovalRequest) -> ValidateEdit,
+    ) -> SubmittedRequest {
+        // Only a request in the queue has a position.
         request.position = 0;
-        let known = |request, answer| Question { request: Arc::new(request), answer: Waiting::Known(answer) };
-        match (self.mode, &self.desk) {
-            (ApprovalMode::ApproveAll, _) => known(request, Answer::approved(DecidedBy::Mode)),
+        let decided =
+            |request, answer| SubmittedRequest { request: Arc::new(request), answer: AnswerState::Ready(answer) };
+        match (self.mode, &self.queue) {
+            (ApprovalMode::ApproveAll, _) => decided(request, Answer::approved(DecidedBy::Mode)),
             (ApprovalMode::RejectAll, _) => {
-                known(request, Answer::denied("every call that needs approval is rejected", DecidedBy::Mode))
+                decided(request, Answer::denied("every call that needs approval is rejected", DecidedBy::Mode))
             }
             (ApprovalMode::Prompt, None) => {
-                let reason = "nobody can be asked: give the runtime an approver, or approve all calls";
-                known(request, Answer::denied(reason, DecidedBy::Policy))
+                let reason = "no approver is configured; set an approver, or approve all calls";
+                decided(request, Answer::denied(reason, DecidedBy::Policy))
             }
-            (ApprovalMode::Prompt, Some(desk)) => {
-                let check = check(&request);
-                match desk.file(request, run, check) {
-                    Filed::Remembered(request) => known(*request, Answer::approved(DecidedBy::Memory)),
-                    Filed::Asked(request, coming) => Question { request, answer: Waiting::Coming(coming) },
+            (ApprovalMode::Prompt, Some(queue)) => {
+                let validate = validate_edit(&request);
+                match queue.enqueue(request, run, validate) {
+                    Enqueued::Remembered(request) => decided(*request, Answer::approved(DecidedBy::Memory)),
+                    Enqueued::Pending(request, answer) => {
+                        SubmittedRequest { request, answer: AnswerState::Pending(answer) }
+                    }
                 }
             }
         }
     }
 
-    /// Returns what holds the approver's own arguments to the schema, and to what is blocked.
-    fn check(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> Check {
+    /// Returns the function that validates the approver's arguments against the schema and the blocking rules.
+    fn validate_edit(&self, tool: &Arc<Registered>, by: Caller, request: &ApprovalRequest) -> ValidateEdit {
         let (rules, tool, request) = (Arc::clone(&self.rules), Arc::clone(tool), request.clone());
         Box::new(move |edited| {
             let (rules, tool, request) = (Arc::clone(&rules), Arc::clone(&tool), request.clone());
-            let checked = async move {
+            let validated = async move {
                 let decoded = Prepared::decode_apart(&tool, edited, true).await?;
                 rules.permitted_edit(&tool, by, &request, &decoded)
             };
-            // Whoever gave them reads what is wrong with them.
-            checked.map(|checked| checked.map_err(|fault| fault.model_message().to_owned())).boxed()
+            // The approver wrote the arguments, so it gets the full problem.
+            validated.map(|validated| validated.map_err(|fault| fault.model_message().to_owned())).boxed()
         })
     }
 }
 
 impl Rules {
-    /// Returns the approver's own arguments as they are to run, unless they are blocked.
+    /// Returns the approver's arguments as they run.
+    ///
+    /// # Errors
+    ///
+    /// A rule blocks a call with these arguments, or they cannot be written as JSON.
     fn permitted_edit(
         &self,
         tool: &Registered,
@@ -346,23 +365,23 @@ impl Rules {
         request: &ApprovalRequest,
         edited: &Prepared,
     ) -> Result<Value, Fault> {
-        let show = || {
+        let build = || {
             let mut request = request.clone();
-            request.show(edited.shown()?);
+            request.set_arguments(edited.shown()?);
             Ok(request)
         };
-        let shown = show()?;
-        // What a type writes otherwise than it was given would run as it is written, and not as the approver gave it.
+        let shown = build()?;
+        // `given`, where a type writes its value differently: the approver's own form runs.
         let arguments = shown.given.unwrap_or(shown.arguments);
-        match &self.rule(tool, by, &mut Lazy::new(&show))?.rule {
+        match &self.rule(tool, by, &mut LazyRequest::new(&build))?.rule {
             Rule::Blocked { reason } => Err(Fault::new(format!("blocked: {reason}"))),
             Rule::PreApproved | Rule::Ask => Ok(arguments),
         }
     }
 }
 
-/// Returns the answer of a rule; none if it asks.
-fn ruled(rule: &Rule) -> Option<Answer> {
+/// Returns the answer of a rule; `None` if the call needs approval.
+fn answer_of(rule: &Rule) -> Option<Answer> {
     match rule {
         Rule::PreApproved => Some(Answer::approved(DecidedBy::Policy)),
         Rule::Blocked { reason } => Some(Answer::blocked(reason)),
@@ -370,12 +389,12 @@ fn ruled(rule: &Rule) -> Option<Answer> {
     }
 }
 
-impl Question {
-    /// Waits for the answer. Dropping the future leaves the question to others who wait for it.
+impl SubmittedRequest {
+    /// Waits for the answer. Dropping the future cancels the request only if no equal call waits for the answer.
     pub(crate) async fn answer(self) -> Answer {
         match self.answer {
-            Waiting::Known(answer) => answer,
-            Waiting::Coming(coming) => coming.await,
+            AnswerState::Ready(answer) => answer,
+            AnswerState::Pending(answer) => answer.await,
         }
     }
 }
@@ -393,7 +412,7 @@ impl Answer {
         matches!(self.verdict, Verdict::Approved(_))
     }
 
-    /// Returns the arguments that the approver put in the place of the call's.
+    /// Returns the arguments by which the approver replaced those of the call.
     pub(crate) fn edited_arguments(&self) -> Option<&Value> {
         match &self.verdict {
             Verdict::Approved(edited) => edited.as_ref(),
@@ -401,17 +420,17 @@ impl Answer {
         }
     }
 
-    /// Approves explicitly of the arguments that were asked about.
-    pub(crate) fn runs_with(&mut self, request: &ApprovalRequest) {
+    /// Adds the arguments of the request to an approval without arguments.
+    pub(crate) fn set_arguments(&mut self, request: &ApprovalRequest) {
         if let Verdict::Approved(edited @ None) = &mut self.verdict {
             *edited = Some(request.given.as_ref().unwrap_or(&request.arguments).clone());
         }
     }
 
-    /// Returns whether it holds in a process that finds it recorded: a person's answer, and every denial.
+    /// Returns whether a recorded answer holds in a later process: answers of the approver and all denials do.
     ///
-    /// A mode or rule that approved may not be in force any more.
-    pub(crate) fn lasts(&self) -> bool {
+    /// An approval by a mode or rule does not, since the mode or rule may have changed.
+    pub(crate) fn is_lasting(&self) -> bool {
         self.by == DecidedBy::Approver || !self.is_approved()
     }
 

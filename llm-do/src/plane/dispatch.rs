@@ -208,7 +208,7 @@ impl Run {
         let Admitted { tool, prepared, visit } = admitted;
         self.set_deadline(ctx, &tool);
         let shadowed = self.plane.shadows.prepare(&tool, ctx, &prepared).map(Box::new);
-        let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::written(&prepared))));
+        let guarded = self.plane.guards(ctx).map(|guards| Box::new((guards, guard::arguments_for_guards(&prepared))));
         let mut open = OpenCall::start(ctx, tool.kind(), &prepared);
         let is_recorded = visit.is_some() || record::is_recorded_root(ctx, &tool);
         let result = self.perform_until_stopped(&tool, prepared, ctx, is_recorded.then_some(&mut open)).await;

@@ -1,10 +1,10 @@
-//! Functions of the application before and after every call and every request to a model.
+//! Hooks of the application that run before and after every call and every request to a model.
 
 mod call;
+mod chain;
 mod function;
 mod refusal;
 mod request;
-mod row;
 
 use std::fmt::Debug;
 
@@ -12,41 +12,41 @@ use async_trait::async_trait;
 use llm_do_providers::Response;
 
 pub use self::call::GuardedCall;
+pub(crate) use self::chain::Guards;
 pub use self::function::FunctionGuard;
 pub use self::refusal::Refusal;
 pub use self::request::GuardedRequest;
 pub(crate) use self::request::Wording;
-pub(crate) use self::row::Guards;
 use crate::base::error::CallError;
 use crate::declare::tool::ToolReturn;
 
 #[doc = include_str!("../../docs/guard.md")]
 #[async_trait]
 pub trait Guard: Debug + Send + Sync {
-    /// Returns the name that events and refusals say; asked for once, when the runtime is built.
+    /// Returns the name of the guard in events and errors; read once, when the runtime is built.
     fn name(&self) -> &str;
 
-    /// Sees a call whose arguments are decoded, before anybody is asked to approve of it; may change the arguments.
+    /// Runs before a call, once its arguments are decoded and before approval; may change the arguments.
     ///
-    /// Changed arguments are checked against the tool's schema and decoded again; those that do not fit are refused in this
-    /// guard's name, and the caller is told. What an approver puts in their place afterwards is shown to all
-    /// guards again; if one changes that, the approver is asked about it. Default: lets it pass.
+    /// Changed arguments are validated against the tool's schema and decoded again; if they are invalid, the call is refused
+    /// with an error that names this guard. If an approver then replaces the arguments, all guards run again on the new ones;
+    /// if a guard changes those, the approver is asked again. Default: does nothing.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] is the call's error; nothing runs.
+    /// A [`Refusal`] becomes the error of the call, which does not run.
     async fn before_call(&self, call: &mut GuardedCall<'_>) -> Result<(), Refusal> {
         let _ = call;
         Ok(())
     }
 
-    /// Sees how a call that ran has ended, before it is reported; may put another result or error in its place.
+    /// Runs after a call, before its result is reported; may replace the result or the error.
     ///
-    /// Default: lets it pass.
+    /// Default: does nothing.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] is the call's error, in place of the result. What the call changed stays changed.
+    /// A [`Refusal`] becomes the error of the call, in place of its result. The effects of the call are not undone.
     async fn after_call(
         &self,
         call: &GuardedCall<'_>,
@@ -56,26 +56,26 @@ pub trait Guard: Debug + Send + Sync {
         Ok(())
     }
 
-    /// Sees what a worker is about to ask its model; may change it for this request.
+    /// Runs before a worker's request to its model; may change this request.
     ///
-    /// The worker's own history stays as it was, so that the next request shows the original again. Default: lets it pass.
+    /// The worker's history does not change, so the next request starts from the original again. Default: does nothing.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] is the error of the worker's call; nothing is asked.
+    /// A [`Refusal`] becomes the error of the worker's call; the request is not sent.
     async fn before_request(&self, request: &mut GuardedRequest<'_>) -> Result<(), Refusal> {
         let _ = request;
         Ok(())
     }
 
-    /// Sees what the model answered, before the worker goes on by it; may change it.
+    /// Runs after the model's response, before the worker uses it; may change the response.
     ///
-    /// What it leaves is what the worker's history holds. Default: lets it pass.
+    /// The worker's history contains the changed response. Default: does nothing.
     ///
     /// # Errors
     ///
-    /// [`Refusal::tell`] tells the model, and asks it again as for an answer that is not valid: it spends one of the
-    /// worker's `retries`, and no call of the answer is made. [`Refusal::stop`] is the error of the worker's call.
+    /// [`Refusal::tell`] sends the reason to the model and asks again, as for an invalid answer: it uses one of the worker's
+    /// `retries`, and the tool calls of the response do not run. [`Refusal::stop`] becomes the error of the worker's call.
     async fn after_response(&self, request: &GuardedRequest<'_>, response: &mut Response) -> Result<(), Refusal> {
         let _ = (request, response);
         Ok(())

@@ -1,4 +1,4 @@
-//! Who is asked before a call, and what the answer does.
+//! Which calls need approval, and what the answer does.
 
 use llm_do::approval::{ApprovalMode, ApprovalRequest, Approver, DecidedBy, Decision};
 use llm_do::event::EventKind;
@@ -14,7 +14,7 @@ fn look() -> u8 {
     1
 }
 
-/// Write, and say nothing of it.
+/// Write without a declared effect.
 #[tool]
 fn write(text: String) -> usize {
     text.len()
@@ -39,7 +39,7 @@ async fn run(answer: Decision) -> (Result<usize, CallError>, Vec<ApprovalRequest
 }
 
 #[tokio::test]
-async fn what_only_reads_is_not_asked_about_and_what_says_nothing_is() {
+async fn a_read_only_tool_needs_no_approval_and_an_undeclared_effect_does() {
     let (result, asked) = run(Decision::Approved).await;
     assert_eq!(result.unwrap(), 4);
     assert_eq!(asked.len(), 3);
@@ -56,13 +56,13 @@ async fn a_denied_call_ends_the_run_with_the_reason() {
 }
 
 #[tokio::test]
-async fn with_nobody_to_ask_the_call_is_denied_and_the_reason_says_what_to_do() {
+async fn without_an_approver_the_call_is_denied_and_the_reason_names_the_remedy() {
     let error = Runtime::builder().build().unwrap().run(writes {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("give the runtime an approver"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("no approver is configured"), "{error}");
 }
 
 #[tokio::test]
-async fn the_modes_decide_without_asking() {
+async fn approve_all_and_reject_all_do_not_ask() {
     let run = |mode| async move {
         let approver = Scripted::approving();
         let runtime = Runtime::builder().approval_mode(mode).approver(approver.clone()).build().unwrap();
@@ -75,7 +75,7 @@ async fn the_modes_decide_without_asking() {
 }
 
 #[tokio::test]
-async fn the_users_own_root_call_is_not_asked_about() {
+async fn the_users_root_call_needs_no_approval() {
     let runtime = Runtime::builder().approval_mode(ApprovalMode::RejectAll).build().unwrap();
     assert_eq!(runtime.run(write { text: "abc".into() }).await.unwrap(), 3);
 }
@@ -94,14 +94,14 @@ async fn a_denied_call_never_starts() {
 }
 
 #[tokio::test]
-async fn arguments_are_checked_before_anybody_is_asked() {
+async fn arguments_are_validated_before_the_approver_is_asked() {
     let approver = Scripted::approving();
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     runtime.run(by_name {}).await.unwrap_err();
     assert_eq!(approver.asked().len(), 0);
 }
 
-/// Calls with arguments that do not fit.
+/// Calls with invalid arguments.
 #[entry]
 async fn by_name(ctx: &CallContext) -> Result<serde_json::Value> {
     Ok(ctx.call_tool("write", json!({ "text": 3 })).await?)
@@ -122,7 +122,7 @@ async fn removes(ctx: &CallContext) -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_approved_is_what_runs_defaults_included() {
+async fn the_approved_arguments_run_with_defaults_filled_in() {
     let approver = Scripted::new([Decision::approve_for_session()]);
     Runtime::builder().approver(approver.clone()).build().unwrap().run(removes {}).await.unwrap();
     let asked = approver.asked();
@@ -130,7 +130,7 @@ async fn what_is_approved_is_what_runs_defaults_included() {
     assert_eq!(asked[0].arguments, json!({ "path": "p", "recursive": true }));
 }
 
-/// An approver that does not live to answer.
+/// An approver that panics.
 #[derive(Debug)]
 struct Panicking;
 
@@ -142,7 +142,7 @@ impl Approver for Panicking {
 }
 
 #[tokio::test]
-async fn an_approver_that_panics_has_not_approved() {
+async fn a_panic_of_the_approver_denies_the_call() {
     let runtime = Runtime::builder().approver(Panicking).build().unwrap();
     assert!(runtime.run(writes {}).await.unwrap_err().is_denied());
 }
@@ -154,7 +154,7 @@ async fn outermost(ctx: &CallContext<outermost>) -> Result<usize> {
 }
 
 #[tokio::test]
-async fn a_request_tells_the_calls_that_led_to_it_from_the_root() {
+async fn a_request_lists_its_callers_from_the_root() {
     let approver = Scripted::approving();
     Runtime::builder().approver(approver.clone()).build().unwrap().run(outermost {}).await.unwrap();
     let paths: Vec<_> = approver.asked().iter().map(|request| request.path.join("/")).collect();

@@ -27,7 +27,7 @@ async fn run(answers: &[Decision], policy: Policy) -> (Result<String, CallError>
     (builder.build().unwrap().run(post {}).await, approver, recorder)
 }
 
-/// What the events say that the approver put in the place of the arguments.
+/// The edited arguments in the events.
 fn edits(recorder: &Recorder) -> Vec<Option<Value>> {
     let edit = |event: llm_do::event::Event| match event.kind {
         EventKind::ApprovalDecided { edited, .. } if &*event.name == "mail" => Some(edited),
@@ -37,7 +37,7 @@ fn edits(recorder: &Recorder) -> Vec<Option<Value>> {
 }
 
 #[tokio::test]
-async fn the_call_runs_with_the_approvers_arguments_defaults_filled_in_and_the_events_say_so() {
+async fn the_call_runs_with_the_approvers_arguments_and_events_report_them() {
     let (result, _, recorder) = run(&[Decision::approve_with(json!({ "to": "Bob" }))], Policy::new()).await;
     assert_eq!(result.unwrap(), "1 to Bob");
     assert_eq!(edits(&recorder), [Some(json!({ "to": "Bob", "copies": 1 }))]);
@@ -49,7 +49,7 @@ async fn the_call_runs_with_the_approvers_arguments_defaults_filled_in_and_the_e
 }
 
 #[tokio::test]
-async fn arguments_that_do_not_fit_are_asked_about_again_with_the_problem() {
+async fn invalid_edits_are_asked_about_again_with_the_problem() {
     let wrong = Decision::approve_with(json!({ "to": 3, "copies": 300 }));
     let (result, approver, _) = run(&[wrong, Decision::approve()], Policy::new()).await;
     assert_eq!(result.unwrap(), "1 to Ann");
@@ -61,7 +61,7 @@ async fn arguments_that_do_not_fit_are_asked_about_again_with_the_problem() {
 }
 
 #[tokio::test]
-async fn an_edit_cannot_reach_what_is_blocked() {
+async fn an_edit_cannot_bypass_a_block() {
     let policy = Policy::new()
         .decide_with(|call| (call.arguments["to"] == "everybody").then(|| Rule::blocked("they would mind")));
     let everybody = Decision::approve_with(json!({ "to": "everybody" }));
@@ -71,7 +71,7 @@ async fn an_edit_cannot_reach_what_is_blocked() {
 }
 
 #[tokio::test]
-async fn the_same_arguments_are_no_edit() {
+async fn equal_arguments_do_not_count_as_an_edit() {
     let same = json!({ "copies": 1, "to": "Ann" });
     let (result, _, recorder) = run(&[Decision::approve_with(same)], Policy::new()).await;
     assert_eq!(result.unwrap(), "1 to Ann");
@@ -79,7 +79,7 @@ async fn the_same_arguments_are_no_edit() {
 }
 
 #[tokio::test]
-async fn an_approver_that_never_looks_at_the_problem_comes_to_an_end() {
+async fn repeated_invalid_edits_deny_the_call() {
     let (result, approver, _) = run(&[Decision::approve_with(json!(3))], Policy::new()).await;
     let error = llm_do::error::chain(&result.unwrap_err());
     assert!(error.contains("gave arguments 10 times"), "{error}");
@@ -87,7 +87,7 @@ async fn an_approver_that_never_looks_at_the_problem_comes_to_an_end() {
 }
 
 #[tokio::test]
-async fn an_edit_is_for_once() {
+async fn an_edit_is_not_remembered() {
     let approver = Scripted::new([Decision::approve_with(json!({ "to": "Bob" })), Decision::approve()]);
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     assert_eq!(runtime.run(post {}).await.unwrap(), "1 to Bob");

@@ -1,4 +1,4 @@
-//! Which calls of workers are asked about since files are among their arguments.
+//! Approval of worker calls with files among their arguments.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ async fn of_attachments(attachments: Vec<Attached>) -> String;
 #[worker]
 async fn of_scan(scan: Option<Scan>) -> String;
 
-/// Read names, which are no files.
+/// Read the names of files.
 #[worker]
 async fn of_names(attachments: Vec<String>) -> String;
 
@@ -71,7 +71,7 @@ fn files_of(ctx: &CallContext, post: Vec<Post>, more: Option<Scan>) -> usize {
     ctx.attachments().len()
 }
 
-/// Calls what it is told to.
+/// Calls a tool by its name.
 #[entry]
 async fn caller(ctx: &CallContext, name: String, arguments: Value) -> Result<Value> {
     Ok(ctx.call_tool(&name, arguments).await?)
@@ -86,7 +86,7 @@ async fn schema_caller(ctx: &CallContext, arguments: Value) -> Result<Value> {
     Ok(Value::Null)
 }
 
-/// Returns whether a call is asked about.
+/// Returns whether a call needs approval.
 async fn asks(name: &str, arguments: Value) -> bool {
     let approver = Scripted::approving();
     let policy = Policy::new().workers(WorkerRule::new().attachments(true));
@@ -127,7 +127,7 @@ async fn a_file_counts_by_its_type_and_not_by_its_name() {
 }
 
 #[tokio::test]
-async fn a_worker_of_a_json_schema_is_given_no_files() {
+async fn a_worker_with_a_json_schema_gets_no_files() {
     let approver = Scripted::approving();
     let policy = Policy::new().workers(WorkerRule::new().attachments(true));
     let builder = Runtime::builder().policy(policy).approver(approver.clone());

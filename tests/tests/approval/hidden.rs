@@ -1,4 +1,4 @@
-//! What a type reads and does not write is shown to the approver, and tells calls apart.
+//! Fields that a type reads but does not serialize are shown to the approver, and distinguish calls.
 
 use std::collections::BTreeSet;
 
@@ -59,17 +59,17 @@ async fn asked(calls: Vec<Value>) -> Vec<llm_do::approval::ApprovalRequest> {
 }
 
 #[tokio::test]
-async fn a_field_that_is_skipped_when_it_is_written_is_shown_and_tells_calls_apart() {
+async fn a_field_that_is_not_serialized_is_shown_and_distinguishes_calls() {
     let to = |name: &str| json!({ "amount": 1, "to": name, "pin": "***" });
     let asked = asked(vec![to("ann"), to("bob"), to("ann")]).await;
     let shown: Vec<_> = asked.iter().map(|request| &request.arguments["transfers"][0]["to"]).collect();
     assert_eq!(shown, ["ann", "bob"]);
     assert!(asked[0].summary().contains("ann") && asked[0].details().contains("ann"));
-    assert!(asked[0].given.is_none(), "the arguments tell all of it");
+    assert!(asked[0].given.is_none(), "the arguments contain everything");
 }
 
 #[tokio::test]
-async fn a_value_that_is_changed_when_it_is_written_tells_calls_apart_and_is_in_the_details() {
+async fn a_value_that_serializes_differently_distinguishes_calls_and_is_in_the_details() {
     let pin = |pin: &str| json!({ "amount": 1, "to": "ann", "pin": pin });
     let asked = asked(vec![pin("1234"), pin("9999"), pin("1234")]).await;
     assert_eq!(asked.len(), 2);
@@ -79,7 +79,7 @@ async fn a_value_that_is_changed_when_it_is_written_tells_calls_apart_and_is_in_
 }
 
 #[tokio::test]
-async fn an_absent_option_and_a_number_in_another_spelling_make_no_other_call() {
+async fn an_absent_option_and_another_spelling_of_a_number_make_equal_calls() {
     let calls = vec![
         json!({ "amount": 1, "to": "ann", "pin": "***" }),
         json!({ "amount": 1.0, "to": "ann", "note": null, "pin": "***" }),
@@ -99,7 +99,7 @@ async fn a_typed_call_that_would_lose_a_field_is_refused() {
 }
 
 #[tokio::test]
-async fn an_approvers_own_value_runs_as_it_was_given_and_not_as_it_is_written() {
+async fn an_approvers_value_runs_as_given_and_not_as_serialized() {
     let call = |pin: &str| json!({ "amount": 1, "to": "ann", "pin": pin });
     let approver = Scripted::new([Decision::approve_with(json!({ "transfers": [call("9999")] }))]);
     let runtime = Runtime::builder().approver(approver).build().unwrap();
@@ -125,7 +125,7 @@ struct Payment {
     account: String,
 }
 
-/// Pay all at once.
+/// Pay all together.
 #[tool(effect = destructive)]
 fn pay_all(payments: BTreeSet<Payment>) -> usize {
     payments.len()
@@ -138,7 +138,7 @@ async fn pay_by_name(ctx: &CallContext, payments: Value) -> Result<Value> {
 }
 
 #[tokio::test]
-async fn what_is_not_written_of_an_item_of_a_set_is_shown_with_no_other_item() {
+async fn unserialized_fields_of_set_items_are_shown_with_their_own_item() {
     let approver = Scripted::approving();
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     let payments = json!([{ "account": "b", "amount": 1 }, { "account": "a", "amount": 2 }]);
@@ -158,7 +158,7 @@ fn look_up(transfer: Transfer) -> String {
 }
 
 #[tokio::test]
-async fn a_sink_of_one_run_is_told_what_is_skipped_when_it_is_written() {
+async fn a_sink_of_one_run_gets_fields_that_are_not_serialized() {
     let recorder = Recorder::new();
     let arguments = json!({ "transfer": { "amount": 1, "to": "ann", "pin": "***" } });
     let runtime = Runtime::builder().build().unwrap();
@@ -171,7 +171,7 @@ async fn a_sink_of_one_run_is_told_what_is_skipped_when_it_is_written() {
 }
 
 #[tokio::test]
-async fn a_rule_that_decides_sees_what_is_not_written_of_an_item_of_a_set() {
+async fn a_policy_function_sees_unserialized_fields_of_set_items() {
     let policy = Policy::new().decide_with(|call| {
         let given = call.given.map(Value::to_string).unwrap_or_default();
         given.contains("swiss").then(|| Rule::blocked("not there"))
@@ -184,7 +184,7 @@ async fn a_rule_that_decides_sees_what_is_not_written_of_an_item_of_a_set() {
     assert_eq!(runtime.run(pay_by_name { payments }).await.unwrap(), json!(2));
 }
 
-/// What a question about `call` shows in events: the arguments as they were given, and what was put in their place.
+/// The given and the edited arguments in the events of a request.
 async fn events_of(tool: &str, arguments: Value, edited: Value) -> (Option<Value>, String) {
     let recorder = Recorder::new();
     let approver = Scripted::new([Decision::approve_with(edited)]);
@@ -207,7 +207,7 @@ async fn show_by_name(ctx: &CallContext, tool: String, arguments: Value) -> Resu
 }
 
 #[tokio::test]
-async fn events_show_what_was_given_and_hide_what_its_type_hides() {
+async fn events_show_given_arguments_and_hide_masked_values() {
     let payments =
         |second: &str| json!({ "payments": [{ "account": "b", "amount": 1 }, { "account": second, "amount": 2 }] });
     let (given, _) = events_of("pay_all", payments("a"), payments("c")).await;
@@ -215,6 +215,6 @@ async fn events_show_what_was_given_and_hide_what_its_type_hides() {
     assert_eq!(given, Some(json!({ "payments": [{ "amount": 2, "account": "a" }, { "amount": 1, "account": "b" }] })));
     let pins = |pin: &str| json!({ "transfers": [{ "amount": 1, "to": "ann", "pin": pin }] });
     let (given, events) = events_of("transfer", pins("1234"), pins("9999")).await;
-    assert_eq!(given, None, "the arguments tell all but the secret");
+    assert_eq!(given, None, "the arguments contain all but the secret");
     assert!(!events.contains("1234") && !events.contains("9999"), "{events}");
 }

@@ -1,4 +1,4 @@
-//! Questions that are answered later, from somewhere else.
+//! Approval requests that another task answers later.
 
 use llm_do::approval::{ApprovalInbox, Decision, PendingApproval};
 use llm_do::context::CancellationToken;
@@ -17,7 +17,7 @@ async fn gardener(ctx: &CallContext<gardener>) -> Result<String> {
     Ok(ctx.call(plant { tree: "oak".into() }).await?)
 }
 
-/// Answers the one question of a run.
+/// Answers the one request of a run.
 async fn answered(answer: impl FnOnce(PendingApproval)) -> Result<String, CallError> {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(approver).build().unwrap();
@@ -25,12 +25,12 @@ async fn answered(answer: impl FnOnce(PendingApproval)) -> Result<String, CallEr
     answer(inbox.next().await.unwrap());
     let result = run.await.unwrap();
     assert!(inbox.pending().is_empty());
-    assert!(inbox.next().await.is_none(), "the runtime is gone");
+    assert!(inbox.next().await.is_none(), "the runtime is dropped");
     result
 }
 
 #[tokio::test]
-async fn a_question_is_approved_denied_or_answered_by_a_decision() {
+async fn a_pending_approval_can_be_approved_denied_or_answered() {
     assert_eq!(answered(PendingApproval::approve).await.unwrap(), "planted oak");
     assert_eq!(answered(PendingApproval::approve_for_session).await.unwrap(), "planted oak");
     let denied = answered(|question| question.deny("no room")).await.unwrap_err();
@@ -40,21 +40,24 @@ async fn a_question_is_approved_denied_or_answered_by_a_decision() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_dropped_denies_with_a_reason() {
+async fn dropping_a_pending_approval_denies_the_call() {
     let error = answered(drop).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).ends_with("denied: the question was dropped without an answer"), "{error}");
+    assert!(
+        llm_do::error::chain(&error).ends_with("denied: the approval request was dropped without an answer"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
-async fn without_an_inbox_every_question_is_denied() {
+async fn after_the_inbox_is_dropped_every_request_is_denied() {
     let (approver, inbox) = ApprovalInbox::new();
     drop(inbox);
     let error = Runtime::builder().approver(approver).build().unwrap().run(gardener {}).await.unwrap_err();
-    assert!(llm_do::error::chain(&error).contains("the inbox was dropped"), "{error}");
+    assert!(llm_do::error::chain(&error).contains("the approval inbox was dropped"), "{error}");
 }
 
 #[tokio::test]
-async fn questions_that_nobody_waits_for_are_not_handed_out() {
+async fn cancelled_requests_are_not_returned() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let token = CancellationToken::new();
     let runtime = Runtime::builder().approver(approver).cancellation(token.clone()).build().unwrap();

@@ -1,4 +1,4 @@
-//! Which calls need approval, who is asked, and what is remembered.
+//! Approval of calls: rules, approvers and memory.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod asked;
@@ -24,7 +24,7 @@ use llm_do::testing::{FunctionModel, Recorder};
 use llm_do::usage::Usage;
 use serde_json::Value;
 
-/// An approver that gives these decisions in turn, the last one for ever, and keeps what it was asked.
+/// An approver that returns these decisions in order, repeats the last one, and records its requests.
 #[derive(Clone, Debug)]
 struct Scripted {
     answers: Arc<[Decision]>,
@@ -58,7 +58,7 @@ impl Approver for Scripted {
     }
 }
 
-/// What was decided about the calls of `name`: whether they may run, who decided, by which rule.
+/// The decisions about calls of `name`: whether they may run, who decided, and by which rule.
 fn decisions(recorder: &Recorder, name: &str) -> Vec<(bool, DecidedBy, RuleSource)> {
     let decision = |event: Event| match event.kind {
         EventKind::ApprovalDecided { approved, by, rule, .. } if &*event.name == name => Some((approved, by, rule)),
@@ -67,7 +67,7 @@ fn decisions(recorder: &Recorder, name: &str) -> Vec<(bool, DecidedBy, RuleSourc
     recorder.events().into_iter().filter_map(decision).collect()
 }
 
-/// A model that calls `tool` once, and then says what came of it.
+/// A model that calls `tool` once, and then returns the result.
 fn calling(tool: &'static str, arguments: Value) -> FunctionModel {
     FunctionModel::new(move |request: Request<'_>| {
         let part = if let Some(Message::Tool { results }) = request.messages.last() {

@@ -1,4 +1,4 @@
-//! What is remembered of a decision, and for how long.
+//! Which decisions are remembered, and for how long.
 
 use llm_do::approval::{DecidedBy, Decision};
 use llm_do::event::EventKind;
@@ -38,7 +38,7 @@ async fn a_decision_for_the_session_holds_for_the_same_arguments_only() {
 }
 
 #[tokio::test]
-async fn the_events_say_what_is_remembered_and_that_nobody_was_asked_then() {
+async fn events_report_the_scope_and_that_memory_decided() {
     let recorder = Recorder::new();
     let approver = Scripted::new([Decision::approve(), Decision::approve_for_session()]);
     let runtime = Runtime::builder().approver(approver).sink(recorder.clone()).build().unwrap();
@@ -55,7 +55,7 @@ async fn the_events_say_what_is_remembered_and_that_nobody_was_asked_then() {
 }
 
 #[tokio::test]
-async fn the_memory_lives_with_the_runtime_over_its_runs_and_not_beyond() {
+async fn the_memory_lives_as_long_as_the_runtime() {
     let approver = Scripted::new([Decision::approve_for_session()]);
     for runs in [1, 2] {
         let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
@@ -74,7 +74,7 @@ async fn a_denial_is_never_remembered() {
 }
 
 #[tokio::test]
-async fn an_approval_for_once_is_for_once() {
+async fn an_approval_for_one_call_is_not_remembered() {
     let approver = Scripted::approving();
     let runtime = Runtime::builder().approver(approver.clone()).build().unwrap();
     runtime.run(call(&["red", "red"])).await.unwrap();

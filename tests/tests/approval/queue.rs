@@ -1,4 +1,4 @@
-//! Questions that are open at the same time.
+//! Approval requests that are open at the same time.
 
 use futures_util::poll;
 use llm_do::Runtime;
@@ -13,7 +13,7 @@ async fn dig(place: String) -> String {
     format!("dug {place}")
 }
 
-/// Digs at all these places at once.
+/// Digs at all these places concurrently.
 #[entry(toolsets = [dig])]
 async fn digs(ctx: &CallContext<digs>, first: String, second: String, third: String) -> Result<Vec<String>> {
     let dig = |place: String| ctx.call(dig { place });
@@ -27,7 +27,7 @@ fn at(places: [&str; 3]) -> digs {
     digs { first, second, third }
 }
 
-/// An inbox that takes as many questions at once as it says.
+/// An inbox with a maximum number of concurrent requests.
 #[derive(Debug)]
 struct Taking(usize, InboxApprover);
 
@@ -37,7 +37,7 @@ impl Approver for Taking {
         self.1.review(request).await
     }
 
-    fn at_once(&self) -> usize {
+    fn max_concurrent(&self) -> usize {
         self.0
     }
 }
@@ -56,8 +56,8 @@ async fn equal_calls_in_flight_ask_once_and_share_the_answer() {
     let denied = "call to `dig` denied: not here";
     assert_eq!(run.await.unwrap().unwrap(), [denied, denied, denied]);
     let asked = recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalAsked { .. })).count();
-    assert_eq!(asked, 3, "each call says of itself that it needs approval");
-    assert!(inbox.next().await.is_none(), "there was one question");
+    assert_eq!(asked, 3, "each call reports its own request");
+    assert!(inbox.next().await.is_none(), "there was one request");
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn different_calls_queue_and_are_numbered_one_at_a_time() {
 }
 
 #[tokio::test]
-async fn an_approver_gets_as_many_questions_at_once_as_it_takes() {
+async fn an_approver_gets_at_most_max_concurrent_requests() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(Taking(2, approver)).build().unwrap();
     let run = tokio::spawn(async move { runtime.run(at(["a", "b", "c"])).await });
@@ -90,7 +90,7 @@ async fn an_approver_gets_as_many_questions_at_once_as_it_takes() {
 }
 
 #[tokio::test]
-async fn the_count_begins_anew_once_all_are_answered() {
+async fn the_count_restarts_once_all_requests_are_answered() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(approver).build().unwrap();
     for _ in 0..2 {
@@ -106,7 +106,7 @@ async fn the_count_begins_anew_once_all_are_answered() {
 }
 
 #[tokio::test]
-async fn the_total_grows_while_a_question_is_open() {
+async fn the_total_grows_while_a_request_is_open() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(approver).build().unwrap();
     let (one, other) = (runtime.clone(), runtime);
@@ -117,7 +117,7 @@ async fn the_total_grows_while_a_question_is_open() {
     let second = inbox.next().await.unwrap();
     let third = inbox.next().await.unwrap();
     let places = [&first, &second, &third].map(|question| place(question.request()));
-    assert_eq!(places, ["a 1/3", "b 2/3", "a 3/3"], "another run has a question of its own");
+    assert_eq!(places, ["a 1/3", "b 2/3", "a 3/3"], "another run has its own request");
     [first, second, third].into_iter().for_each(PendingApproval::approve);
     assert_eq!(one.await.unwrap().unwrap(), ["dug a"; 3]);
     assert_eq!(other.await.unwrap().unwrap(), ["dug b", "dug a", "dug b"]);
@@ -134,7 +134,7 @@ async fn gives_up(ctx: &CallContext<gives_up>) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_cancelled_asker_leaves_the_question_to_another_who_waits() {
+async fn a_cancelled_call_leaves_the_request_to_an_equal_waiting_call() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(approver).build().unwrap();
     let run = tokio::spawn(async move { runtime.run(gives_up {}).await });
@@ -142,11 +142,11 @@ async fn a_cancelled_asker_leaves_the_question_to_another_who_waits() {
     assert!(question.is_open());
     question.approve();
     assert_eq!(run.await.unwrap().unwrap(), "dug a");
-    assert!(inbox.next().await.is_none(), "there was one question");
+    assert!(inbox.next().await.is_none(), "there was one request");
 }
 
 #[tokio::test]
-async fn a_question_is_withdrawn_once_nobody_waits_and_the_next_has_its_turn() {
+async fn a_request_is_withdrawn_once_no_call_waits_and_the_next_one_starts() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(Taking(1, approver)).build().unwrap();
     let (one, other) = (runtime.clone(), runtime);

@@ -1,4 +1,4 @@
-//! What an approver reads of a call.
+//! The text that an approver reads about a call.
 
 use llm_do::Runtime;
 use llm_do::approval::ApprovalRequest;
@@ -25,7 +25,7 @@ async fn payer(ctx: &CallContext<payer>, note: Option<String>) -> Result<u32> {
 }
 
 #[tokio::test]
-async fn the_tools_summary_tells_its_arguments_to_the_approver_and_in_the_events() {
+async fn the_tools_summary_is_shown_to_the_approver_and_in_events() {
     let (approver, recorder) = (Scripted::approving(), Recorder::new());
     let runtime = Runtime::builder().approver(approver.clone()).sink(recorder.clone()).build().unwrap();
     runtime.run(payer { note: Some("thanks\n{to}".into()) }).await.unwrap();
@@ -39,41 +39,41 @@ async fn the_tools_summary_tells_its_arguments_to_the_approver_and_in_the_events
 }
 
 #[test]
-fn what_is_left_out_is_told_in_a_word() {
+fn a_null_argument_is_shown_as_none() {
     let mut request = ApprovalRequest::new("pay", json!({ "cents": 3, "note": null }));
     request.template = Some("pay {cents}, note: {note}".into());
     assert_eq!(request.summary(), "pay 3, note: none");
 }
 
 #[test]
-fn without_a_summary_a_call_is_told_as_in_rust() {
+fn without_a_summary_a_call_is_shown_as_in_rust() {
     let arguments = json!({ "path": "a \"b\"\\c", "lines": [1, 2], "from": null });
     assert_eq!(ApprovalRequest::new("read", arguments).summary(), r#"read(path="a \"b\"\\c", lines=[1,2], from=null)"#);
     assert_eq!(ApprovalRequest::new("read", json!({})).summary(), "read()");
 }
 
 #[test]
-fn a_long_value_is_cut_and_the_line_says_by_how_much() {
-    let text = |length| ApprovalRequest::new("say", json!({ "text": "ä".repeat(length) })).summary();
-    assert_eq!(text(80), format!("say(text=\"{}\")", "ä".repeat(80)));
-    assert_eq!(text(81), format!("say(text=\"{}\"… 1 character more)", "ä".repeat(80)));
-    assert_eq!(text(1_234_647), format!("say(text=\"{}\"… 1,234,567 characters more)", "ä".repeat(80)));
+fn a_long_value_is_cut_with_the_number_of_missing_characters() {
+    let text = |length| ApprovalRequest::new("echo", json!({ "text": "ä".repeat(length) })).summary();
+    assert_eq!(text(80), format!("echo(text=\"{}\")", "ä".repeat(80)));
+    assert_eq!(text(81), format!("echo(text=\"{}\"… 1 more character)", "ä".repeat(80)));
+    assert_eq!(text(1_234_647), format!("echo(text=\"{}\"… 1,234,567 more characters)", "ä".repeat(80)));
     let many: serde_json::Map<_, _> = (0..14).map(|place| (format!("a{place}"), json!(place))).collect();
-    let summary = ApprovalRequest::new("say", many.into()).summary();
-    assert!(summary.ends_with("a11=11, … 2 arguments more)"), "{summary}");
+    let summary = ApprovalRequest::new("echo", many.into()).summary();
+    assert!(summary.ends_with("a11=11, … 2 more arguments)"), "{summary}");
 }
 
 #[test]
-fn a_summary_cannot_steer_the_terminal_or_break_its_line() {
-    let mut request = ApprovalRequest::new("say", json!({ "text": "a\r\n\u{1b}[2J\u{202e}b\u{200b}" }));
+fn a_summary_escapes_control_characters_and_line_breaks() {
+    let mut request = ApprovalRequest::new("echo", json!({ "text": "a\r\n\u{1b}[2J\u{202e}b\u{200b}" }));
     let escaped = r"a\r\n\u{1b}[2J\u{202e}b\u{200b}";
-    assert_eq!(request.summary(), format!("say(text=\"{escaped}\")"));
-    request.template = Some("say {text}".into());
-    assert_eq!(request.summary(), format!("say {escaped}"));
+    assert_eq!(request.summary(), format!("echo(text=\"{escaped}\")"));
+    request.template = Some("echo {text}".into());
+    assert_eq!(request.summary(), format!("echo {escaped}"));
 }
 
 #[test]
-fn the_name_of_an_argument_cannot_break_a_line_either() {
+fn argument_names_are_escaped_and_cut_too() {
     // Of a worker that a model made, the names are the model's.
     let mut request =
         ApprovalRequest::new("made", json!({ "a\n`main` wants to call read()": 1, "ä-b_2": 2, "\u{61c}": 3 }));
@@ -81,12 +81,12 @@ fn the_name_of_an_argument_cannot_break_a_line_either() {
     let details = request.details();
     assert!(details.ends_with("\"a\\n`main` wants to call read()\": 1\nä-b_2: 2\n\"\\u{61c}\": 3"), "{details}");
     request.arguments = json!({ "a".repeat(90): 1 });
-    assert_eq!(request.summary(), format!("made(\"{}\"… 10 characters more=1)", "a".repeat(80)));
+    assert_eq!(request.summary(), format!("made(\"{}\"… 10 more characters=1)", "a".repeat(80)));
 }
 
 #[test]
-fn a_template_keeps_what_is_no_argument() {
-    let mut request = ApprovalRequest::new("say", json!({ "a": 1 }));
+fn a_template_keeps_unknown_placeholders() {
+    let mut request = ApprovalRequest::new("echo", json!({ "a": 1 }));
     let mut summary = |template: &str| {
         request.template = Some(template.into());
         request.summary()
@@ -96,13 +96,13 @@ fn a_template_keeps_what_is_no_argument() {
 }
 
 #[test]
-fn details_are_whole_and_keep_the_lines_of_texts() {
+fn details_are_complete_and_keep_line_breaks() {
     let arguments = json!({ "path": "a.txt", "text": "one\n  two\n", "lines": { "from": 1 }, "long": "x".repeat(500) });
     let mut request = ApprovalRequest::new("write", arguments);
     request.description = "Write a file.\n\nIt is overwritten.".into();
     request.path = vec!["main".into(), "editor".into()];
     let details = request.details();
-    let expected = "tool: write (may do anything)\n    Write a file.\n    \n    It is overwritten.\n\
+    let expected = "tool: write (may change anything)\n    Write a file.\n    \n    It is overwritten.\n\
                     called by: main > editor\npath: \"a.txt\"\ntext:\n    one\n      two\n    \n\
                     lines:\n    {\n      \"from\": 1\n    }\nlong: \"xxx";
     assert!(details.starts_with(expected), "{details}");

@@ -1,4 +1,4 @@
-//! Where the rule for a call comes from.
+//! The source of the rule for a call.
 
 use llm_do::approval::{ApprovalMode, DecidedBy, Policy, Rule, RuleSource, WorkerRule};
 use llm_do::prelude::*;
@@ -75,7 +75,7 @@ async fn calls(ctx: &CallContext, tool: String, arguments: Value) -> Result<Valu
     Ok(ctx.call_tool(&tool, arguments).await?)
 }
 
-/// Calls what it is told to.
+/// Call tools.
 #[worker(toolsets = [asks, runs, broken, refused_by_the_system])]
 async fn agent(input: String) -> String;
 
@@ -85,7 +85,7 @@ fn refused_by_the_system() -> std::io::Result<()> {
     Err(std::io::ErrorKind::PermissionDenied.into())
 }
 
-/// The result of calling `tool`, what was asked, and the rule.
+/// The result of a call of `tool`, the requests, and the rule.
 async fn call(
     builder: RuntimeBuilder,
     tool: &str,
@@ -98,7 +98,7 @@ async fn call(
     (result, approver.asked().len(), decision)
 }
 
-/// How many were asked about a call of `tool` under a policy, and by which rule.
+/// The number of requests for a call of `tool` under a policy, and the rule.
 async fn ruled(policy: Policy, tool: &str) -> (usize, RuleSource) {
     let arguments = if tool == "plain" { json!({ "number": 4 }) } else { json!({}) };
     let (result, asked, (approved, _, source)) = call(Runtime::builder().policy(policy), tool, arguments).await;
@@ -107,20 +107,20 @@ async fn ruled(policy: Policy, tool: &str) -> (usize, RuleSource) {
 }
 
 #[tokio::test]
-async fn a_tools_own_rule_counts_more_than_its_effect_and_its_toolset() {
+async fn a_tools_own_rule_overrides_its_effect_and_toolset() {
     assert_eq!(ruled(Policy::new(), "asks").await, (1, RuleSource::DeclaredTool));
     assert_eq!(ruled(Policy::new(), "runs").await, (0, RuleSource::DeclaredTool));
 }
 
 #[tokio::test]
-async fn a_toolsets_rule_counts_for_its_members_under_any_name_and_the_strictest_wins() {
+async fn a_toolsets_rule_applies_to_members_under_any_name_and_the_strictest_wins() {
     assert_eq!(ruled(Policy::new(), "plain").await, (0, RuleSource::DeclaredToolset("lenient".into())));
     assert_eq!(ruled(Policy::new(), "hidden").await, (0, RuleSource::DeclaredToolset("lenient".into())));
     assert_eq!(ruled(Policy::new(), "contested").await, (1, RuleSource::DeclaredToolset("strict".into())));
 }
 
 #[tokio::test]
-async fn the_policy_counts_more_the_more_telling_it_is() {
+async fn the_most_specific_rule_of_the_policy_applies() {
     let (set, silent) = (RuleSource::PolicyToolset("lenient".into()), RuleSource::PolicyToolset("silent".into()));
     let of_set = Policy::new().toolset("lenient", Rule::Ask);
     assert_eq!(ruled(of_set.clone(), "plain").await, (1, set));
@@ -136,7 +136,7 @@ async fn the_policy_counts_more_the_more_telling_it_is() {
 }
 
 #[tokio::test]
-async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
+async fn a_block_holds_in_every_mode_and_the_approver_is_not_asked() {
     for mode in [ApprovalMode::Prompt, ApprovalMode::ApproveAll, ApprovalMode::RejectAll] {
         let (result, asked, decision) = call(Runtime::builder().approval_mode(mode), "broken", json!({})).await;
         let error = result.unwrap_err();
@@ -147,7 +147,7 @@ async fn what_is_blocked_is_blocked_in_every_mode_and_nobody_is_asked() {
 }
 
 #[tokio::test]
-async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
+async fn a_block_overrides_more_specific_rules() {
     let lenient = || Policy::new().tool("start", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
     assert_eq!(ruled(lenient(), "start").await, (0, RuleSource::DeclaredToolset("machine".into())));
     let free = || Policy::new().tool("broken", Rule::PreApproved).decide_with(|_| Some(Rule::PreApproved));
@@ -159,15 +159,17 @@ async fn a_block_from_anywhere_wins_over_all_that_is_more_telling() {
 }
 
 #[tokio::test]
-async fn a_function_that_panics_has_blocked_the_call() {
+async fn a_panic_of_the_policys_function_blocks_the_call() {
     let policy = Policy::new().decide_with(|_| panic!("no idea"));
     let (result, asked, (approved, ..)) = call(Runtime::builder().policy(policy), "runs", json!({})).await;
-    assert!(llm_do::error::chain(&result.unwrap_err()).contains("the function of the approval policy panicked"));
+    assert!(
+        llm_do::error::chain(&result.unwrap_err()).contains("the approval policy's `decide_with` function panicked")
+    );
     assert_eq!((asked, approved), (0, false));
 }
 
 #[tokio::test]
-async fn a_function_sees_who_calls_whom_with_what() {
+async fn the_policys_function_sees_caller_callee_and_arguments() {
     let policy = Policy::new().decide_with(|call| {
         assert_eq!((call.tool, call.caller, call.by), ("plain", "calls", llm_do::event::Caller::Code));
         assert_eq!((call.kind, call.effect), (llm_do::event::ItemKind::Tool, llm_do::Effect::Undeclared));
@@ -177,7 +179,7 @@ async fn a_function_sees_who_calls_whom_with_what() {
 }
 
 #[tokio::test]
-async fn what_is_pre_approved_runs_though_all_is_rejected() {
+async fn a_pre_approved_call_runs_in_mode_reject_all() {
     let builder = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     let (result, _, decision) = call(builder, "runs", json!({})).await;
     assert_eq!(result.unwrap(), 2);
@@ -185,7 +187,7 @@ async fn what_is_pre_approved_runs_though_all_is_rejected() {
 }
 
 #[tokio::test]
-async fn the_users_own_call_is_not_gated_even_of_what_is_blocked() {
+async fn the_users_own_call_runs_even_if_the_tool_is_blocked() {
     let policy = Policy::new().decide_with(|_| Some(Rule::blocked("never")));
     let recorder = Recorder::new();
     let runtime = Runtime::builder().policy(policy).sink(recorder.clone()).build().unwrap();
@@ -193,7 +195,7 @@ async fn the_users_own_call_is_not_gated_even_of_what_is_blocked() {
     assert_eq!(decisions(&recorder, "broken"), [(true, DecidedBy::Policy, RuleSource::User)]);
 }
 
-/// What a model's call of `tool` comes to, and its decision.
+/// The result of a model's call of `tool`, and the decision.
 async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>, (bool, DecidedBy, RuleSource)) {
     let (approver, recorder) = (Scripted::approving(), Recorder::new());
     let builder = Runtime::builder().force_model(calling(tool, json!({}))).return_permission_errors(tells);
@@ -204,7 +206,7 @@ async fn by_model(tool: &'static str, tells: bool) -> (Result<String, CallError>
 }
 
 #[tokio::test]
-async fn a_models_call_has_the_rule_of_the_codes() {
+async fn calls_by_models_and_by_code_have_the_same_rule() {
     for tool in ["asks", "runs", "broken"] {
         let (.., by_code) = call(Runtime::builder(), tool, json!({})).await;
         assert_eq!(by_model(tool, false).await.1, by_code);
@@ -212,7 +214,7 @@ async fn a_models_call_has_the_rule_of_the_codes() {
 }
 
 #[tokio::test]
-async fn a_block_ends_the_run_or_is_told_to_the_model_as_any_denial() {
+async fn a_block_stops_the_run_or_is_reported_to_the_model_like_a_denial() {
     assert!(by_model("broken", false).await.0.unwrap_err().is_blocked());
     let told: Value = serde_json::from_str(&by_model("broken", true).await.0.unwrap()).unwrap();
     let expected = json!({
@@ -222,14 +224,14 @@ async fn a_block_ends_the_run_or_is_told_to_the_model_as_any_denial() {
 }
 
 #[tokio::test]
-async fn the_systems_own_refusals_are_failures_of_the_tool_and_no_denials() {
+async fn permission_errors_of_the_system_are_failures_and_not_denials() {
     let (told, (approved, ..)) = by_model("refused_by_the_system", true).await;
     assert!(approved);
     assert_eq!(told.unwrap(), "`refused_by_the_system` failed: permission denied");
 }
 
 #[test]
-fn names_that_are_not_registered_are_told_all_at_once_with_what_may_be_meant() {
+fn all_unknown_names_are_reported_together_with_suggestions() {
     let policy = Policy::new()
         .tool("plainn", Rule::Ask)
         .tool("strict", Rule::Ask)
@@ -243,19 +245,19 @@ fn names_that_are_not_registered_are_told_all_at_once_with_what_may_be_meant() {
     assert_eq!(
         *faults,
         [
-            "there is no tool `plainn`; did you mean `plain`?",
-            "there is no tool `strict`, but a toolset: give its rule by `toolset`",
-            "there is no toolset `lenint`; did you mean `lenient`?",
-            "there is no toolset `plain`, but a tool: give its rule by `tool`",
-            "there is no worker `agents`; did you mean `agent`?",
-            "there is no worker `plain`, but a tool: give its rule by `tool`",
+            "unknown tool `plainn`; did you mean `plain`?",
+            "unknown tool `strict`: it is a toolset; set its rule with `toolset`",
+            "unknown toolset `lenint`; did you mean `lenient`?",
+            "unknown toolset `plain`: it is a tool; set its rule with `tool`",
+            "unknown worker `agents`; did you mean `agent`?",
+            "unknown worker `plain`: it is a tool; set its rule with `tool`",
         ]
     );
     assert!(error.to_string().starts_with("the approval policy has rules for unknown names:\n  "));
 }
 
 #[test]
-fn a_policy_of_data_refuses_keys_that_it_does_not_know() {
+fn a_deserialized_policy_rejects_unknown_keys() {
     let read = |policy: Value| serde_json::from_value::<Policy>(policy).map(|policy| json!(policy));
     let whole = json!({
         "tools": { "a": "ask", "b": { "blocked": { "reason": "no" } } },
@@ -266,5 +268,5 @@ fn a_policy_of_data_refuses_keys_that_it_does_not_know() {
     assert_eq!(read(whole.clone()).unwrap(), whole);
     assert!(read(json!({ "tool": {} })).is_err());
     assert!(read(json!({ "workers": { "call": true } })).is_err());
-    assert!(read(json!({ "tools": { "a": "blocked" } })).is_err(), "a block says why");
+    assert!(read(json!({ "tools": { "a": "blocked" } })).is_err(), "a block needs a reason");
 }

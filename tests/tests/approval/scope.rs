@@ -1,4 +1,4 @@
-//! For which calls an answer holds: one caller's, one run's, or all of the session.
+//! The scope of an approval: one caller, one run, or the session.
 
 use llm_do::approval::{ApprovalInbox, ApprovalScope, Decision, PendingApproval};
 use llm_do::event::EventKind;
@@ -29,9 +29,9 @@ async fn clerk(ctx: &CallContext<clerk>, contract: String) -> Result<String> {
     Ok(ctx.call(sign { contract }).await?)
 }
 
-/// Has both sign at once.
+/// Has both sign concurrently.
 #[entry(toolsets = [lawyer, clerk])]
-async fn both_at_once(ctx: &CallContext<both_at_once>) -> Result<Vec<String>> {
+async fn both_together(ctx: &CallContext<both_together>) -> Result<Vec<String>> {
     let contract = || "lease".to_owned();
     let (first, second) =
         tokio::join!(ctx.call(lawyer { contract: contract() }), ctx.call(clerk { contract: contract() }));
@@ -55,7 +55,7 @@ fn caller(question: &PendingApproval) -> String {
 async fn an_answer_for_one_caller_does_not_serve_anothers_equal_call() {
     let (approver, mut inbox) = ApprovalInbox::new();
     let runtime = Runtime::builder().approver(approver).build().unwrap();
-    let run = tokio::spawn(async move { runtime.run(both_at_once {}).await });
+    let run = tokio::spawn(async move { runtime.run(both_together {}).await });
     let (first, second) = (inbox.next().await.unwrap(), inbox.next().await.unwrap());
     assert_eq!((caller(&first), caller(&second)), ("lawyer".to_owned(), "clerk".to_owned()));
     first.approve();
@@ -103,7 +103,7 @@ async fn a_pending_approval_can_be_given_a_scope() {
     let run = tokio::spawn(async move { runtime.run(in_turn {}).await });
     inbox.next().await.unwrap().approve_for(ApprovalScope::Run);
     run.await.unwrap().unwrap();
-    assert!(inbox.next().await.is_none(), "there was one question");
+    assert!(inbox.next().await.is_none(), "there was one request");
 }
 
 #[tokio::test]
@@ -166,7 +166,7 @@ async fn helpers(ctx: &CallContext<helpers>, which: String) -> Result<()> {
         other => unreachable!("{other}"),
     };
     for spec in [plain(), other] {
-        // What a helper comes to is not what this is about.
+        // The result of a helper does not matter here.
         drop(ctx.llm_agent(spec).input("go").await);
     }
     Ok(())
@@ -183,7 +183,7 @@ async fn asked_of_helpers(which: &str) -> usize {
 }
 
 #[tokio::test]
-async fn callers_of_one_name_are_told_apart_by_all_that_makes_them() {
+async fn callers_of_the_same_name_are_distinguished_by_their_definitions() {
     assert_eq!(asked_of_helpers("same").await, 1);
     for which in [
         "model",

@@ -51,14 +51,14 @@ async fn given(builder: RuntimeBuilder) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_the_author_names_is_approved_unless_the_policy_says_otherwise() {
+async fn listed_tools_are_approved_unless_the_policy_overrides_it() {
     assert_eq!(given(Runtime::builder()).await, ["web_search", "code_execution"]);
     let rejecting = Runtime::builder().approval_mode(ApprovalMode::RejectAll);
     assert_eq!(given(rejecting).await, ["web_search", "code_execution"]);
 }
 
 #[tokio::test]
-async fn what_is_blocked_is_left_out_in_every_mode_and_reported() {
+async fn blocked_tools_are_left_out_in_every_mode_and_reported() {
     let recorder = Recorder::new();
     let policy = Policy::new().server_side_tool("web_search", Rule::blocked("no searches"));
     let builder = Runtime::builder().policy(policy).approval_mode(ApprovalMode::ApproveAll).sink(recorder.clone());
@@ -70,7 +70,7 @@ async fn what_is_blocked_is_left_out_in_every_mode_and_reported() {
 }
 
 #[tokio::test]
-async fn the_rule_of_one_tool_is_taken_before_that_of_all() {
+async fn the_rule_for_one_tool_overrides_the_rule_for_all() {
     let policy = Policy::new()
         .server_side_tools(Rule::blocked("nothing leaves"))
         .server_side_tool("code_execution", Rule::PreApproved);
@@ -82,19 +82,19 @@ fn asking() -> Policy {
 }
 
 #[tokio::test]
-async fn the_approver_is_asked_once_for_each_and_what_is_denied_is_left_out() {
+async fn the_approver_is_asked_once_for_each_tool_and_denied_tools_are_left_out() {
     let approver = Scripted::new([Decision::approve(), Decision::deny("no code")]);
     assert_eq!(given(Runtime::builder().policy(asking()).approver(approver.clone())).await, ["web_search"]);
     let asked = approver.asked();
     assert_eq!(approver.tools(), ["web_search", "code_execution"]);
     assert_eq!(asked[0].arguments, json!({ "max_uses": 3 }));
     assert_eq!((&*asked[0].caller, asked[0].path.join("/")), ("searcher", "search_entry/searcher".to_owned()));
-    let nobody = Runtime::builder().policy(asking());
-    assert_eq!(given(nobody).await, [""; 0], "nobody can be asked");
+    let no_approver = Runtime::builder().policy(asking());
+    assert_eq!(given(no_approver).await, [""; 0], "no approver is configured");
 }
 
 #[tokio::test]
-async fn the_policys_function_sees_them_and_cannot_free_what_is_blocked() {
+async fn the_policys_function_sees_them_and_cannot_unblock_one() {
     let policy = Policy::new().server_side_tool("web_search", Rule::blocked("no")).decide_with(|call| {
         assert!(!call.is_server_side || (call.caller == "searcher" && call.tool == "code_execution"), "{call:?}");
         call.is_server_side.then(|| Rule::blocked("by the function"))
@@ -103,7 +103,7 @@ async fn the_policys_function_sees_them_and_cannot_free_what_is_blocked() {
 }
 
 #[tokio::test]
-async fn a_model_need_not_have_what_is_blocked() {
+async fn a_model_need_not_support_blocked_tools() {
     let (model, given) = model(Profile::NONE.with_server_side_tools(&[ServerSideTool::CodeExecution]));
     let policy = Policy::new().server_side_tool("web_search", Rule::blocked("no"));
     let runtime = Runtime::builder().policy(policy).force_model(model).build().unwrap();
@@ -112,7 +112,7 @@ async fn a_model_need_not_have_what_is_blocked() {
 }
 
 #[tokio::test]
-async fn an_approval_of_one_is_none_of_a_tool_of_the_same_name() {
+async fn an_approval_does_not_cover_a_tool_of_the_same_name() {
     let faults = Policy::new().server_side_tool("web_serch", Rule::Ask);
     let error = Runtime::builder().policy(faults).build().unwrap_err().to_string();
     assert!(error.contains("no server-side tool `web_serch`; did you mean `web_search`?"), "{error}");
@@ -150,7 +150,7 @@ async fn a_guard_sees_them_and_can_leave_one_out() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_for_a_request_that_a_limit_refuses() {
+async fn the_approver_is_not_asked_for_a_request_that_a_limit_refuses() {
     let approver = Scripted::approving();
     let builder = Runtime::builder().policy(asking()).approver(approver.clone()).limits(Limits::new().requests(0));
     let runtime = builder.force_model(model(PROFILE).0).build().unwrap();

@@ -1,4 +1,4 @@
-//! Calls of workers, which are not asked about unless a policy says so.
+//! Approval of worker calls, which need none unless a policy requires it.
 
 use llm_do::approval::{Decision, Policy, Rule, RuleSource, WorkerRule};
 use llm_do::model::{Request, Response, ResponsePart, ToolCall};
@@ -61,7 +61,7 @@ async fn asker(ctx: &CallContext<asker>) -> Result<()> {
     Ok(())
 }
 
-/// The workers that were asked about, in order.
+/// The workers whose calls needed approval, in order.
 async fn asked(policy: Policy) -> Vec<String> {
     let approver = Scripted::approving();
     let builder = Runtime::builder().policy(policy).approver(approver.clone()).force_model(TestModel::new().text("x"));
@@ -76,12 +76,12 @@ fn rule() -> WorkerRule {
 const ALL: [&str; 5] = ["reader", "reader", "thinker", "comparer", "comparer"];
 
 #[tokio::test]
-async fn workers_are_not_asked_about_by_themselves() {
+async fn workers_need_no_approval_by_default() {
     assert!(asked(Policy::new()).await.is_empty());
 }
 
 #[tokio::test]
-async fn all_of_them_may_be_or_those_with_files() {
+async fn a_policy_can_gate_all_worker_calls_or_those_with_files() {
     assert_eq!(asked(Policy::new().workers(rule().calls(true))).await, ALL);
     assert_eq!(asked(Policy::new().workers(rule().attachments(true))).await, ["reader", "comparer"]);
     assert_eq!(asked(Policy::new().workers(rule().calls(true).attachments(false))).await, ALL);
@@ -89,7 +89,7 @@ async fn all_of_them_may_be_or_those_with_files() {
 }
 
 #[tokio::test]
-async fn a_worker_may_be_an_exception_and_inherits_what_it_does_not_say() {
+async fn a_worker_override_inherits_its_unset_fields() {
     let thinker_free = Policy::new().workers(rule().calls(true)).worker("thinker", rule().calls(false));
     assert_eq!(asked(thinker_free).await, ["reader", "reader", "comparer", "comparer"]);
     let reader_asks = Policy::new().worker("reader", rule().calls(true));
@@ -99,18 +99,18 @@ async fn a_worker_may_be_an_exception_and_inherits_what_it_does_not_say() {
     let inherits = Policy::new().workers(rule().calls(true)).worker("reader", rule().attachments(false));
     assert_eq!(asked(inherits).await, ALL, "`calls` is inherited");
     let silent = Policy::new().workers(rule().calls(true)).worker("reader", rule());
-    assert_eq!(asked(silent).await, ALL, "an exception that says nothing is none");
+    assert_eq!(asked(silent).await, ALL, "an override without set fields has no effect");
 }
 
 #[tokio::test]
-async fn a_rule_by_name_counts_more_than_those_of_workers() {
+async fn a_rule_by_name_overrides_the_rules_for_workers() {
     let policy = Policy::new().workers(rule().calls(true).attachments(true)).tool("reader", Rule::PreApproved);
     assert_eq!(asked(policy).await, ["thinker", "comparer", "comparer"]);
     assert_eq!(asked(Policy::new().tool("thinker", Rule::Ask)).await, ["thinker"]);
 }
 
 #[tokio::test]
-async fn the_events_say_by_which_rule() {
+async fn events_name_the_rule() {
     let recorder = Recorder::new();
     let policy = Policy::new().workers(rule().attachments(true)).worker("thinker", rule().calls(true));
     let builder = Runtime::builder().policy(policy).approver(Scripted::approving()).sink(recorder.clone());
@@ -121,7 +121,7 @@ async fn the_events_say_by_which_rule() {
 }
 
 #[tokio::test]
-async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked() {
+async fn cycles_are_checked_with_the_approved_arguments() {
     let run = async |called: u32, answers: [Decision; 2]| {
         let (approver, recorder) = (Scripted::new(answers), Recorder::new());
         let model = calling("digger", json!({ "meters": called }));
@@ -140,7 +140,7 @@ async fn a_worker_is_below_itself_by_what_was_approved_and_not_by_what_was_asked
 }
 
 #[tokio::test]
-async fn workers_of_one_name_that_are_put_together_on_the_spot_are_told_apart() {
+async fn run_time_workers_of_the_same_name_are_distinguished() {
     let approver = Scripted::new([Decision::approve_for_session()]);
     let model = FunctionModel::new(|request: Request<'_>| {
         let may_consult = !request.tools.is_empty() && request.messages.len() == 1;
@@ -153,5 +153,5 @@ async fn workers_of_one_name_that_are_put_together_on_the_spot_are_told_apart() 
     });
     let builder = Runtime::builder().policy(Policy::new().workers(rule().calls(true))).approver(approver.clone());
     assert_eq!(builder.force_model(model).build().unwrap().run(helped {}).await.unwrap(), "Helped.");
-    assert_eq!(approver.tools(), ["helper"; 3], "the second is the first again");
+    assert_eq!(approver.tools(), ["helper"; 3], "the second helper equals the first");
 }

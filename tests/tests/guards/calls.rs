@@ -45,7 +45,7 @@ impl Approver for Asked {
     }
 }
 
-/// A guard that puts `value` in the place of the argument `path`.
+/// A guard that replaces the argument `path` by `value`.
 fn path_to(value: Value) -> FunctionGuard {
     FunctionGuard::new("paths").before_call(move |call| {
         if call.kind() == ItemKind::Tool {
@@ -56,7 +56,7 @@ fn path_to(value: Value) -> FunctionGuard {
 }
 
 #[tokio::test]
-async fn guards_see_what_is_to_happen_in_the_order_given_and_what_came_of_it_in_reverse() {
+async fn before_hooks_run_in_order_and_after_hooks_in_reverse() {
     let notes = Notes::default();
     let model = TestModel::new().call_tools(false);
     let runtime = builder().force_model(model).guard(noting("a", &notes)).guard(noting("b", &notes)).build().unwrap();
@@ -75,11 +75,11 @@ async fn guards_see_what_is_to_happen_in_the_order_given_and_what_came_of_it_in_
 }
 
 #[tokio::test]
-async fn every_call_is_seen_whoever_makes_it_and_however() {
+async fn guards_run_for_every_kind_of_call_and_caller() {
     let notes = Notes::default();
     let seen = notes.clone();
     let guard = FunctionGuard::new("g").before_call(move |call| {
-        let (kind, by, caller) = (call.kind().as_str(), call.by(), call.caller().unwrap_or("nobody"));
+        let (kind, by, caller) = (call.kind().as_str(), call.by(), call.caller().unwrap_or("none"));
         seen.add(format!("{caller}: {by:?} {kind} {}", call.name()));
         Ok(())
     });
@@ -87,7 +87,7 @@ async fn every_call_is_seen_whoever_makes_it_and_however() {
     runtime.run(every_way {}).await.unwrap();
     let tools = ["reader: Model tool read", "reader: Model tool write"];
     let expected = [
-        &["nobody: User entry every_way", "every_way: Code worker reader"][..],
+        &["none: User entry every_way", "every_way: Code worker reader"][..],
         &tools,
         &["every_way: Code tool read", "every_way: Code worker llm_ask", "every_way: Code worker agent"],
         &["every_way: Code worker reader"],
@@ -110,7 +110,7 @@ async fn a_guard_sees_decoded_arguments_with_their_defaults() {
 }
 
 #[tokio::test]
-async fn what_a_guard_makes_of_a_call_is_what_is_approved_reported_and_run() {
+async fn the_guards_arguments_are_approved_reported_and_run() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let model = scripted(&Notes::default(), [calling("write", &json!({ "path": "/etc/passwd" })), text("done")]);
     let runtime = Runtime::builder().approver(Asked(notes.clone())).guard(path_to(json!("safe")));
@@ -125,7 +125,7 @@ async fn what_a_guard_makes_of_a_call_is_what_is_approved_reported_and_run() {
 }
 
 #[tokio::test]
-async fn each_guard_sees_the_call_as_those_before_it_left_it() {
+async fn each_guard_gets_the_changes_of_earlier_guards() {
     let notes = Notes::default();
     let seen = notes.clone();
     let second = FunctionGuard::new("second").before_call(move |call| {
@@ -138,7 +138,7 @@ async fn each_guard_sees_the_call_as_those_before_it_left_it() {
 }
 
 #[tokio::test]
-async fn arguments_that_a_guard_breaks_are_refused_in_its_name_and_nothing_runs() {
+async fn arguments_that_a_guard_makes_invalid_are_refused_in_its_name() {
     let recorder = Recorder::new();
     let runtime = builder().guard(path_to(json!(7))).sink(recorder.clone()).build().unwrap();
     let error = runtime.run(write { path: "a".into() }).await.unwrap_err();
@@ -148,7 +148,7 @@ async fn arguments_that_a_guard_breaks_are_refused_in_its_name_and_nothing_runs(
 }
 
 #[tokio::test]
-async fn what_a_guard_lets_pass_leaves_no_event_even_if_it_took_the_arguments_to_change_them() {
+async fn unchanged_arguments_emit_no_event_even_after_arguments_mut() {
     let recorder = Recorder::new();
     let guard = path_to(json!("a")).after_call(|_, _| Ok(()));
     let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
@@ -159,7 +159,7 @@ async fn what_a_guard_lets_pass_leaves_no_event_even_if_it_took_the_arguments_to
 }
 
 #[tokio::test]
-async fn a_refused_call_never_starts_and_is_asked_about_by_nobody() {
+async fn a_refused_call_never_starts_and_never_asks_for_approval() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
         "write" => Err(Refusal::tell("nothing is written today")),
@@ -179,7 +179,7 @@ async fn a_refused_call_never_starts_and_is_asked_about_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_model_is_told_of_a_refusal_by_the_name_it_called_as_often_as_it_tries() {
+async fn each_refusal_reaches_the_model_under_the_name_it_called() {
     let notes = Notes::default();
     let guard = FunctionGuard::new("no").before_call(|call| match call.name() {
         "read" => Err(Refusal::tell("not this one")),
@@ -208,7 +208,7 @@ async fn a_refusal_that_stops_ends_the_run_through_the_worker_that_called() {
 }
 
 #[tokio::test]
-async fn a_changed_result_is_what_the_caller_gets_and_events_tell() {
+async fn the_caller_and_events_get_the_changed_result() {
     let recorder = Recorder::new();
     let guard = FunctionGuard::new("upper").after_call(|call, result| {
         if let (Ok(returned), Some("main_entry")) = (result, call.caller()) {
@@ -219,7 +219,7 @@ async fn a_changed_result_is_what_the_caller_gets_and_events_tell() {
     let runtime = builder().guard(guard).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(main_entry { path: "a".into() }).await.unwrap(), "CHANGED");
     let told = |kind: &EventKind| serde_json::to_string(kind).unwrap().contains("lines of a");
-    assert!(!recorder.kinds().iter().any(told), "what a guard took away is in no event");
+    assert!(!recorder.kinds().iter().any(told), "no event contains what a guard removed");
     assert_eq!(done(&recorder), [(GuardHook::AfterCall, GuardAction::Changed, None)]);
 }
 
@@ -244,7 +244,7 @@ async fn a_refused_result_is_an_error_and_guards_further_out_see_it() {
 }
 
 #[tokio::test]
-async fn a_failure_is_seen_too_and_may_become_a_result_or_another_error() {
+async fn guards_see_failures_and_may_replace_them() {
     let notes = Notes::default();
     let seen = notes.clone();
     let guard = FunctionGuard::new("mend").after_call(move |call, result| {
@@ -269,17 +269,17 @@ async fn a_failure_is_seen_too_and_may_become_a_result_or_another_error() {
 }
 
 #[tokio::test]
-async fn what_never_ran_has_no_result_to_be_seen() {
+async fn after_call_does_not_run_for_a_call_that_never_ran() {
     let notes = Notes::default();
     let refuse = FunctionGuard::new("no").before_call(|_| Err(Refusal::tell("no")));
     let runtime = builder().guard(noting("a", &notes)).guard(refuse).build().unwrap();
     runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     runtime.run_named("read", json!({ "path": 1 })).await.unwrap_err();
-    assert_eq!(notes.take(), ["a before read"], "and what cannot be decoded is no call");
+    assert_eq!(notes.take(), ["a before read"], "arguments that cannot be decoded run no hook");
 }
 
 #[tokio::test]
-async fn what_an_approver_edits_is_shown_before_the_call_and_after_it() {
+async fn guards_see_an_approvers_edit_before_and_after_the_call() {
     let notes = Notes::default();
     let (before, after) = (notes.clone(), notes.clone());
     let guard = FunctionGuard::new("g").before_call(move |call| {
@@ -299,7 +299,7 @@ async fn what_an_approver_edits_is_shown_before_the_call_and_after_it() {
 }
 
 #[tokio::test]
-async fn a_person_reads_what_guards_did() {
+async fn the_terminal_sink_shows_guard_actions() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("terminal");
     let sink = Terminal::new(std::fs::File::create(&path).unwrap(), Verbosity::Calls);

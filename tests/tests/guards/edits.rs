@@ -1,4 +1,4 @@
-//! What an approver puts in the place of the arguments is shown to guards, as the arguments were.
+//! Guards run on the arguments that an approver edits, as on the original ones.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +30,7 @@ async fn writing_twice(ctx: &CallContext<writing_twice>) -> Result<String> {
     Ok(written)
 }
 
-/// Puts a path in the place of another, and notes what it is asked about.
+/// An approver that replaces the path, and notes its requests.
 #[derive(Debug)]
 struct Puts {
     path: &'static str,
@@ -70,7 +70,7 @@ fn editing(path: &'static str, seen: &Notes, asked: &Notes) -> RuntimeBuilder {
 }
 
 #[tokio::test]
-async fn an_edit_cannot_pass_a_guard_that_refuses_such_arguments() {
+async fn a_guard_refuses_an_edit_like_original_arguments() {
     let (seen, asked) = (Notes::default(), Notes::default());
     let runtime = editing("secret", &seen, &asked).build().unwrap();
     let error = runtime.run(writing {}).await.unwrap_err();
@@ -91,7 +91,7 @@ async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
     let (seen, asked, recorder) = (Notes::default(), Notes::default(), Recorder::new());
     let runtime = editing("B", &seen, &asked).sink(recorder.clone()).build().unwrap();
     assert_eq!(runtime.run(writing {}).await.unwrap(), "wrote b");
-    let question = "b guards changed the arguments that were given: these are what would run";
+    let question = "b guards changed the approver's arguments; the call would run with these";
     assert_eq!(asked.take(), ["a -", question]);
     let decided =
         recorder.kinds().into_iter().filter(|kind| matches!(kind, EventKind::ApprovalDecided { edited: Some(_), .. }));
@@ -99,7 +99,7 @@ async fn the_approver_is_asked_about_an_edit_that_a_guard_changes() {
 }
 
 #[tokio::test]
-async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
+async fn a_guard_that_changes_every_edit_is_stopped() {
     let guard = FunctionGuard::new("appends").before_call(|call| {
         if call.name() == "write" {
             let path = format!("{}x", call.arguments()["path"].as_str().unwrap());
@@ -112,11 +112,11 @@ async fn a_guard_that_never_leaves_an_edit_alone_comes_to_an_end() {
     };
     let runtime = Runtime::builder().approve_with(approving).guard(guard).build().unwrap();
     let error = chain(&runtime.run(writing {}).await.unwrap_err());
-    assert!(error.contains("guards changed what the approver gave 10 times"), "{error}");
+    assert!(error.contains("guards changed the approver's arguments 10 times"), "{error}");
 }
 
 #[tokio::test]
-async fn a_resumed_run_shows_a_recorded_edit_again_and_asks_nobody() {
+async fn a_resumed_run_shows_guards_the_recorded_edit_without_asking() {
     let (seen, asked) = (Notes::default(), Notes::default());
     let journal = MemoryJournal::new();
     let runtime = |fails| {

@@ -16,7 +16,7 @@ use super::{Notes, builder, done, main_entry, noting, read, reader};
 #[worker(instructions = "Say whether it is bad.")]
 async fn judge(text: String) -> bool;
 
-/// Asks a model about each result, by a worker that nobody declares.
+/// Asks a model about each result, with an undeclared worker.
 #[derive(Debug)]
 struct Judged;
 
@@ -56,7 +56,7 @@ impl Guard for Waiting {
 }
 
 #[tokio::test]
-async fn a_guard_that_panics_has_refused_and_says_so_in_every_hook() {
+async fn a_panic_in_any_hook_is_a_refusal_with_the_reason() {
     let new = || FunctionGuard::new("broken");
     let guards = [
         (GuardHook::BeforeCall, new().before_call(|_| panic!("oh no"))),
@@ -76,7 +76,7 @@ async fn a_guard_that_panics_has_refused_and_says_so_in_every_hook() {
 }
 
 #[tokio::test]
-async fn what_a_guard_calls_is_unguarded_undeclared_and_counts_as_its_callers() {
+async fn calls_by_a_guard_are_unguarded_undeclared_and_count_as_its_callers() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let runtime = builder().force_model(TestModel::new()).guard(noting("g", &notes)).guard(Judged);
     let runtime = runtime.sink(recorder.clone()).build().unwrap();
@@ -125,7 +125,7 @@ impl Guard for OnWorker {
 }
 
 #[tokio::test]
-async fn a_call_of_a_guard_that_fails_refuses() {
+async fn a_failed_call_by_a_guard_is_a_refusal() {
     let runtime = builder().guard(OnWorker(json!({ "input": 1 }))).build().unwrap();
     let error = runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err();
     let text = error.to_string();
@@ -144,14 +144,14 @@ async fn a_guard_that_waits_is_dropped_when_the_run_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_guard_that_waits_is_dropped_when_the_run_is_out_of_time() {
+async fn a_guard_that_waits_is_dropped_when_the_run_times_out() {
     let limits = Limits::new().wall_time(Duration::from_millis(1));
     let runtime = builder().guard(Waiting).limits(limits).build().unwrap();
     assert!(runtime.run(read { path: "a".into(), lines: 1 }).await.unwrap_err().is_timeout());
 }
 
 #[tokio::test]
-async fn a_guard_sees_that_a_call_ran_out_of_time() {
+async fn a_guard_sees_that_a_call_timed_out() {
     /// Take for ever.
     #[tool(effect = read_only)]
     async fn endless() -> u8 {

@@ -1,4 +1,4 @@
-//! Guards: what they see, change and refuse, of calls and of requests to models.
+//! Guards: hooks that inspect, change and refuse calls and requests to models.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 mod calls;
@@ -91,7 +91,7 @@ fn calling(name: &str, arguments: &Value) -> ResponsePart {
     ResponsePart::ToolCall(ToolCall::new(name, name, arguments.to_string()))
 }
 
-/// A model that gives `answers` in turn, by how many there were, and notes the messages that it is asked with as JSON.
+/// A model that returns `answers` in order, and notes the messages of each request as JSON.
 fn scripted(notes: &Notes, answers: impl IntoIterator<Item = ResponsePart>) -> FunctionModel {
     let (notes, answers) = (notes.clone(), answers.into_iter().collect::<Vec<_>>());
     FunctionModel::new(move |request| {
@@ -108,7 +108,7 @@ fn written(request: &Request<'_>) -> String {
     json!({ "instructions": request.instructions, "messages": request.messages, "max_tokens": max_tokens }).to_string()
 }
 
-/// What guards did, as events tell it: `hook action reason`.
+/// The guard events: hook, action, reason.
 fn done(recorder: &Recorder) -> Vec<(GuardHook, GuardAction, Option<String>)> {
     let guarded = recorder.kinds().into_iter().filter_map(|kind| match kind {
         EventKind::Guarded { hook, action, reason, .. } => Some((hook, action, reason)),

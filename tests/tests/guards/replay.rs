@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Notes, builder, calling, noting, reader, scripted, text, write};
 
-/// Has a worker read, and says more.
+/// Has a worker read, and adds a text.
 #[entry]
 async fn report(ctx: &CallContext) -> Result<String> {
     let read = ctx.call(reader { input: "x".into() }).await?;
@@ -20,7 +20,7 @@ async fn report(ctx: &CallContext) -> Result<String> {
     Ok(format!("{read}, {again}"))
 }
 
-/// Asks the journal for a number in each hook, and puts them into what it sees.
+/// Draws a recorded number in each hook, and adds it to the value that it gets.
 #[derive(Debug)]
 struct Drawing(Notes);
 
@@ -76,7 +76,7 @@ impl Guard for Drawing {
 }
 
 #[tokio::test]
-async fn a_replay_shows_guards_the_same_again_and_asks_no_model() {
+async fn a_replay_shows_guards_the_same_values_and_asks_no_model() {
     let (notes, asked, journal) = (Notes::default(), Notes::default(), MemoryJournal::new());
     let answers = || [calling("read", &json!({ "path": "a" })), text("done")];
     let start = |journal: MemoryJournal| {
@@ -93,7 +93,7 @@ async fn a_replay_shows_guards_the_same_again_and_asks_no_model() {
 }
 
 #[tokio::test]
-async fn a_journal_keeps_the_request_as_guards_leave_it_and_the_answer_as_it_came() {
+async fn a_journal_records_the_changed_request_and_the_original_response() {
     let journal = MemoryJournal::new();
     let guard = || {
         let changed = |text: &str| text.replace("secret", "hidden");
@@ -130,7 +130,7 @@ async fn a_journal_keeps_the_request_as_guards_leave_it_and_the_answer_as_it_cam
 }
 
 #[tokio::test]
-async fn what_guards_do_by_their_contexts_is_recorded_and_not_repeated_wherever_a_run_breaks_off() {
+async fn effects_of_guards_are_recorded_and_not_repeated_after_a_crash_at_any_step() {
     let (drawn, asked, journal) = (Notes::default(), Notes::default(), MemoryJournal::new());
     let start = |journal: MemoryJournal| {
         let answers = [calling("read", &json!({ "path": "a" })), text("done")];
@@ -143,7 +143,7 @@ async fn what_guards_do_by_their_contexts_is_recorded_and_not_repeated_wherever_
     let records = journal.records();
     for kept in 0..=records.len() {
         drawn.0.lock().unwrap().clear();
-        // What was drawn before the break counts, so that the numbers go on.
+        // Numbers drawn before the crash count, so the sequence continues.
         let known = records[..kept].iter().filter(|record| &*record.name == "draw").count();
         (0..known).for_each(|_| drawn.add("before"));
         let broken = MemoryJournal::from_records(records[..kept].iter().cloned());
@@ -186,7 +186,7 @@ impl Guard for Judging {
 }
 
 #[tokio::test]
-async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_failed_in_the_guard_does() {
+async fn a_call_refused_after_it_ran_does_not_run_again_but_a_failed_guard_effect_does() {
     let (asked, journal) = (Notes::default(), MemoryJournal::new());
     let run = async |journal: &MemoryJournal, is_up| {
         let (guard, recorder) = (Judging { of: "write", is_up, asked: asked.clone() }, Recorder::new());
@@ -206,7 +206,7 @@ async fn a_call_that_a_guard_refused_after_it_ran_does_not_run_again_but_what_fa
 }
 
 #[tokio::test]
-async fn what_failed_in_a_guard_after_the_root_call_is_tried_again() {
+async fn a_guard_effect_that_failed_after_the_root_call_is_retried() {
     for of in ["write", "reader", "write_once"] {
         let (asked, journal) = (Notes::default(), MemoryJournal::new());
         let run = async |journal: &MemoryJournal, is_up| {
@@ -274,7 +274,7 @@ fn served(is_up: bool) -> FunctionModel {
 }
 
 #[tokio::test]
-async fn a_failure_of_a_root_worker_is_tried_again_though_a_guard_made_calls_after_it() {
+async fn a_failed_root_worker_is_retried_even_if_a_guard_made_calls_after_it() {
     let (notes, journal) = (Notes::default(), MemoryJournal::new());
     let run = async |journal: &MemoryJournal, is_up| {
         let guard = Reporting { recovers: false, notes: notes.clone() };
@@ -287,7 +287,7 @@ async fn a_failure_of_a_root_worker_is_tried_again_though_a_guard_made_calls_aft
 }
 
 #[tokio::test]
-async fn a_run_that_a_guard_let_end_well_is_not_run_again() {
+async fn a_run_whose_failure_a_guard_replaced_is_not_repeated() {
     let (notes, journal) = (Notes::default(), MemoryJournal::new());
     let run = async |journal: &MemoryJournal| {
         let (guard, recorder) = (Reporting { recovers: true, notes: notes.clone() }, Recorder::new());

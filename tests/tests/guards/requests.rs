@@ -24,11 +24,11 @@ async fn delegate(ctx: &CallContext<delegate>) -> Result<String> {
 async fn chief(input: String) -> String;
 
 #[tokio::test]
-async fn a_changed_request_is_asked_and_the_history_stays_as_it_was() {
+async fn a_changed_request_is_sent_and_the_history_does_not_change() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("hide").before_request(|request| {
         assert_eq!((request.instructions(), request.model()), ("Be brief.", "function:model"));
-        assert!(request.messages().len() < 4, "of what was added for the first request nothing is left");
+        assert!(request.messages().len() < 4, "the messages added for the first request are gone");
         request.set_instructions("Be long.");
         request.settings_mut().max_tokens = Some(7);
         let turn = Message::user(format!("turn {}", request.turn()));
@@ -55,7 +55,7 @@ async fn a_changed_request_is_asked_and_the_history_stays_as_it_was() {
 }
 
 #[tokio::test]
-async fn calls_and_results_that_a_guard_parts_are_repaired() {
+async fn tool_calls_without_their_results_are_repaired() {
     let notes = Notes::default();
     let guard = FunctionGuard::new("forget").before_request(|request| {
         request.messages_mut().retain(|message| !matches!(message, Message::Tool { .. }));
@@ -69,7 +69,7 @@ async fn calls_and_results_that_a_guard_parts_are_repaired() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_refused_is_never_made_and_its_workers_caller_is_told() {
+async fn a_refused_request_is_not_sent_and_the_workers_caller_gets_the_error() {
     let notes = Notes::default();
     let guard = || {
         FunctionGuard::new("no").before_request(|request| match request.worker() {
@@ -87,7 +87,7 @@ async fn a_request_that_is_refused_is_never_made_and_its_workers_caller_is_told(
 }
 
 #[tokio::test]
-async fn a_budget_may_stop_what_the_run_has_used_so_far() {
+async fn a_guard_can_stop_a_run_by_its_usage() {
     let guard = FunctionGuard::new("budget").before_request(|request| match request.used().model.requests {
         0..2 => Ok(()),
         used => Err(Refusal::stop(format!("{used} requests are enough"))),
@@ -101,7 +101,7 @@ async fn a_budget_may_stop_what_the_run_has_used_so_far() {
 }
 
 #[tokio::test]
-async fn a_changed_answer_is_what_the_worker_goes_on_by_and_all_that_events_tell() {
+async fn the_worker_and_events_get_the_changed_response() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("clean").after_response(|_, response| {
         response.parts = vec![text("clean")];
@@ -115,12 +115,15 @@ async fn a_changed_answer_is_what_the_worker_goes_on_by_and_all_that_events_tell
     assert!(!serde_json::to_string(&handle.history()).unwrap().contains("dirty"));
     let events = serde_json::to_string(&recorder.kinds()).unwrap();
     assert!(events.contains("clean") && !events.contains("dirty"), "{events}");
-    assert!(recorder.kinds().iter().any(|kind| matches!(kind, EventKind::ModelDelta { .. })), "pieces are told still");
+    assert!(
+        recorder.kinds().iter().any(|kind| matches!(kind, EventKind::ModelDelta { .. })),
+        "deltas are still emitted"
+    );
     assert_eq!(done(&recorder), [(GuardHook::AfterResponse, GuardAction::Changed, None)]);
 }
 
 #[tokio::test]
-async fn an_answer_that_is_refused_is_asked_for_again_and_none_of_its_calls_is_made() {
+async fn a_refused_response_is_retried_and_its_tool_calls_do_not_run() {
     let (notes, recorder) = (Notes::default(), Recorder::new());
     let guard = FunctionGuard::new("calm").after_response(|_, response| match response.tool_calls().next() {
         Some(_) => Err(Refusal::tell("answer without calls")),
@@ -137,7 +140,7 @@ async fn an_answer_that_is_refused_is_asked_for_again_and_none_of_its_calls_is_m
 }
 
 #[tokio::test]
-async fn answers_that_are_refused_spend_the_retries() {
+async fn refused_responses_use_the_retries() {
     let notes = Notes::default();
     let guard = FunctionGuard::new("never").after_response(|_, _| Err(Refusal::tell("not polite")));
     let runtime = builder().force_model(scripted(&notes, [text("hi")])).guard(guard).build().unwrap();
@@ -147,7 +150,7 @@ async fn answers_that_are_refused_spend_the_retries() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_refused_is_still_shown_to_guards_further_out() {
+async fn outer_guards_still_see_a_refused_response() {
     let notes = Notes::default();
     let redact = FunctionGuard::new("redact").after_response(|_, response| {
         response.parts.iter_mut().for_each(|part| {
@@ -169,7 +172,7 @@ async fn an_answer_that_is_refused_is_still_shown_to_guards_further_out() {
 }
 
 #[tokio::test]
-async fn an_answer_that_stops_the_run_counts_as_used_and_is_in_no_event() {
+async fn a_response_that_stops_the_run_counts_as_usage_and_is_in_no_event() {
     let recorder = Recorder::new();
     let guard = FunctionGuard::new("stop").after_response(|_, _| Err(Refusal::stop("not this")));
     let model = scripted(&Notes::default(), [text("awful")]);

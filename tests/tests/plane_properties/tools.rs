@@ -275,7 +275,7 @@ impl Approver for Reviewer {
         }
     }
 
-    fn at_once(&self) -> usize {
+    fn max_concurrent(&self) -> usize {
         3
     }
 }

@@ -1,49 +1,50 @@
-//! What an approver answers.
+//! The answer of an approver.
 
 use serde_json::Value;
 
 use crate::observe::event::ApprovalScope;
 
-/// Whether a call may run.
+/// An approver's answer: whether a call may run.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[must_use]
 pub enum Decision {
-    /// This once.
+    /// The call may run; an equal call needs approval again.
     Approved,
-    /// Now, and whenever the same tool is called with the same arguments within this scope.
+    /// The call may run, and so may each call of the same tool with equal arguments within this scope.
     ApprovedFor {
-        /// Which equal calls run without a question.
+        /// Which equal calls run without another request.
         scope: ApprovalScope,
     },
-    /// This once, with other arguments, which are checked as a caller's are.
+    /// The call may run with other arguments, which are validated like a caller's; an equal call needs approval again.
     ///
-    /// If they do not fit, the approver is asked again and told of the [`problem`](super::ApprovalRequest::problem).
+    /// If they are invalid, the approver is asked again, and the request has a
+    /// [`problem`](super::ApprovalRequest::problem).
     ApprovedWith {
-        /// What the call runs with.
+        /// The arguments of the call.
         arguments: Value,
     },
-    /// Not. Nothing is remembered of it: an equal call is asked about again.
+    /// The call may not run. The denial is not remembered: an equal call needs approval again.
     Denied {
-        /// Why, in words fit to show to a model.
+        /// The reason; models may see it.
         reason: String,
     },
-    /// Not, since nobody decided: whoever would have is gone, such as a user interface that was closed.
+    /// The call may not run, because there was no decision, for example since the user interface was closed.
     ///
-    /// A run that ended by it and is resumed asks again, where one that was denied stays so.
+    /// A resumed run asks again; after [`Denied`](Self::Denied), it does not.
     Undecided {
-        /// Why, in words fit to show to a model.
+        /// The reason; models may see it.
         reason: String,
     },
 }
 
 impl Decision {
-    /// Lets the call run this once.
+    /// Approves this call only.
     pub fn approve() -> Self {
         Self::Approved
     }
 
-    /// Lets the call run, and all equal ones within this scope.
+    /// Approves the call, and all equal calls within this scope.
     ///
     /// # Examples
     ///
@@ -58,22 +59,22 @@ impl Decision {
         Self::ApprovedFor { scope }
     }
 
-    /// Lets the call run, and all equal ones of this session, in whatever run and from whatever caller.
+    /// Approves the call, and all equal calls of this session, in every run and from every caller.
     pub fn approve_for_session() -> Self {
         Self::approve_for(ApprovalScope::Session)
     }
 
-    /// Lets the call run this once, with these arguments.
+    /// Approves this call only, with these arguments.
     pub fn approve_with(arguments: Value) -> Self {
         Self::ApprovedWith { arguments }
     }
 
-    /// Refuses the call; `reason` is what the caller is told.
+    /// Denies the call; the caller's error contains `reason`.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Denied { reason: reason.into() }
     }
 
-    /// Refuses the call, since nobody decided; `reason` is what the caller is told.
+    /// Denies the call because there was no decision; the caller's error contains `reason`.
     pub fn undecided(reason: impl Into<String>) -> Self {
         Self::Undecided { reason: reason.into() }
     }

@@ -1,4 +1,4 @@
-//! A function as an approver.
+//! An approver that calls a function.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use super::{ApprovalRequest, Approver, Decision};
 
-/// Decides by a function.
+/// An approver that calls a function.
 pub(crate) struct ByFunction<F>(pub(crate) F);
 
 #[async_trait]

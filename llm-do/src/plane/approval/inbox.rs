@@ -1,4 +1,4 @@
-//! An approver that answers later: questions come out at one place, and are answered wherever a user is.
+//! An approver that passes requests through a channel, to be answered by another task.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::{ApprovalRequest, Approver, Decision};
 use crate::observe::event::ApprovalScope;
 
-/// Where the questions of an [`InboxApprover`] come out: for user interfaces, servers and tests.
+/// Receives the requests of an [`InboxApprover`]: for user interfaces, servers and tests.
 ///
 /// # Examples
 ///
@@ -36,68 +36,69 @@ use crate::observe::event::ApprovalScope;
 /// let runtime = Runtime::builder().approver(approver).build()?;
 /// let run = tokio::spawn(async move { runtime.run(clean {}).await });
 ///
-/// let question = inbox.next().await.ok_or("the run has ended")?;
-/// assert_eq!(question.request().summary(), r#"delete(path="old.txt")"#);
-/// question.approve();
+/// let pending = inbox.next().await.ok_or("the run has ended")?;
+/// assert_eq!(pending.request().summary(), r#"delete(path="old.txt")"#);
+/// pending.approve();
 /// assert_eq!(run.await??, "deleted old.txt");
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug)]
 pub struct ApprovalInbox {
-    questions: mpsc::UnboundedReceiver<PendingApproval>,
-    pending: Pending,
+    receiver: mpsc::UnboundedReceiver<PendingApproval>,
+    open: OpenList,
 }
 
-/// The approver of an [`ApprovalInbox`]: takes any number of questions at once.
+/// The approver of an [`ApprovalInbox`]; takes any number of concurrent requests.
 #[derive(Clone, Debug)]
 pub struct InboxApprover {
-    questions: mpsc::UnboundedSender<PendingApproval>,
-    pending: Pending,
+    sender: mpsc::UnboundedSender<PendingApproval>,
+    open: OpenList,
 }
 
-/// The questions that are not answered, in the order in which they came.
+/// The requests without an answer, oldest first; clones share the list.
 #[derive(Clone, Debug, Default)]
-struct Pending(Arc<Mutex<Listed>>);
+struct OpenList(Arc<Mutex<NumberedRequests>>);
 
 #[derive(Debug, Default)]
-struct Listed {
+struct NumberedRequests {
     requests: BTreeMap<u64, ApprovalRequest>,
     count: u64,
 }
 
 impl ApprovalInbox {
-    /// Returns an approver, to be given to a runtime, and the inbox for its questions.
+    /// Creates an approver for a runtime, and the inbox that receives its requests.
     ///
-    /// Once the inbox is dropped, every call is denied as [undecided](Decision::Undecided): a run that is resumed asks again.
+    /// Once the inbox is dropped, each call that needs approval is denied as [undecided](Decision::Undecided): a run that is
+    /// resumed asks again.
     #[must_use]
     pub fn new() -> (InboxApprover, Self) {
-        let (sender, questions) = mpsc::unbounded_channel();
-        let pending = Pending::default();
-        (InboxApprover { questions: sender, pending: pending.clone() }, Self { questions, pending })
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let open = OpenList::default();
+        (InboxApprover { sender, open: open.clone() }, Self { receiver, open })
     }
 
-    /// Waits for the next question; none once the approver, and the runtime that has it, are gone.
+    /// Waits for the next request; returns `None` once the approver and its runtime are dropped.
     ///
-    /// Dropping the future loses no question.
+    /// It is cancel safe: dropping the future loses no request.
     pub async fn next(&mut self) -> Option<PendingApproval> {
         loop {
-            let question = self.questions.recv().await?;
-            // Whoever asked may have been cancelled since.
-            if question.is_open() {
-                return Some(question);
+            let pending = self.receiver.recv().await?;
+            // The call may have been cancelled since.
+            if pending.is_open() {
+                return Some(pending);
             }
         }
     }
 
-    /// Lists what is not answered, whether [`next`](Self::next) has returned it or not, in the order of asking.
+    /// Lists the requests without an answer, oldest first, including those that [`next`](Self::next) has returned.
     #[must_use]
     pub fn pending(&self) -> Vec<ApprovalRequest> {
-        self.pending.lock().requests.values().cloned().collect()
+        self.open.lock().requests.values().cloned().collect()
     }
 }
 
-/// A question that waits for its answer; dropping it denies the call, as [undecided](Decision::Undecided).
+/// A request that waits for an answer; dropping it denies the call as [undecided](Decision::Undecided).
 #[derive(Debug)]
 #[must_use = "dropping it denies the call"]
 pub struct PendingApproval {
@@ -106,50 +107,51 @@ pub struct PendingApproval {
 }
 
 impl PendingApproval {
-    /// Returns the call that it is about.
+    /// Returns the request.
     #[must_use]
     pub fn request(&self) -> &ApprovalRequest {
         &self.request
     }
 
-    /// Returns whether anybody still waits for the answer: not if all who asked were cancelled.
+    /// Returns whether a call still waits for the answer; false once all of them were cancelled.
     #[must_use]
     pub fn is_open(&self) -> bool {
         !self.answer.is_closed()
     }
 
-    /// Waits until nobody waits for the answer any more, so that a user interface may take the question away.
+    /// Waits until no call needs the answer any more, so that a user interface can remove the request.
     pub async fn withdrawn(&mut self) {
         self.answer.closed().await;
     }
 
-    /// Lets the call run this once.
+    /// Approves this call only.
     pub fn approve(self) {
         self.respond(Decision::approve());
     }
 
-    /// Lets the call run, and all equal ones within this scope.
+    /// Approves the call, and all equal calls within this scope.
     pub fn approve_for(self, scope: ApprovalScope) {
         self.respond(Decision::approve_for(scope));
     }
 
-    /// Lets the call run, and all equal ones of this session, in whatever run and from whatever caller.
+    /// Approves the call, and all equal calls of this session, in every run and from every caller.
     pub fn approve_for_session(self) {
         self.respond(Decision::approve_for_session());
     }
 
-    /// Lets the call run this once, with these arguments; if they do not fit, another question comes, with the
-    /// [`problem`](ApprovalRequest::problem).
+    /// Approves this call only, with these arguments.
+    ///
+    /// If they are invalid, the inbox receives another request with the [`problem`](ApprovalRequest::problem).
     pub fn approve_with(self, arguments: Value) {
         self.respond(Decision::approve_with(arguments));
     }
 
-    /// Refuses the call; `reason` is what the caller is told.
+    /// Denies the call; the caller's error contains `reason`.
     pub fn deny(self, reason: impl Into<String>) {
         self.respond(Decision::deny(reason));
     }
 
-    /// Answers; an answer for which nobody waits any more is lost.
+    /// Sends the decision; it has no effect if no call waits for it any more.
     pub fn respond(self, decision: Decision) {
         drop(self.answer.send(decision));
     }
@@ -158,43 +160,44 @@ impl PendingApproval {
 #[async_trait]
 impl Approver for InboxApprover {
     async fn review(&self, request: &ApprovalRequest) -> Decision {
-        let _listed = self.pending.list(request.clone());
+        let _entry = self.open.add(request.clone());
         let (answer, answered) = oneshot::channel();
-        let question = PendingApproval { request: request.clone(), answer };
-        if self.questions.send(question).is_err() {
-            return Decision::undecided("nobody reads the questions: the inbox was dropped");
+        let pending = PendingApproval { request: request.clone(), answer };
+        if self.sender.send(pending).is_err() {
+            return Decision::undecided("the approval inbox was dropped");
         }
-        answered.await.unwrap_or_else(|_| Decision::undecided("the question was dropped without an answer"))
+        answered.await.unwrap_or_else(|_| Decision::undecided("the approval request was dropped without an answer"))
     }
 
-    fn at_once(&self) -> usize {
+    fn max_concurrent(&self) -> usize {
         usize::MAX
     }
 }
 
-impl Pending {
-    fn lock(&self) -> MutexGuard<'_, Listed> {
+impl OpenList {
+    fn lock(&self) -> MutexGuard<'_, NumberedRequests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lists a request until what is returned is dropped.
-    fn list(&self, request: ApprovalRequest) -> Unlisting {
-        let mut listed = self.lock();
-        listed.count += 1;
-        let number = listed.count;
-        listed.requests.insert(number, request);
-        drop(listed);
-        Unlisting { pending: self.clone(), number }
+    /// Adds a request; it is removed when the returned guard is dropped.
+    fn add(&self, request: ApprovalRequest) -> OpenEntry {
+        let mut open = self.lock();
+        open.count += 1;
+        let number = open.count;
+        open.requests.insert(number, request);
+        drop(open);
+        OpenEntry { open: self.clone(), number }
     }
 }
 
-struct Unlisting {
-    pending: Pending,
+/// Removes a request from the list when it is dropped.
+struct OpenEntry {
+    open: OpenList,
     number: u64,
 }
 
-impl Drop for Unlisting {
+impl Drop for OpenEntry {
     fn drop(&mut self) {
-        self.pending.lock().requests.remove(&self.number);
+        self.open.lock().requests.remove(&self.number);
     }
 }

@@ -1,4 +1,4 @@
-//! What is remembered of approvals: which equal calls run without a question, for a run or for the session.
+//! The memory of approvals: which equal calls run without another request, for a run or for the session.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,23 +12,23 @@ use super::ApprovalRequest;
 use crate::observe::event::ApprovalScope;
 use crate::plane::context::Variant;
 
-/// What equal calls have in common.
+/// The identity of a call: equal calls have equal values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct EqualCall {
     tool: Arc<str>,
-    /// As canonical JSON.
+    /// Canonical JSON.
     arguments: String,
-    /// The same of what they do not tell.
+    /// [`ApprovalRequest::given`] as canonical JSON.
     given: Option<String>,
-    /// What tells the tool from others of its name.
+    /// Distinguishes tools of the same name.
     variant: Option<VariantDigest>,
 }
 
-/// A digest of all that makes a callee, which may hold secrets: as 32 hexadecimal digits.
+/// A digest of the definition of a callee, which may contain secrets: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct VariantDigest(String);
 
-/// The callers from the root, each with what tells it from others of its name.
+/// The callers from the root, each with the digest that distinguishes it from tools of the same name.
 type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 
 /// An approval that holds for longer than one call, as a journal records it.
@@ -36,11 +36,11 @@ type CallerPath = Vec<(Arc<str>, Option<VariantDigest>)>;
 pub(crate) struct LastingApproval {
     pub(super) scope: ApprovalScope,
     pub(super) call: EqualCall,
-    /// The callers that it is given to; none for any.
+    /// The callers that it holds for; `None` for all callers.
     pub(super) path: Option<CallerPath>,
 }
 
-/// The calls that are approved for a run, each from one path of callers or from any.
+/// The calls that are approved for a run, each for one path of callers or for all callers.
 type RunApprovals = HashSet<(Option<CallerPath>, EqualCall)>;
 
 /// The calls that are approved for the session.
@@ -54,10 +54,10 @@ pub(crate) struct RunMemory {
     approved: Arc<Mutex<RunApprovals>>,
 }
 
-/// A run, as its calls know it: after its end, nothing is remembered for it.
+/// A weak handle to the memory of a run; after the run ends, approvals for it are dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct RunScope {
-    /// Which run it is in this process.
+    /// Identifies the run in this process.
     pub(super) number: u64,
     approved: Weak<Mutex<RunApprovals>>,
 }
@@ -80,7 +80,7 @@ impl VariantDigest {
 }
 
 impl LastingApproval {
-    /// Returns what is remembered of the approval of a request; none if it holds for one call.
+    /// Returns the approval to remember; `None` if it holds for one call only.
     pub(crate) fn of(request: &ApprovalRequest, scope: ApprovalScope) -> Option<Self> {
         let path = (scope == ApprovalScope::Caller).then(|| caller_path(request));
         (scope != ApprovalScope::Call).then(|| Self { scope, call: EqualCall::of(request), path })
@@ -99,9 +99,9 @@ impl SessionMemory {
 }
 
 impl RunMemory {
-    /// Begins a run.
+    /// Creates the empty memory of a new run.
     pub(crate) fn new() -> Self {
-        // Not the run's id: two runs may be given the same one.
+        // Not the run's id: two runs may have the same id.
         static RUNS: AtomicU64 = AtomicU64::new(0);
         Self { number: RUNS.fetch_add(1, Ordering::Relaxed), approved: Arc::default() }
     }
@@ -122,7 +122,7 @@ impl RunScope {
     pub(super) fn holds(&self, request: &ApprovalRequest, call: &EqualCall) -> bool {
         let Some(approved) = self.approved.upgrade() else { return false };
         let approved = lock(&approved);
-        // Most runs have nothing to look up.
+        // Most runs have no approvals; this skips building the keys.
         !approved.is_empty()
             && (approved.contains(&(None, call.clone()))
                 || approved.contains(&(Some(caller_path(request)), call.clone())))
@@ -138,7 +138,7 @@ fn lock<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
     remembered.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sorts the keys of all objects, so that equal arguments have equal texts.
+/// Sorts the keys of all objects, so that equal arguments have the same text.
 fn canonical(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(canonical).collect(),

@@ -1,4 +1,4 @@
-//! What the user of the tools says of approval.
+//! The approval policy of the program that uses the tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -35,48 +35,48 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Returns a policy without a rule.
+    /// Creates a policy without rules.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the rule for a tool, worker or entry, by its registered name. Default: none, so that its toolset decides.
+    /// Sets the rule for a tool, worker or entry, by its registered name. Default: the rule of its toolset.
     #[must_use]
     pub fn tool(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
         self.tools.insert(name.into(), rule);
         self
     }
 
-    /// Sets the rule for all members of a toolset, by its registered name. Default: none, so that each tool decides.
+    /// Sets the rule for all members of a toolset, by its registered name. Default: the rule of each tool.
     ///
-    /// It holds for a member wherever it is called from. Of the rules of several toolsets that hold one tool, the
-    /// strictest holds.
+    /// It applies to a member regardless of where it is called from. If several toolsets contain a tool, their strictest
+    /// rule applies.
     #[must_use]
     pub fn toolset(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
         self.toolsets.insert(name.into(), rule);
         self
     }
 
-    /// Sets whether calls of workers are asked about. Default: they are not, since what a worker calls is.
+    /// Sets whether calls of workers need approval. Default: they do not, since the calls that a worker makes do.
     #[must_use]
     pub fn workers(mut self, rule: WorkerRule) -> Self {
         self.workers = rule;
         self
     }
 
-    /// Sets the same for one worker; what it does not say, [`workers`](Self::workers) says. Default: nothing.
+    /// Sets whether calls of one worker need approval; unset fields follow [`workers`](Self::workers). Default: all unset.
     #[must_use]
     pub fn worker(mut self, name: impl Into<Arc<str>>, rule: WorkerRule) -> Self {
         self.worker_overrides.insert(name.into(), rule);
         self
     }
 
-    /// Sets the rule for all server-side tools. Default: pre-approved, since the author of a worker names them for it.
+    /// Sets the rule for all server-side tools. Default: pre-approved, since the author of the worker lists them.
     ///
     /// A server-side tool that is blocked or denied is left out of the worker's requests, and a
-    /// [`CallRefused`](crate::event::EventKind::CallRefused) of its name says so; the worker runs without it. With
-    /// [`Rule::Ask`], the approver is asked once for each call of a worker, before its first request.
+    /// [`CallRefused`](crate::event::EventKind::CallRefused) event with its name is emitted; the worker runs without it.
+    /// With [`Rule::Ask`], the approver is asked once for each call of a worker, before its first request.
     ///
     /// # Examples
     ///
@@ -84,7 +84,7 @@ impl Policy {
     /// use llm_do::approval::{Policy, Rule};
     ///
     /// let policy = Policy::new()
-    ///     .server_side_tools(Rule::blocked("nothing of ours leaves for a search"))
+    ///     .server_side_tools(Rule::blocked("searches would send private data"))
     ///     .server_side_tool("code_execution", Rule::Ask);
     /// # _ = policy;
     /// ```
@@ -94,25 +94,26 @@ impl Policy {
         self
     }
 
-    /// Sets the rule for one server-side tool, such as `web_search`, in the place of the rule for all. Default: none.
+    /// Sets the rule for one server-side tool, such as `web_search`. Default: the rule for all server-side tools.
     #[must_use]
     pub fn server_side_tool(mut self, name: impl Into<Arc<str>>, rule: Rule) -> Self {
         self.server_side_overrides.insert(name.into(), rule);
         self
     }
 
-    /// Asks `decide` first about each call that is not the user's own. Default: nobody.
+    /// Sets a function that decides about each call, except the user's own. Default: no function.
     ///
-    /// It is asked about a worker's server-side tools too, once for each call of the worker: then
-    /// [`is_server_side`](ProposedCall::is_server_side) is set. `None` leaves the call to the other rules. It cannot free what another rule blocks, and is not asked about that.
-    /// It is called for every call, so it must be quick; if it panics, the call is blocked.
+    /// `None` leaves the call to the other rules. The function is not called for a call that another rule blocks, so it
+    /// cannot unblock one. It is also called for the server-side tools of a worker, once for each call of the worker, with
+    /// [`is_server_side`](ProposedCall::is_server_side) set. It runs on every call, so it must be quick; if it panics, the
+    /// call is blocked.
     #[must_use]
     pub fn decide_with(mut self, decide: impl Fn(&ProposedCall<'_>) -> Option<Rule> + Send + Sync + 'static) -> Self {
         self.decide = Some(Arc::new(decide));
         self
     }
 
-    /// Says which of its names are registered nowhere, or as something else.
+    /// Lists the names in the policy that are not registered, or that name an item of another kind.
     pub(super) fn faults(&self, registry: &Registry) -> Vec<String> {
         let items: Vec<_> = registry.iter().map(|item| item.name()).collect();
         let toolsets: Vec<_> = registry.toolset_defs().keys().copied().collect();
@@ -129,7 +130,7 @@ impl Policy {
     }
 }
 
-/// Says which names are not among those of their kind, and whether they are of another.
+/// Returns an error text for each name that is not `known`.
 fn unknown<'a>(
     names: impl Iterator<Item = &'a Arc<str>>,
     (kind, known): (&'a str, &'a [&'a str]),
@@ -137,9 +138,9 @@ fn unknown<'a>(
 ) -> impl Iterator<Item = String> {
     names.filter(|name| !known.contains(&&***name)).map(move |name| {
         if others.contains(&&**name) {
-            return format!("there is no {kind} `{name}`, but a {other}: give its rule by `{other}`");
+            return format!("unknown {kind} `{name}`: it is a {other}; set its rule with `{other}`");
         }
-        format!("there is no {kind} `{name}`{}", did_you_mean(name, known.iter().copied()))
+        format!("unknown {kind} `{name}`{}", did_you_mean(name, known.iter().copied()))
     })
 }
 
@@ -157,9 +158,9 @@ impl fmt::Debug for Policy {
     }
 }
 
-/// Whether calls of workers need approval; what it does not say is left to the next rule.
+/// Whether calls of workers need approval; unset fields leave it to the next rule.
 ///
-/// As JSON: `{"calls": true, "attachments": null}`, where both may be absent.
+/// As JSON: `{"calls": true, "attachments": null}`; both fields are optional.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[must_use]
@@ -169,71 +170,71 @@ pub struct WorkerRule {
 }
 
 impl WorkerRule {
-    /// Returns the rule that says nothing.
+    /// Creates a rule with all fields unset.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets whether every call is asked about. Default: unsaid.
+    /// Sets whether every call needs approval. Default: unset.
     pub fn calls(mut self, ask: bool) -> Self {
         self.calls = Some(ask);
         self
     }
 
-    /// Sets whether a call is asked about that is given files. Default: unsaid.
+    /// Sets whether a call with files needs approval. Default: unset.
     ///
-    /// Files are those of each [`Prompt`](crate::Prompt), each [`Attached`](crate::prompt::Attached) and each
-    /// [`Attachment`](crate::Attachment) that is decoded, at any depth of the arguments and under any name. A worker whose
-    /// input is a JSON schema is given none: it has no argument of these types.
+    /// Files are those of each decoded [`Prompt`](crate::Prompt), [`Attached`](crate::prompt::Attached) and
+    /// [`Attachment`](crate::Attachment), at any depth of the arguments and under any name. A worker with a JSON schema as its
+    /// input gets no files, since it has no argument of these types.
     ///
-    /// What the body of a worker attaches by itself is code, and not asked about.
+    /// Files that the body of a worker attaches need no approval.
     pub fn attachments(mut self, ask: bool) -> Self {
         self.attachments = Some(ask);
         self
     }
 
-    /// Returns the same, with what it does not say from `general`.
+    /// Fills the unset fields from `general`.
     pub(super) fn or(self, general: Self) -> Self {
         Self { calls: self.calls.or(general.calls), attachments: self.attachments.or(general.attachments) }
     }
 
-    pub(super) fn is_unsaid(self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self == Self::default()
     }
 
-    /// Returns what it says of a call, given whether files go with it.
+    /// Returns the rule for a call with or without files; `None` if the fields for it are unset.
     pub(super) fn rule(self, has_files: bool) -> Option<Rule> {
-        let said = [self.calls, self.attachments.filter(|_| has_files)];
-        said.into_iter().flatten().reduce(|one, other| one || other).map(Rule::asking)
+        let asks = [self.calls, self.attachments.filter(|_| has_files)];
+        asks.into_iter().flatten().reduce(|one, other| one || other).map(Rule::asking)
     }
 }
 
-/// A call, as a policy's function sees it.
+/// A call that the function of [`Policy::decide_with`] decides about.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ProposedCall<'a> {
-    /// The registered name of what is called.
+    /// The registered name of the callee.
     pub tool: &'a str,
-    /// What it is.
+    /// Whether the callee is a tool, a worker or an entry.
     pub kind: ItemKind,
     /// What a call may change.
     pub effect: Effect,
-    /// The arguments, decoded already: they follow the schema, and defaults are filled in.
+    /// The decoded arguments: valid for the schema, defaults filled in.
     pub arguments: &'a Value,
-    /// The arguments as they were given, if `arguments` does not tell all of them: see
-    /// [`ApprovalRequest::given`](crate::approval::ApprovalRequest::given). A rule about values has to look at both.
+    /// The arguments as the caller gave them, if they contain more than `arguments`: see
+    /// [`ApprovalRequest::given`](crate::approval::ApprovalRequest::given). A rule about values must check both.
     pub given: Option<&'a Value>,
     /// The name of the calling tool, worker or entry.
     pub caller: &'a str,
     /// Whether code or a model calls.
     pub by: Caller,
-    /// Whether it is a server-side tool, which the model's provider runs: then `arguments` are its options, and `caller`
-    /// is the worker that names it.
+    /// Whether the callee is a server-side tool, which the model's provider runs: `arguments` are then its options, and
+    /// `caller` is the worker that lists it.
     pub is_server_side: bool,
 }
 
 impl<'a> ProposedCall<'a> {
-    /// Returns a call as a function may get it, for its tests: a model's, of a tool that says nothing of its effect.
+    /// Creates a call for tests of a function: made by a model, of a tool that declares no effect.
     #[must_use]
     pub fn new(tool: &'a str, arguments: &'a Value) -> Self {
         let effect = Effect::Undeclared;

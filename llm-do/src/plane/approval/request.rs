@@ -1,4 +1,4 @@
-//! What an approver is asked, in a line and in full.
+//! The request that an approver gets: a call, in one line and in full.
 
 mod summary;
 
@@ -24,40 +24,40 @@ pub struct ApprovalRequest {
     pub description: Arc<str>,
     /// What a call may change.
     pub effect: Effect,
-    /// The arguments, decoded already: they follow the schema, and defaults are filled in.
+    /// The decoded arguments: valid for the schema, defaults filled in.
     pub arguments: Value,
-    /// The arguments as they were given, if `arguments` does not tell all of them: where a type drops or changes what it
-    /// reads when it is written. Calls are equal only if this is, too.
+    /// The arguments as the caller gave them, if a type drops or changes a part of them when `arguments` is written.
+    /// Calls are equal only if these are equal, too.
     pub given: Option<Value>,
-    /// Who asks: the name of the calling tool, worker or entry.
+    /// The name of the calling tool, worker or entry.
     pub caller: Arc<str>,
-    /// The names of the calls that led to it, from the root to the caller.
+    /// The names of the nested calls, from the root to the caller.
     pub path: Vec<Arc<str>>,
-    /// The ids of the calls in `path`, in the same order: those of their [events](crate::event::Event).
+    /// The ids of the calls in `path`, in the same order, as in their [events](crate::event::Event).
     pub path_ids: Vec<u64>,
     /// The id of the run.
     pub run: Arc<str>,
-    /// The id of the call: that of its events.
+    /// The id of the call, as in its events.
     pub call: u64,
-    /// The id of the calling call; none for a root call, about which nobody is asked.
+    /// The id of the calling call; `None` for a root call, which never needs approval.
     pub parent: Option<u64>,
-    /// How the tool wants a call told in a line: a text with `{argument}` in the place of a value.
+    /// The tool's template for [`summary`](Self::summary): a text with `{argument}` for a value.
     pub template: Option<Arc<str>>,
-    /// Its place among the questions that are open at once, from 1. The count begins anew when all are answered.
+    /// The 1-based position in the current batch of requests. A batch ends once no request is open.
     pub position: usize,
-    /// What was wrong with the arguments by which the approver wanted to replace those of the call.
+    /// Why the approver is asked again, such as the fault of the arguments that it gave.
     pub problem: Option<String>,
-    pub(super) total: Total,
-    /// What tells the tool from others of its name, if several may have it.
+    pub(super) total: BatchTotal,
+    /// Distinguishes tools of the same name, if there may be several.
     pub(crate) variant: Option<Variant>,
-    /// The same of each caller in `path`.
+    /// The variants of the callers in `path`.
     pub(crate) path_variants: Vec<Option<Variant>>,
-    /// Whether files are among the arguments.
+    /// Whether the arguments contain files.
     pub(super) has_files: bool,
 }
 
 impl ApprovalRequest {
-    /// Returns a request as an approver may get it, for its tests: of no description, from no caller, the only one open.
+    /// Creates a request for tests of an approver: no description, no caller, position 1 of 1.
     #[must_use]
     pub fn new(tool: impl Into<Arc<str>>, arguments: Value) -> Self {
         Self {
@@ -75,36 +75,36 @@ impl ApprovalRequest {
             template: None,
             position: 1,
             problem: None,
-            total: Total::of(1),
+            total: BatchTotal::new(1),
             variant: None,
             path_variants: Vec::new(),
             has_files: false,
         }
     }
 
-    /// Puts in what is shown of the arguments.
-    pub(crate) fn show(&mut self, shown: DisplayedArguments) {
+    /// Sets the arguments.
+    pub(crate) fn set_arguments(&mut self, shown: DisplayedArguments) {
         let DisplayedArguments { arguments, given, has_files } = shown;
         (self.arguments, self.given, self.has_files) = (arguments, given, has_files);
     }
 
-    /// Returns what `given` tells beyond the arguments, as events tell it: without what the types hide when they write it.
+    /// Returns `given` for events, if it adds anything to `arguments`: without the values that types hide on writing.
     pub(crate) fn given_in_events(&self) -> Option<Value> {
-        let told = argument::masked(self.given.as_ref()?, &self.arguments);
-        Some(told).filter(|told| !argument::is_contained(told, &self.arguments))
+        let masked = argument::masked(self.given.as_ref()?, &self.arguments);
+        Some(masked).filter(|masked| !argument::is_contained(masked, &self.arguments))
     }
 
-    /// Returns how many questions there are in its row by now; the number grows while it is open.
+    /// Returns the number of requests in the current batch; it may grow while the request is open.
     #[must_use]
     pub fn total(&self) -> usize {
         self.total.get()
     }
 
-    /// Returns one line that says what the call would do.
+    /// Returns one line that describes the call.
     ///
-    /// It is what the tool's `summary` says, or else `tool(argument="..", ..)`. A value of more than 80 characters is
-    /// cut, and the line says how much of it is missing. Line breaks, hidden characters and those that could steer a
-    /// terminal are written as in Rust, `\n`.
+    /// It is the tool's `summary`, or else `tool(argument="..", ..)`. A value of more than 80 characters is cut, with the
+    /// number of missing characters; at most 12 arguments are listed. Line breaks, invisible characters and terminal
+    /// control characters are escaped as in Rust, such as `\n`.
     ///
     /// # Examples
     ///
@@ -115,7 +115,7 @@ impl ApprovalRequest {
     /// let mut request = ApprovalRequest::new("write", json!({ "path": "notes.txt", "text": "x".repeat(1080) }));
     /// let summary = request.summary();
     /// assert!(summary.starts_with(r#"write(path="notes.txt", text="xxx"#), "{summary}");
-    /// assert!(summary.ends_with(r#"xxx"… 1,000 characters more)"#), "{summary}");
+    /// assert!(summary.ends_with(r#"xxx"… 1,000 more characters)"#), "{summary}");
     ///
     /// request.template = Some("write to {path}".into());
     /// assert_eq!(request.summary(), "write to notes.txt");
@@ -128,12 +128,12 @@ impl ApprovalRequest {
         }
     }
 
-    /// Returns everything there is to know of the call, in lines: nothing is cut, and a text keeps its lines.
+    /// Returns the full description of the call in several lines: nothing is cut, and texts keep their line breaks.
     ///
-    /// Hidden characters and those that could steer a terminal are written as in Rust, `\u{200b}`.
+    /// Invisible characters and terminal control characters are escaped as in Rust, such as `\u{200b}`.
     #[must_use]
     pub fn details(&self) -> String {
-        let mut text = format!("tool: {} ({})\n", self.tool, told(self.effect));
+        let mut text = format!("tool: {} ({})\n", self.tool, effect_text(self.effect));
         for line in self.description.lines() {
             let _ = writeln!(text, "    {line}");
         }
@@ -154,17 +154,17 @@ impl ApprovalRequest {
     }
 }
 
-/// How many questions there are in a row, shared by all of the row.
+/// The number of requests in a batch, shared by these requests.
 #[derive(Clone, Debug)]
-pub(super) struct Total(Arc<AtomicUsize>);
+pub(super) struct BatchTotal(Arc<AtomicUsize>);
 
-impl Total {
-    pub(super) fn of(questions: usize) -> Self {
-        Self(Arc::new(AtomicUsize::new(questions)))
+impl BatchTotal {
+    pub(super) fn new(requests: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(requests)))
     }
 
-    /// Counts one more question, and returns how many there are.
-    pub(super) fn add(&self) -> usize {
+    /// Adds one request, and returns the new number.
+    pub(super) fn increment(&self) -> usize {
         self.0.fetch_add(1, Ordering::Relaxed) + 1
     }
 
@@ -173,23 +173,23 @@ impl Total {
     }
 }
 
-impl PartialEq for Total {
+impl PartialEq for BatchTotal {
     fn eq(&self, other: &Self) -> bool {
         self.get() == other.get()
     }
 }
 
-/// Says what a call may change.
-fn told(effect: Effect) -> &'static str {
+/// Describes what a call may change.
+fn effect_text(effect: Effect) -> &'static str {
     match effect {
         Effect::ReadOnly => "changes nothing",
-        Effect::Idempotent => "changes something; twice is like once",
-        Effect::Destructive => "changes something for good",
-        Effect::Undeclared => "may do anything",
+        Effect::Idempotent => "changes something; a repeated call changes nothing more",
+        Effect::Destructive => "makes changes that cannot be undone",
+        Effect::Undeclared => "may change anything",
     }
 }
 
-/// Writes an argument: a short value behind its name, a text of several lines and a nested value below it.
+/// Formats an argument: a one-line value after its name, a value of several lines indented below it.
 fn argument(name: &str, value: &Value) -> String {
     let name = summary::named(name);
     let text = match value {

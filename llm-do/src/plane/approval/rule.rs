@@ -10,19 +10,19 @@ use crate::plane::definition::DeclaredRule;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// They do not run, whatever else a rule, a mode or an approver says.
+    /// Calls are refused, regardless of other rules, the mode and the approver.
     Blocked {
-        /// Why, in words fit to show to a model.
+        /// The reason; models may see it.
         reason: String,
     },
-    /// They run, and nobody is asked.
+    /// Calls run without approval.
     PreApproved,
-    /// The run's [`ApprovalMode`](super::ApprovalMode) decides, and by default the approver is asked.
+    /// Calls need approval: the run's [`ApprovalMode`](super::ApprovalMode) decides, by default by asking the approver.
     Ask,
 }
 
 impl Rule {
-    /// Returns the rule that refuses calls; `reason` is what a model is told.
+    /// Returns the rule that refuses calls; the caller's error contains `reason`.
     #[must_use]
     pub fn blocked(reason: impl Into<String>) -> Self {
         Self::Blocked { reason: reason.into() }
@@ -37,7 +37,7 @@ impl Rule {
         matches!(self, Self::Blocked { .. })
     }
 
-    /// Returns how much it forbids, to choose among rules of equal standing.
+    /// Returns the rank among rules of the same precedence: the highest wins.
     pub(super) fn strictness(&self) -> u8 {
         match self {
             Self::PreApproved => 0,

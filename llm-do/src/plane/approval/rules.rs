@@ -1,4 +1,4 @@
-//! The rule for each call: what policy, tools, toolsets and effects say, resolved once for each tool.
+//! The approval rule for each call, from policy, tools, toolsets and effects; resolved once for each tool.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ use crate::observe::event::{Caller, ItemKind, RuleSource};
 use crate::plane::definition::DeclaredRule;
 use crate::plane::registry::{Registered, Registry};
 
-/// A rule and where it comes from.
+/// A rule and its source.
 #[derive(Clone, Debug)]
 pub(crate) struct SourcedRule {
     pub(super) rule: Rule,
@@ -23,98 +23,99 @@ pub(crate) struct SourcedRule {
 #[derive(Debug)]
 pub(super) struct Rules {
     policy: Policy,
-    /// The toolsets that hold a tool.
-    holders: HashMap<&'static str, Vec<Holder>>,
-    /// By the place in the registry.
+    /// By tool name: the toolsets that contain the tool.
+    toolsets: HashMap<&'static str, Vec<ContainingToolset>>,
+    /// By the tool's index in the registry.
     resolved: Vec<Resolved>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Holder {
-    toolset: &'static str,
+struct ContainingToolset {
+    name: &'static str,
     approval: Option<DeclaredRule>,
 }
 
-/// What is said of a tool before its arguments are known.
+/// The rules for a tool before its arguments are known.
 #[derive(Debug)]
 struct Resolved {
     /// For a call without files.
     plain: SourcedRule,
-    /// For a call with files, if that makes a difference.
+    /// For a call with files, if it differs.
     with_files: Option<SourcedRule>,
 }
 
-/// What makes a request, unless the arguments cannot be written as JSON.
-pub(crate) type Make<'a> = &'a dyn Fn() -> Result<ApprovalRequest, Fault>;
+/// Builds a request; fails if the arguments cannot be written as JSON.
+pub(crate) type BuildRequest<'a> = &'a dyn Fn() -> Result<ApprovalRequest, Fault>;
 
-/// A request that is made once somebody needs it.
-pub(super) struct Lazy<'a> {
-    make: Make<'a>,
-    made: Option<ApprovalRequest>,
+/// A request that is built on first use.
+pub(super) struct LazyRequest<'a> {
+    build: BuildRequest<'a>,
+    built: Option<ApprovalRequest>,
 }
 
-impl<'a> Lazy<'a> {
-    pub(super) fn new(make: Make<'a>) -> Self {
-        Self { make, made: None }
+impl<'a> LazyRequest<'a> {
+    pub(super) fn new(build: BuildRequest<'a>) -> Self {
+        Self { build, built: None }
     }
 
     fn get(&mut self) -> Result<&ApprovalRequest, Fault> {
-        let made = match self.made.take() {
-            Some(made) => made,
-            None => (self.make)()?,
+        let request = match self.built.take() {
+            Some(request) => request,
+            None => (self.build)()?,
         };
-        Ok(self.made.insert(made))
+        Ok(self.built.insert(request))
     }
 
     pub(super) fn into_request(self) -> Result<ApprovalRequest, Fault> {
-        self.made.map_or_else(self.make, Ok)
+        self.built.map_or_else(self.build, Ok)
     }
 }
 
 impl Rules {
-    /// Resolves the rules, or says which names of the policy stand for nothing.
+    /// Resolves the rules; the error lists the unknown names in the policy.
     pub(super) fn new(policy: Policy, registry: &Registry) -> Result<Self, Vec<String>> {
         let faults = policy.faults(registry);
         if !faults.is_empty() {
             return Err(faults);
         }
-        let mut holders: HashMap<_, Vec<_>> = HashMap::new();
+        let mut toolsets: HashMap<_, Vec<_>> = HashMap::new();
         for set in registry.toolset_defs().values() {
             for member in set.members {
-                holders.entry(member.tool()).or_default().push(Holder { toolset: set.name, approval: set.approval });
+                let containing = ContainingToolset { name: set.name, approval: set.approval };
+                toolsets.entry(member.tool()).or_default().push(containing);
             }
         }
-        let mut rules = Self { policy, holders, resolved: Vec::new() };
+        let mut rules = Self { policy, toolsets, resolved: Vec::new() };
         rules.resolved = registry.iter().map(|tool| rules.resolve(tool)).collect();
         Ok(rules)
     }
 
-    /// Returns the rule for all calls of a tool, if it is the same for them whatever their arguments.
+    /// Returns the rule for all calls of a tool, if it does not depend on their arguments.
     pub(super) fn fixed(&self, tool: &Registered) -> Option<&SourcedRule> {
         let resolved = self.resolved.get(tool.place?)?;
         (self.policy.decide.is_none() && resolved.with_files.is_none()).then_some(&resolved.plain)
     }
 
-    /// Returns the rule for a call; nothing is made of its arguments unless the rule depends on them.
+    /// Returns the rule for a call; the request is built only if the rule depends on the arguments.
     pub(super) fn rule<'r>(
         &'r self,
         tool: &Registered,
         by: Caller,
-        request: &mut Lazy<'_>,
+        request: &mut LazyRequest<'_>,
     ) -> Result<Cow<'r, SourcedRule>, Fault> {
         let fixed = match tool.place.and_then(|place| self.resolved.get(place)) {
             Some(resolved) => Cow::Borrowed(resolved.for_call(request)?),
-            // Not of the registry: made while the program ran.
+            // Not in the registry: a run-time worker.
             None => Cow::Owned(self.resolve(tool).for_call(request)?.clone()),
         };
         if self.policy.decide.is_none() || fixed.rule.is_blocked() {
             return Ok(fixed);
         }
-        Ok(self.decided(tool, by, request.get()?).map_or(fixed, Cow::Owned))
+        Ok(self.decide_call(tool, by, request.get()?).map_or(fixed, Cow::Owned))
     }
 
-    /// Returns what the policy's function says, if there is one.
-    fn decided(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<SourcedRule> {
+    /// Returns the decision of the policy's function about a call, if there is one.
+    fn decide_call(&self, tool: &Registered, by: Caller, request: &ApprovalRequest) -> Option<SourcedRule> {
         let call = ProposedCall {
             tool: tool.name(),
             kind: tool.kind(),
@@ -125,22 +126,22 @@ impl Rules {
             by,
             is_server_side: false,
         };
-        self.judged(&call)
+        self.decide(&call)
     }
 
-    /// Returns what the policy says of a server-side tool, whoever wants to use it: by its name, or else of all.
+    /// Returns the rule for a server-side tool, for all workers: by its name, or else the rule for all of them.
     pub(super) fn server_side(&self, tool: &str) -> SourcedRule {
-        let of_tool = self.policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
-        let of_all = || Some((self.policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
-        let said = of_tool.or_else(of_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source });
-        said.unwrap_or(SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker })
+        let for_tool = self.policy.server_side_overrides.get(tool).map(|rule| (rule, RuleSource::PolicyServerSideTool));
+        let for_all = || Some((self.policy.server_side_tools.as_ref()?, RuleSource::PolicyServerSideTools));
+        let found = for_tool.or_else(for_all).map(|(rule, source)| SourcedRule { rule: rule.clone(), source });
+        found.unwrap_or(SourcedRule { rule: Rule::PreApproved, source: RuleSource::DeclaredWorker })
     }
 
     /// Returns the rule for a server-side tool that a worker names.
     pub(super) fn server_side_call(&self, request: &ApprovalRequest) -> SourcedRule {
-        let said = self.server_side(&request.tool);
-        if said.rule.is_blocked() {
-            return said;
+        let fixed = self.server_side(&request.tool);
+        if fixed.rule.is_blocked() {
+            return fixed;
         }
         let call = ProposedCall {
             effect: request.effect,
@@ -149,14 +150,14 @@ impl Rules {
             is_server_side: true,
             ..ProposedCall::new(&request.tool, &request.arguments)
         };
-        self.judged(&call).unwrap_or(said)
+        self.decide(&call).unwrap_or(fixed)
     }
 
-    /// Returns what the policy's function says of a call, if there is one.
-    fn judged(&self, call: &ProposedCall<'_>) -> Option<SourcedRule> {
+    /// Calls the policy's function; a panic blocks the call.
+    fn decide(&self, call: &ProposedCall<'_>) -> Option<SourcedRule> {
         let decide = self.policy.decide.as_deref()?;
         let rule = catch_unwind(AssertUnwindSafe(|| decide(call)))
-            .unwrap_or_else(|_| Some(Rule::blocked("the function of the approval policy panicked")));
+            .unwrap_or_else(|_| Some(Rule::blocked("the approval policy's `decide_with` function panicked")));
         rule.map(|rule| SourcedRule { rule, source: RuleSource::Function })
     }
 
@@ -166,48 +167,48 @@ impl Rules {
         Resolved { plain, with_files }
     }
 
-    /// Returns the rule of the most telling source, unless another blocks the tool.
+    /// Returns the rule with the highest precedence, unless another rule blocks the tool.
     fn sourced(&self, tool: &Registered, has_files: bool) -> SourcedRule {
-        let mut said = self.said(tool, has_files);
-        let blocking = said.iter().position(|said| said.rule.is_blocked());
-        said.swap_remove(blocking.unwrap_or(0))
+        let mut candidates = self.candidates(tool, has_files);
+        let blocking = candidates.iter().position(|candidate| candidate.rule.is_blocked());
+        candidates.swap_remove(blocking.unwrap_or(0))
     }
 
-    /// Lists what is said of a tool, the most telling first; the last always is there.
-    fn said(&self, tool: &Registered, has_files: bool) -> Vec<SourcedRule> {
+    /// Lists the rules for a tool, highest precedence first; never empty, since the effect always gives a rule.
+    fn candidates(&self, tool: &Registered, has_files: bool) -> Vec<SourcedRule> {
         let (name, policy) = (tool.name(), &self.policy);
         let is_worker = tool.kind() == ItemKind::Worker;
-        let of_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_unsaid());
-        let of_worker = of_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
-        let of_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
-        let said = [
+        let for_worker = policy.worker_overrides.get(name).filter(|rule| is_worker && !rule.is_empty());
+        let for_worker = for_worker.and_then(|rule| rule.or(policy.workers).rule(has_files));
+        let for_workers = Some(policy.workers).filter(|_| is_worker).and_then(|rule| rule.rule(has_files));
+        let candidates = [
             policy.tools.get(name).cloned().map(|rule| (rule, RuleSource::PolicyTool)),
-            of_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
-            self.of_holders(name, RuleSource::PolicyToolset, |holder| policy.toolsets.get(holder.toolset).cloned()),
-            of_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
+            for_worker.map(|rule| (rule, RuleSource::PolicyWorker)),
+            self.strictest_of_toolsets(name, RuleSource::PolicyToolset, |set| policy.toolsets.get(set.name).cloned()),
+            for_workers.map(|rule| (rule, RuleSource::PolicyWorkers)),
             tool.approval().map(|rule| (rule.into(), RuleSource::DeclaredTool)),
-            self.of_holders(name, RuleSource::DeclaredToolset, |holder| holder.approval.map(Rule::from)),
+            self.strictest_of_toolsets(name, RuleSource::DeclaredToolset, |set| set.approval.map(Rule::from)),
             Some((Rule::asking(!is_worker && tool.effect() != Effect::ReadOnly), RuleSource::Effect)),
         ];
-        said.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()
+        candidates.into_iter().flatten().map(|(rule, source)| SourcedRule { rule, source }).collect()
     }
 
-    /// Returns the strictest rule of the toolsets that hold a tool.
-    fn of_holders(
+    /// Returns the strictest rule of the toolsets that contain a tool.
+    fn strictest_of_toolsets(
         &self,
         tool: &str,
         source: fn(Arc<str>) -> RuleSource,
-        rule: impl Fn(&Holder) -> Option<Rule>,
+        rule: impl Fn(&ContainingToolset) -> Option<Rule>,
     ) -> Option<(Rule, RuleSource)> {
-        let holders = self.holders.get(tool)?.iter();
-        let rules = holders.filter_map(|holder| Some((rule(holder)?, holder.toolset)));
+        let toolsets = self.toolsets.get(tool)?.iter();
+        let rules = toolsets.filter_map(|set| Some((rule(set)?, set.name)));
         let (rule, toolset) = rules.max_by_key(|(rule, _)| rule.strictness())?;
         Some((rule, source(toolset.into())))
     }
 }
 
 impl Resolved {
-    fn for_call(&self, request: &mut Lazy<'_>) -> Result<&SourcedRule, Fault> {
+    fn for_call(&self, request: &mut LazyRequest<'_>) -> Result<&SourcedRule, Fault> {
         match &self.with_files {
             Some(with_files) if request.get()?.has_files => Ok(with_files),
             _ => Ok(&self.plain),

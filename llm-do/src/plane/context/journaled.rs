@@ -219,7 +219,7 @@ impl<S> CallContext<S> {
             Some((parent, places)) => (Arc::clone(parent), places),
             None => (self.key(), &frame.places),
         };
-        let (step, visit) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_guards);
+        let (step, visit) = places.begin(StepSpec::new(parent, 0, kind, name, input), coming, self.is_for_guard);
         let step = match frame.step.get() {
             Some(own) => step.called_by(own),
             None => step,
@@ -229,7 +229,7 @@ impl<S> CallContext<S> {
 
     /// Notes that this call is made, if it gets a place in the journal later.
     pub(crate) fn coming(&self) -> Option<Coming> {
-        let caller = self.caller().filter(|caller| !caller.is_guards)?;
+        let caller = self.caller().filter(|caller| !caller.is_for_guard)?;
         if self.journal().is_none() || self.frame().by == Caller::User {
             return None;
         }

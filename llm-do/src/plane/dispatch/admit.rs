@@ -169,7 +169,7 @@ impl Run {
         prepared: &mut Prepared,
         is_journaled: bool,
     ) -> Result<(), CallError> {
-        match self.ruled(ctx, tool, prepared) {
+        match self.check_rules(ctx, tool, prepared) {
             Ok(None) => Ok(()),
             Ok(Some(asked)) => Box::pin(self.approve(ctx, tool, prepared, *asked)).await,
             Err(refusal) if is_journaled => Err(Box::pin(self.record_refusal(ctx, refusal)).await),

@@ -1,4 +1,4 @@
-//! Whether an admitted call may run: what its rule says, or whom it has asked.
+//! The approval of an admitted call: applies its rule, and asks the approver if the rule requires it.
 
 mod recorded;
 
@@ -7,86 +7,88 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 pub(super) use self::recorded::RecordedCall;
-use self::recorded::{approval_of, keep_approval, keep_denial};
+use self::recorded::{approval_step, keep_approval, keep_denial};
 use super::Run;
 use super::admit::refuse_cycle;
 use super::perform::decode_async;
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{Caller, DecidedBy, EventKind, RuleSource};
-use crate::plane::approval::{Answer, ApprovalRequest, Proposal, Question, State, Verdict};
+use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Ruling, SubmittedRequest, Verdict};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
-/// How often guards may change what an approver gave, before a guard that never leaves it alone is stopped.
+/// How often guards may change the approver's arguments for one call; stops a guard that changes them every time.
 const MAX_ROUNDS: u32 = 10;
 
-/// A call about which somebody is asked, by the rule of `source`.
-pub(super) struct Asked {
+/// An approval that a call needs, by the rule from `source`.
+pub(super) struct RequiredApproval {
     source: RuleSource,
     request: Box<ApprovalRequest>,
 }
 
 impl Run {
-    /// Finds what the rules say of a call; returns the question, if they ask about it.
-    pub(super) fn ruled(
+    /// Applies the rules to a call; returns the approval that it needs, if any.
+    pub(super) fn check_rules(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &Prepared,
-    ) -> Result<Option<Box<Asked>>, CallError> {
+    ) -> Result<Option<Box<RequiredApproval>>, CallError> {
         let by_user = Some(&RuleSource::User).filter(|_| ctx.frame().by == Caller::User);
-        // Most calls: nothing is made of their arguments, or of an answer.
+        // The common case: no arguments are written, and no request is built.
         if let Some(source) = by_user.or_else(|| self.approvals().pre_approved(tool)) {
-            decided(ctx, source, &Answer::approved(DecidedBy::Policy));
+            emit_decision(ctx, source, &Answer::approved(DecidedBy::Policy));
             return Ok(None);
         }
-        let proposal = self.propose(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
-        match proposal.state {
-            State::Asked(request) => Ok(Some(Box::new(Asked { source: proposal.source, request }))),
-            State::Ruled(answer) => {
-                decided(ctx, &proposal.source, &answer);
-                permitted(tool, answer).map(|_| None)
+        let ruling = self.evaluate(ctx, tool, prepared).map_err(|fault| CallError::invalid(tool.name(), fault))?;
+        match ruling.outcome {
+            Outcome::NeedsApproval(request) => Ok(Some(Box::new(RequiredApproval { source: ruling.source, request }))),
+            Outcome::Decided(answer) => {
+                emit_decision(ctx, &ruling.source, &answer);
+                edited_arguments(tool, answer).map(|_| None)
             }
         }
     }
 
-    /// Asks about a call whoever must be asked, who may change its arguments.
+    /// Asks for the approval that a call needs; the approver may replace the arguments.
     pub(super) async fn approve(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        asked: Asked,
+        required: RequiredApproval,
     ) -> Result<(), CallError> {
-        self.could_begin(ctx, tool)?;
-        let edited = self.answered(ctx, tool, prepared, asked, 0).await?;
-        self.settle_edit(ctx, tool, prepared, edited, false).await
+        self.check_first_request(ctx, tool)?;
+        let edited = self.ask_once(ctx, tool, prepared, required, 0).await?;
+        self.apply_edit(ctx, tool, prepared, edited, false).await
     }
 
-    /// Asks one question; returns the arguments that were put in the place of the call's. `round` counts them, from 0.
-    async fn answered(
+    /// Submits one request; returns the arguments by which the approver replaced those of the call.
+    ///
+    /// `round` is the 0-based number of the request among those for one call.
+    async fn ask_once(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
-        asked: Asked,
+        required: RequiredApproval,
         round: u32,
     ) -> Result<Option<Value>, CallError> {
-        let Asked { source, request } = asked;
-        let question = self.approvals().question(tool, ctx.frame().by, *request, &self.approved);
-        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, round).await?;
+        let RequiredApproval { source, request } = required;
+        let submitted = self.approvals().submit(tool, ctx.frame().by, *request, &self.approved);
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, round).await?;
         if is_replayed {
             return self.apply_recorded(ctx, tool, prepared, answer, false);
         }
-        decided(ctx, &source, &told(tool, &answer));
-        permitted(tool, answer)
+        emit_decision(ctx, &source, &masked(tool, &answer));
+        edited_arguments(tool, answer)
     }
 
-    /// Shows guards what an approver put in the place of the arguments, if they did.
+    /// Replaces the arguments by those of the approver, if it gave any, after the guards have seen them.
     ///
-    /// A guard may refuse it like the arguments before. If one changes it, the approver is asked about that: what is approved
-    /// is what runs.
-    pub(super) async fn settle_edit(
+    /// A guard may refuse them, as it may refuse the original arguments. If a guard changes them, the approver is asked
+    /// again: only approved arguments run.
+    pub(super) async fn apply_edit(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
@@ -97,7 +99,7 @@ impl Run {
         for round in 1..=MAX_ROUNDS {
             let Some(arguments) = edited else { return Ok(()) };
             *prepared = decode_async(ctx, tool, arguments, true).await?;
-            let is_changed = self.show_edit(ctx, tool, prepared).await?;
+            let is_changed = self.guard_edit(ctx, tool, prepared).await?;
             refuse_cycle(ctx, tool, prepared)?;
             if !is_changed {
                 return Ok(());
@@ -106,56 +108,56 @@ impl Run {
                 edited = self.decide_again_as_recorded(ctx, tool, prepared, round).await?;
                 continue;
             }
-            let Some(mut asked) = self.ruled(ctx, tool, prepared)? else { return Ok(()) };
-            asked.request.problem =
-                Some("guards changed the arguments that were given: these are what would run".into());
-            edited = self.answered(ctx, tool, prepared, *asked, round).await?;
+            let Some(mut required) = self.check_rules(ctx, tool, prepared)? else { return Ok(()) };
+            required.request.problem =
+                Some("guards changed the approver's arguments; the call would run with these".into());
+            edited = self.ask_once(ctx, tool, prepared, *required, round).await?;
         }
-        let reason = format!("guards changed what the approver gave {MAX_ROUNDS} times");
+        let reason = format!("guards changed the approver's arguments {MAX_ROUNDS} times");
         Err(CallError::Denied { tool: tool.name().to_owned(), reason })
     }
 
-    /// Shows guards what an approver gave; returns whether one changed it.
-    async fn show_edit(
+    /// Runs the guards on the approver's arguments; returns whether a guard changed them.
+    async fn guard_edit(
         &self,
         ctx: &CallContext,
         tool: &Arc<Registered>,
         prepared: &mut Prepared,
     ) -> Result<bool, CallError> {
         let Some(guards) = self.plane.guards(ctx) else { return Ok(false) };
-        Box::pin(self.show(guards, ctx, tool, prepared)).await
+        Box::pin(self.run_guards(guards, ctx, tool, prepared)).await
     }
 
-    /// Refuses a worker's call whose first request would be refused, so that nobody is asked about it in vain.
-    fn could_begin(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
+    /// Refuses a worker's call whose first request to the model would be refused, before the approver is asked.
+    fn check_first_request(&self, ctx: &CallContext, tool: &Registered) -> Result<(), CallError> {
         let Some(plan) = tool.plan() else { return Ok(()) };
         let model = self.plane.model_plan(plan, ctx)?.model;
         ctx.check_request(model.name(), self.plane.prices.price(model.name()).is_some())
     }
 
-    /// Finds what the rules say of a call; of a shadow's, nobody is asked.
-    fn propose(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Proposal, Fault> {
+    /// Applies the rules to a call; a call of a shadow never asks the approver.
+    fn evaluate(&self, ctx: &CallContext, tool: &Arc<Registered>, prepared: &Prepared) -> Result<Ruling, Fault> {
         let (approvals, by) = (self.approvals(), ctx.frame().by);
         let request = || request(ctx, tool, prepared);
         if ctx.frame().is_shadow {
-            return approvals.propose_unasked(tool, by, &request);
+            return approvals.evaluate_for_shadow(tool, by, &request);
         }
-        approvals.propose(tool, by, &request)
+        approvals.evaluate(tool, by, &request)
     }
 
-    /// Reports the question, and waits for its answer, unless the journal has it.
+    /// Reports an approval request, and waits for its answer, unless the journal has it.
     ///
-    /// Only the approver's answers are recorded, and denials after which a model or code continues. A mode or rule decides
-    /// again when the run is resumed.
+    /// Recorded are the approver's answers, and denials after which a model or code continues. A mode or rule decides again
+    /// when the run is resumed.
     ///
-    /// `round` counts the questions about one call, from 0.
+    /// `round` is the 0-based number of the request among those for one call.
     pub(super) async fn ask(
         &self,
         ctx: &CallContext,
-        question: Question,
+        submitted: SubmittedRequest,
         round: u32,
     ) -> Result<StepOutcome<Answer>, CallError> {
-        let request = Arc::clone(&question.request);
+        let request = Arc::clone(&submitted.request);
         ctx.emit(|| EventKind::ApprovalAsked {
             summary: request.summary(),
             arguments: request.arguments.clone(),
@@ -163,20 +165,20 @@ impl Run {
             position: request.position,
             total: if request.position == 0 { 0 } else { request.total() },
         });
-        let step = ctx.frame().step.get().map(|step| approval_of(step, round));
+        let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let fresh = |value| StepOutcome { value, is_replayed: false };
         let answer = async {
-            let Some(step) = step else { return Ok(fresh(answer_to(question, round).await)) };
-            let (again, denied) = (question.clone(), step.clone());
+            let Some(step) = step else { return Ok(fresh(answer_of(submitted, round).await)) };
+            let (again, denied) = (submitted.clone(), step.clone());
             let unrecorded = Arc::new(OnceLock::new());
-            let (left, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
+            let (unrecorded_answer, tool) = (Arc::clone(&unrecorded), ctx.name().to_owned());
             let keeps_denials = self.plane.return_permission_errors;
             let asked = async move {
-                let answer = answer_to(question, round).await;
+                let answer = answer_of(submitted, round).await;
                 if answer.by == DecidedBy::Approver || (keeps_denials && !answer.is_approved()) {
                     return Ok(answer);
                 }
-                drop(left.set(answer));
+                drop(unrecorded_answer.set(answer));
                 Err(CallError::Cancelled { tool })
             };
             let came: StepOutcome<Answer> = match ctx.recorded(JournalMethod::Promise, step, asked).await {
@@ -192,9 +194,9 @@ impl Run {
             if !came.is_replayed {
                 keep_approval(ctx, &request, came.value.scope);
             }
-            if came.is_replayed && !came.value.lasts() {
-                // What a mode or rule approved in an older journal.
-                return Ok(fresh(answer_to(again, round).await));
+            if came.is_replayed && !came.value.is_lasting() {
+                // An older journal may contain an approval by a mode or rule.
+                return Ok(fresh(answer_of(again, round).await));
             }
             Ok(came)
         };
@@ -209,8 +211,8 @@ impl Run {
     }
 }
 
-/// Returns the arguments that were put in the place of the call's, unless it may not run.
-fn permitted(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallError> {
+/// Returns the arguments by which the approver replaced those of the call; the error of a call that may not run.
+fn edited_arguments(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallError> {
     let tool = || tool.name().to_owned();
     match answer.verdict {
         Verdict::Approved(edited) => Ok(edited),
@@ -220,34 +222,36 @@ fn permitted(tool: &Registered, answer: Answer) -> Result<Option<Value>, CallErr
     }
 }
 
-/// Waits for the answer to a question; from the second about a call on, it names the arguments, so that the last tells what ran.
-async fn answer_to(question: Question, round: u32) -> Answer {
-    let request = Arc::clone(&question.request);
-    let mut answer = question.answer().await;
+/// Waits for the answer to a request.
+///
+/// From the second request for a call on, an approval includes the arguments, so that the last one holds those that ran.
+async fn answer_of(submitted: SubmittedRequest, round: u32) -> Answer {
+    let request = Arc::clone(&submitted.request);
+    let mut answer = submitted.answer().await;
     if round > 0 {
-        answer.runs_with(&request);
+        answer.set_arguments(&request);
     }
     answer
 }
 
-/// Returns an answer as events tell it: an edit in the form that its types write, which may hide a secret.
-fn told(tool: &Registered, answer: &Answer) -> Answer {
+/// Returns an answer for events: with edited arguments as their types write them, which may hide secrets.
+fn masked(tool: &Registered, answer: &Answer) -> Answer {
     let shown = |edited: &Value| -> Option<Value> {
         let decoded = Prepared::decode(tool, edited.clone(), true).ok()?;
         Some(decoded.arguments().ok()?.into_owned())
     };
-    let mut told = answer.clone();
-    if let Verdict::Approved(Some(edited)) = &mut told.verdict
+    let mut masked = answer.clone();
+    if let Verdict::Approved(Some(edited)) = &mut masked.verdict
         && !tool.is_checked_slowly(edited)
         && let Some(shown) = shown(edited)
     {
         *edited = shown;
     }
-    told
+    masked
 }
 
-/// Reports what was decided about a call.
-pub(super) fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
+/// Reports the decision about a call.
+pub(super) fn emit_decision(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
     ctx.emit(|| {
         let rule = rule.clone();
         let (approved, reason, edited) = match &answer.verdict {
@@ -261,19 +265,19 @@ pub(super) fn decided(ctx: &CallContext, rule: &RuleSource, answer: &Answer) {
 
 fn request(ctx: &CallContext, tool: &Registered, prepared: &Prepared) -> Result<ApprovalRequest, Fault> {
     let mut request = ApprovalRequest::new(Arc::clone(&tool.spec.name), Value::Null);
-    request.show(prepared.shown()?);
+    request.set_arguments(prepared.shown()?);
     request.description = Arc::clone(&tool.spec.description);
     request.effect = tool.effect();
     request.template = tool.summary().map(Arc::from);
     request.variant = tool.variant().cloned();
-    by(ctx, &mut request);
+    set_caller(ctx, &mut request);
     Ok(request)
 }
 
-/// Says who makes the call of `ctx`, and in which run.
-pub(super) fn by(ctx: &CallContext, request: &mut ApprovalRequest) {
+/// Sets the ids of the call of `ctx`, its callers and its run.
+pub(super) fn set_caller(ctx: &CallContext, request: &mut ApprovalRequest) {
     request.caller = ctx.caller().map(|caller| Arc::clone(&caller.frame().name)).unwrap_or_default();
-    // All callers but the user, whose frame is the last.
+    // Without the user, whose frame is the last.
     let mut callers: Vec<_> = ctx.frames().skip(1).collect();
     callers.pop();
     callers.reverse();

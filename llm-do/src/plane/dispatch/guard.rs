@@ -1,4 +1,4 @@
-//! What guards make of a call: of its arguments before it, of its result after it.
+//! Runs the guards around a call: on its arguments before it, on its result after it.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::plane::guard::{GuardedCall, Guards};
 use crate::plane::registry::{Prepared, Registered};
 
 impl Run {
-    /// Shows a call to the guards; returns it as they leave it.
+    /// Runs the guards on a call; returns the call with the arguments that they leave.
     pub(super) async fn before_call(
         &self,
         guards: &Guards,
@@ -24,15 +24,15 @@ impl Run {
         mut prepared: Prepared,
     ) -> Result<Prepared, CallError> {
         if ctx.frame().by == Caller::User {
-            // The run's own place does not depend on arguments, and what guards do by its context is kept there.
+            // The root call needs its step first: the calls of guards are recorded below it. It does not depend on arguments.
             journal_step(ctx, tool, &prepared, None)?;
         }
-        self.show(guards, ctx, tool, &mut prepared).await?;
+        self.run_guards(guards, ctx, tool, &mut prepared).await?;
         Ok(prepared)
     }
 
-    /// Shows the arguments of a call to the guards, who may change them; returns whether one did.
-    pub(super) async fn show(
+    /// Runs the guards on the arguments of a call; returns whether a guard changed them.
+    pub(super) async fn run_guards(
         &self,
         guards: &Guards,
         ctx: &CallContext,
@@ -46,23 +46,23 @@ impl Run {
             let changed = guard.before_call(ctx, (tool.kind(), tool.effect()), &arguments).await?;
             let Some(changed) = changed else { continue };
             *prepared = decode_async(ctx, tool, changed, true).await.map_err(|error| match error {
-                // The guard's fault, and not that of who gave the arguments.
-                CallError::InvalidArguments { message, .. } => guard.unfit(ctx, &message),
+                // The guard changed them, so the error names the guard.
+                CallError::InvalidArguments { message, .. } => guard.invalid_arguments(ctx, &message),
                 stopped => stopped,
             })?;
-            guard.changed(ctx, GuardHook::BeforeCall);
+            guard.report_change(ctx, GuardHook::BeforeCall);
             is_changed = true;
         }
         Ok(is_changed)
     }
 }
 
-/// Returns the arguments for guards to see once the call has taken them.
-pub(super) fn written(prepared: &Prepared) -> Value {
+/// Returns a copy of the arguments for the guards after the call, which consumes the original.
+pub(super) fn arguments_for_guards(prepared: &Prepared) -> Value {
     prepared.arguments().map(Cow::into_owned).unwrap_or_default()
 }
 
-/// Shows how a call ended to the guards; returns what its caller gets.
+/// Runs the guards on the result of a call; returns the result for the caller.
 pub(super) async fn after_call(
     guards: &Guards,
     ctx: &CallContext,

@@ -1,20 +1,20 @@
-//! Which tools a worker's provider may run: those that the policy lets it use, or an approver.
+//! The approval of server-side tools, which a worker's provider runs.
 
 use std::sync::Arc;
 
 use llm_do_providers::ServerSideTool;
 
 use super::Run;
-use super::approve::{by, decided};
+use super::approve::{emit_decision, set_caller};
 use crate::base::error::{CallError, chain};
 use crate::declare::tool::Effect;
 use crate::observe::event::{ApprovalScope, Caller, DecidedBy, EventKind};
 use crate::observe::journal::{StepKind, digest};
-use crate::plane::approval::{Answer, ApprovalRequest, State, Verdict};
+use crate::plane::approval::{Answer, ApprovalRequest, Outcome, Verdict};
 use crate::plane::context::{CallContext, CallFrame, StepOutcome};
 
 impl Run {
-    /// Returns those of a worker's server-side tools that it may use, in the same order.
+    /// Returns the server-side tools that a worker may use, in the order of `tools`.
     pub(super) async fn permitted(
         &self,
         worker: &CallContext,
@@ -29,20 +29,21 @@ impl Run {
         Ok(permitted)
     }
 
-    /// Decides about one tool. Each that is not used by its rule alone is a call of its own in events, made by the worker.
+    /// Decides about one tool; unless its rule pre-approves it, events report it as a call made by the worker.
     async fn permits(&self, worker: &CallContext, tool: &ServerSideTool) -> Result<bool, CallError> {
         let ctx = worker.clone().into_child(self.server_side_frame(worker, tool));
         let approvals = self.approvals();
-        let proposal = approvals.propose_server_side(request(&ctx, tool));
-        let answer = match proposal.state {
-            State::Ruled(answer) if matches!(answer.verdict, Verdict::Approved(_)) => return Ok(true),
-            State::Ruled(answer) => answer,
-            State::Asked(_) if ctx.frame().is_shadow => {
-                Answer::denied("a shadow asks nobody: it may use only what is pre-approved", DecidedBy::Policy)
-            }
-            State::Asked(request) => self.asked(&ctx, *request).await?,
+        let ruling = approvals.evaluate_server_side(request(&ctx, tool));
+        let answer = match ruling.outcome {
+            Outcome::Decided(answer) if answer.is_approved() => return Ok(true),
+            Outcome::Decided(answer) => answer,
+            Outcome::NeedsApproval(_) if ctx.frame().is_shadow => Answer::denied(
+                "a shadow cannot ask for approval: it may only use pre-approved tools",
+                DecidedBy::Policy,
+            ),
+            Outcome::NeedsApproval(request) => self.ask_server_side(&ctx, *request).await?,
         };
-        decided(&ctx, &proposal.source, &answer);
+        emit_decision(&ctx, &ruling.source, &answer);
         let name = || tool.name().to_owned();
         let error = match answer.verdict {
             Verdict::Approved(_) => return Ok(true),
@@ -56,11 +57,11 @@ impl Run {
         Ok(false)
     }
 
-    /// Asks about one tool, unless the journal has the answer.
-    async fn asked(&self, ctx: &CallContext, request: ApprovalRequest) -> Result<Answer, CallError> {
-        let question = self.approvals().question_server_side(request, &self.approved);
-        let request = Arc::clone(&question.request);
-        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, question, 0).await?;
+    /// Asks for the approval of one tool, unless the journal has the answer.
+    async fn ask_server_side(&self, ctx: &CallContext, request: ApprovalRequest) -> Result<Answer, CallError> {
+        let submitted = self.approvals().submit_server_side(request, &self.approved);
+        let request = Arc::clone(&submitted.request);
+        let StepOutcome { value: answer, is_replayed } = self.ask(ctx, submitted, 0).await?;
         if is_replayed && answer.scope != ApprovalScope::Call {
             self.remember(ctx, &request, answer.scope);
         }
@@ -76,7 +77,7 @@ impl Run {
             is_unguarded: worker.is_unguarded(),
             ..CallFrame::new(self.next_number(), tool.name().into(), Caller::Model)
         };
-        // A part of the worker's step, so that the places of its calls do not depend on who must be asked.
+        // Below the worker's step, so that the keys of its calls do not depend on which tools need approval.
         let part = || format!("server-side tool {}:{}", tool.name(), digest(&tool.options()));
         let step = from.step.get().map(|step| step.within(StepKind::Tool, &part()));
         if let Some(step) = step {
@@ -90,7 +91,7 @@ fn request(ctx: &CallContext, tool: &ServerSideTool) -> ApprovalRequest {
     let mut request = ApprovalRequest::new(tool.name(), tool.options());
     request.description = Arc::from("A tool that the model's provider runs on its own servers.");
     request.effect = Effect::Undeclared;
-    by(ctx, &mut request);
+    set_caller(ctx, &mut request);
     request.variant = Some(crate::plane::context::Variant::new("server-side tool"));
     request
 }

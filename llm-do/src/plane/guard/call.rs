@@ -1,4 +1,4 @@
-//! A call, as guards see it.
+//! The call that guards get.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::declare::tool::Effect;
 use crate::observe::event::{Caller, ItemKind};
 use crate::plane::context::CallContext;
 
-/// A call of a tool, worker or entry, as a [`Guard`](super::Guard) sees it.
+/// A call of a tool, worker or entry that a [`Guard`](super::Guard) inspects.
 #[derive(Debug)]
 pub struct GuardedCall<'a> {
     call: &'a CallContext,
@@ -22,18 +22,18 @@ pub struct GuardedCall<'a> {
 
 impl<'a> GuardedCall<'a> {
     pub(crate) fn new(call: &'a CallContext, kind: ItemKind, effect: Effect, arguments: Cow<'a, Value>) -> Self {
-        // The caller's: it is there before the call and after it. The user has none of their own.
+        // The caller's context, which outlives the call; for the user's call, the context of the call itself.
         let ctx = call.caller().filter(|_| call.frame().by != Caller::User).unwrap_or(call).for_guard();
         Self { call, kind, effect, arguments, ctx }
     }
 
-    /// Returns the registered name of what is called.
+    /// Returns the registered name of the callee.
     #[must_use]
     pub fn name(&self) -> &str {
         self.call.name()
     }
 
-    /// Returns whether a tool, a worker or an entry is called. A question by `ctx.llm_ask` is the worker `llm_ask`.
+    /// Returns whether the callee is a tool, a worker or an entry. `ctx.llm_ask` calls the worker `llm_ask`.
     #[must_use]
     pub fn kind(&self) -> ItemKind {
         self.kind
@@ -51,32 +51,34 @@ impl<'a> GuardedCall<'a> {
         self.call.frame().by
     }
 
-    /// Returns the registered name of the caller; none for the user's own call.
+    /// Returns the registered name of the caller; `None` for the user's own call.
     #[must_use]
     pub fn caller(&self) -> Option<&str> {
         self.call.caller().filter(|_| self.by() != Caller::User).map(CallContext::name)
     }
 
-    /// Returns the arguments: decoded, defaults filled in.
+    /// Returns the decoded arguments, defaults filled in.
     #[must_use]
     pub fn arguments(&self) -> &Value {
         &self.arguments
     }
 
-    /// Returns the arguments, to be changed: an object. They are copied, so look at them first.
+    /// Returns the arguments for changes: a JSON object.
+    ///
+    /// The first use copies them, so check [`arguments`](Self::arguments) first.
     pub fn arguments_mut(&mut self) -> &mut Value {
         self.arguments.to_mut()
     }
 
-    /// Returns what the whole run used so far.
+    /// Returns the usage of the whole run so far.
     #[must_use]
     pub fn used(&self) -> RunUsage {
         self.call.run_usage()
     }
 
-    /// Returns the caller's context, or the call's own where the user makes it: to report progress, to find state, to call.
+    /// Returns the caller's context, or for the user's call its own: to report progress, read state and make calls.
     ///
-    /// By it a guard may call whatever is registered. What it calls counts as the caller's, and is not guarded.
+    /// A guard may call all registered items. Its calls count as the caller's, and no guard sees them.
     #[must_use]
     pub fn ctx(&self) -> &CallContext {
         &self.ctx
@@ -87,7 +89,7 @@ impl<'a> GuardedCall<'a> {
         self.call
     }
 
-    /// Takes the arguments if they were copied.
+    /// Takes the arguments if [`arguments_mut`](Self::arguments_mut) copied them.
     pub(super) fn take_copied(&mut self) -> Option<Value> {
         match std::mem::replace(&mut self.arguments, Cow::Borrowed(&Value::Null)) {
             Cow::Owned(arguments) => Some(arguments),
@@ -98,7 +100,7 @@ impl<'a> GuardedCall<'a> {
 
 impl Drop for GuardedCall<'_> {
     fn drop(&mut self) {
-        // A guard may have put in what is nested deeper than a stack holds.
+        // A guard may have added a value so deeply nested that dropping it would overflow the stack.
         self.take_copied().into_iter().for_each(dismantle);
     }
 }

@@ -1,4 +1,4 @@
-//! A guard that is made of closures.
+//! A guard built from closures.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ type AfterCall = dyn Fn(&GuardedCall<'_>, &mut Result<ToolReturn, CallError>) ->
 type BeforeRequest = dyn Fn(&mut GuardedRequest<'_>) -> Result<(), Refusal> + Send + Sync;
 type AfterResponse = dyn Fn(&GuardedRequest<'_>, &mut Response) -> Result<(), Refusal> + Send + Sync;
 
-/// A guard that is made of closures, one for each hook that it needs.
+/// A guard built from closures, one for each hook.
 ///
-/// They run on async threads, so they must be quick; one that waits for something is a [`Guard`] of its own.
+/// The closures run on async threads, so they must not block; implement [`Guard`] for a guard that awaits something.
 ///
 /// # Examples
 ///
@@ -25,13 +25,13 @@ type AfterResponse = dyn Fn(&GuardedRequest<'_>, &mut Response) -> Result<(), Re
 /// use llm_do::{Effect, Runtime};
 ///
 /// let read_only = FunctionGuard::new("read_only").before_call(|call| match call.effect() {
-///     Effect::Destructive => Err(Refusal::tell("nothing may be destroyed here; look only")),
+///     Effect::Destructive => Err(Refusal::tell("destructive calls are not allowed; use read-only tools")),
 ///     _ => Ok(()),
 /// });
 /// let builder = Runtime::builder().guard(read_only);
 /// # let _ = builder;
 /// ```
-#[must_use = "a guard sees nothing until it is given to a `RuntimeBuilder`"]
+#[must_use = "a guard does nothing until it is passed to `RuntimeBuilder::guard`"]
 pub struct FunctionGuard {
     name: String,
     before_call: Option<Box<BeforeCall>>,
@@ -41,12 +41,12 @@ pub struct FunctionGuard {
 }
 
 impl FunctionGuard {
-    /// Returns a guard that lets everything pass.
+    /// Creates a guard without hooks, which does nothing.
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), before_call: None, after_call: None, before_request: None, after_response: None }
     }
 
-    /// Runs `f` as [`Guard::before_call`], in place of one given before.
+    /// Runs `f` as [`Guard::before_call`], replacing an earlier closure.
     pub fn before_call(
         mut self,
         f: impl Fn(&mut GuardedCall<'_>) -> Result<(), Refusal> + Send + Sync + 'static,
@@ -55,7 +55,7 @@ impl FunctionGuard {
         self
     }
 
-    /// Runs `f` as [`Guard::after_call`], in place of one given before.
+    /// Runs `f` as [`Guard::after_call`], replacing an earlier closure.
     pub fn after_call(
         mut self,
         f: impl Fn(&GuardedCall<'_>, &mut Result<ToolReturn, CallError>) -> Result<(), Refusal> + Send + Sync + 'static,
@@ -64,7 +64,7 @@ impl FunctionGuard {
         self
     }
 
-    /// Runs `f` as [`Guard::before_request`], in place of one given before.
+    /// Runs `f` as [`Guard::before_request`], replacing an earlier closure.
     pub fn before_request(
         mut self,
         f: impl Fn(&mut GuardedRequest<'_>) -> Result<(), Refusal> + Send + Sync + 'static,
@@ -73,7 +73,7 @@ impl FunctionGuard {
         self
     }
 
-    /// Runs `f` as [`Guard::after_response`], in place of one given before.
+    /// Runs `f` as [`Guard::after_response`], replacing an earlier closure.
     pub fn after_response(
         mut self,
         f: impl Fn(&GuardedRequest<'_>, &mut Response) -> Result<(), Refusal> + Send + Sync + 'static,

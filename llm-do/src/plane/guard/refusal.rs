@@ -1,10 +1,11 @@
-//! Why a guard lets something not pass.
+//! The error with which a guard refuses a call, request or response.
 
 use crate::base::error::{CallError, chain};
 
-/// Why a guard lets something not pass, and whether the run goes on.
+/// The error with which a guard refuses a call, request or response; it may stop the run.
 ///
-/// `?` makes one of a [`CallError`], for guards that make calls: it stops the run unless the error is mendable.
+/// `?` converts a [`CallError`] of a guard's own call: the refusal stops the run unless the error is
+/// [mendable](CallError::is_mendable).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Refusal {
@@ -13,12 +14,12 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Tells the caller or the model, which may try something else; `reason` must be fit to show to a model.
+    /// Refuses, and reports `reason` to the caller or the model, which may continue; models may see `reason`.
     pub fn tell(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), stops: false }
     }
 
-    /// Ends the run, unless code on the way up handles the error.
+    /// Refuses and stops the run, unless a caller written as code handles the error.
     pub fn stop(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), stops: true }
     }
@@ -29,13 +30,13 @@ impl Refusal {
         &self.reason
     }
 
-    /// Returns whether it ends the run.
+    /// Returns whether the refusal stops the run.
     #[must_use]
     pub fn stops(&self) -> bool {
         self.stops
     }
 
-    /// Returns the error of what `guard` refused.
+    /// Returns the error of the call of `tool` that `guard` refused.
     pub(super) fn into_error(self, tool: &str, guard: &str) -> CallError {
         let Self { reason, stops } = self;
         CallError::Refused { tool: tool.to_owned(), guard: guard.to_owned(), reason, stops }

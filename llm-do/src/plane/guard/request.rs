@@ -1,4 +1,4 @@
-//! A request to a model, as guards see it.
+//! The request to a model that guards get.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::base::usage::RunUsage;
 use crate::plane::context::CallContext;
 use crate::plane::history::History;
 
-/// What a worker asks of its model, as a [`Guard`](super::Guard) sees it.
+/// A worker's request to its model, which a [`Guard`](super::Guard) inspects.
 #[derive(Debug)]
 pub struct GuardedRequest<'a> {
     worker: &'a CallContext,
@@ -20,11 +20,11 @@ pub struct GuardedRequest<'a> {
     ctx: CallContext,
 }
 
-/// What a guard may change of a request.
+/// The parts of a request that a guard may change.
 #[derive(Clone, Debug)]
 pub(crate) struct Wording<'a> {
     pub(crate) instructions: Cow<'a, str>,
-    /// The worker's own, until a guard changes them.
+    /// Shared with the worker until a guard changes them.
     pub(crate) messages: Arc<Vec<Message>>,
     pub(crate) settings: Cow<'a, Settings>,
     pub(crate) server_side_tools: Cow<'a, [ServerSideTool]>,
@@ -41,37 +41,37 @@ impl<'a> GuardedRequest<'a> {
         Self { worker, model, turn, tools, wording, ctx: worker.for_guard() }
     }
 
-    /// Returns the registered name of the worker; `llm_ask` for a question by `ctx.llm_ask`.
+    /// Returns the registered name of the worker; `llm_ask` for a request by `ctx.llm_ask`.
     #[must_use]
     pub fn worker(&self) -> &str {
         self.worker.name()
     }
 
-    /// Returns the model, `provider:model`.
+    /// Returns the model as `provider:model`.
     #[must_use]
     pub fn model(&self) -> &str {
         self.model
     }
 
-    /// Returns the how many-th request of the worker's call it is, from 1.
+    /// Returns the 1-based number of the request in the worker's call.
     #[must_use]
     pub fn turn(&self) -> u32 {
         self.turn
     }
 
-    /// Returns the tools that are offered.
+    /// Returns the tools that the request offers to the model.
     #[must_use]
     pub fn tools(&self) -> &[ToolSpec] {
         self.tools
     }
 
-    /// Returns the tools that the provider may run.
+    /// Returns the server-side tools, which the provider may run.
     #[must_use]
     pub fn server_side_tools(&self) -> &[ServerSideTool] {
         &self.wording.server_side_tools
     }
 
-    /// Leaves a server-side tool, such as `web_search`, out of this request; returns whether it was in it.
+    /// Removes a server-side tool, such as `web_search`, from this request; returns whether the request contained it.
     ///
     /// # Examples
     ///
@@ -85,20 +85,20 @@ impl<'a> GuardedRequest<'a> {
     /// # _ = guard;
     /// ```
     pub fn remove_server_side_tool(&mut self, name: &str) -> bool {
-        let is_in = self.server_side_tools().iter().any(|tool| tool.name() == name);
-        if is_in {
+        let is_present = self.server_side_tools().iter().any(|tool| tool.name() == name);
+        if is_present {
             self.wording.server_side_tools.to_mut().retain(|tool| tool.name() != name);
         }
-        is_in
+        is_present
     }
 
-    /// Returns the instructions (the system prompt); empty if there are none.
+    /// Returns the instructions (the system prompt); may be empty.
     #[must_use]
     pub fn instructions(&self) -> &str {
         &self.wording.instructions
     }
 
-    /// Puts other instructions in the place of the worker's.
+    /// Replaces the instructions.
     pub fn set_instructions(&mut self, text: impl Into<String>) {
         self.wording.instructions = Cow::Owned(text.into());
     }
@@ -109,9 +109,10 @@ impl<'a> GuardedRequest<'a> {
         &self.wording.messages
     }
 
-    /// Returns the messages, to be changed for this request alone. They are copied, so look at them first.
+    /// Returns the messages for changes to this request only.
     ///
-    /// Tool calls and results that it parts are [repaired](History::repair) afterwards.
+    /// The first use copies them, so check [`messages`](Self::messages) first. Tool calls that lose their results are
+    /// [repaired](History::repair) after the hook.
     pub fn messages_mut(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.wording.messages)
     }
@@ -122,20 +123,20 @@ impl<'a> GuardedRequest<'a> {
         &self.wording.settings
     }
 
-    /// Returns the settings, to be changed.
+    /// Returns the settings for changes to this request only.
     pub fn settings_mut(&mut self) -> &mut Settings {
         self.wording.settings.to_mut()
     }
 
-    /// Returns what the whole run used so far.
+    /// Returns the usage of the whole run so far.
     #[must_use]
     pub fn used(&self) -> RunUsage {
         self.worker.run_usage()
     }
 
-    /// Returns the worker's context: to report progress, to find state, to call.
+    /// Returns the worker's context: to report progress, read state and make calls.
     ///
-    /// By it a guard may call whatever is registered. What it calls counts as the worker's, and is not guarded.
+    /// A guard may call all registered items. Its calls count as the worker's, and no guard sees them.
     #[must_use]
     pub fn ctx(&self) -> &CallContext {
         &self.ctx
@@ -146,12 +147,12 @@ impl<'a> GuardedRequest<'a> {
         self.worker
     }
 
-    /// Returns what is to be asked.
+    /// Returns the parts that a guard may change, with its changes.
     pub(crate) fn wording(&self) -> &Wording<'a> {
         &self.wording
     }
 
-    /// Makes of changed messages what a provider accepts.
+    /// Repairs messages that a guard changed, so that providers accept them.
     pub(super) fn repair(&mut self, before: &Wording<'_>) {
         if !Arc::ptr_eq(&self.wording.messages, &before.messages) {
             let messages = std::mem::take(self.messages_mut());

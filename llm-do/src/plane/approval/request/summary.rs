@@ -1,4 +1,4 @@
-//! A call in one line.
+//! The summary of a call in one line.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use crate::base::printable::printable_line;
 
-/// How many characters of a value are shown.
+/// The maximum number of characters shown of a value.
 const WIDTH: usize = 80;
 
-/// How many arguments are shown.
+/// The maximum number of arguments shown.
 const ARGUMENTS: usize = 12;
 
 /// Fills a template: `{argument}` becomes the argument's value, `{{` and `}}` are braces, anything else stays.
 pub(super) fn filled(template: &str, arguments: &Value) -> String {
     let mut filled = String::new();
     let mut rest = template;
-    while let Some(place) = rest.find(['{', '}']) {
-        filled.push_str(&rest[..place]);
-        rest = &rest[place..];
-        if let Some((value, behind)) = placeholder(rest, arguments) {
+    while let Some(brace) = rest.find(['{', '}']) {
+        filled.push_str(&rest[..brace]);
+        rest = &rest[brace..];
+        if let Some((value, after)) = placeholder(rest, arguments) {
             filled.push_str(&value);
-            rest = behind;
+            rest = after;
         } else {
             let is_escape = rest.starts_with("{{") || rest.starts_with("}}");
             filled.push_str(&rest[..1]);
@@ -31,13 +31,13 @@ pub(super) fn filled(template: &str, arguments: &Value) -> String {
     filled + rest
 }
 
-/// Returns the value for the `{argument}` at the beginning, and what is behind it.
+/// Returns the value for the `{argument}` at the start of the text, and the text after it.
 fn placeholder<'a>(text: &'a str, arguments: &Value) -> Option<(String, &'a str)> {
-    let (name, behind) = text.strip_prefix('{')?.split_once('}')?;
-    Some((plain(arguments.get(name)?), behind))
+    let (name, after) = text.strip_prefix('{')?.split_once('}')?;
+    Some((plain(arguments.get(name)?), after))
 }
 
-/// Writes a call as in Rust: `tool(path="notes.txt", limit=3)`.
+/// Formats a call as in Rust: `tool(path="notes.txt", limit=3)`.
 pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     let Value::Object(fields) = arguments else {
         return format!("{tool}({})", quoted(arguments));
@@ -45,12 +45,12 @@ pub(super) fn listed(tool: &str, arguments: &Value) -> String {
     let shown = fields.iter().take(ARGUMENTS).map(|(name, value)| format!("{}={}", named(name), quoted(value)));
     let mut shown: Vec<_> = shown.collect();
     if let Some(more) = fields.len().checked_sub(ARGUMENTS).filter(|more| *more > 0) {
-        shown.push(format!("… {more} arguments more"));
+        shown.push(format!("… {more} more arguments"));
     }
     format!("{tool}({})", shown.join(", "))
 }
 
-/// Writes the name of an argument, in quotes unless it is a plain word: a model that makes a worker names what that takes.
+/// Returns the name of an argument, quoted unless it is a plain word: the arguments of run-time workers are named by models.
 pub(super) fn named(name: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     if !name.is_empty() && name.chars().all(is_plain) && name.chars().count() <= WIDTH {
@@ -59,7 +59,7 @@ pub(super) fn named(name: &str) -> Cow<'_, str> {
     quoted(&Value::from(name)).into()
 }
 
-/// Writes a value for a sentence: a text without quotes, and what is left out in words.
+/// Formats a value for a sentence: a string without quotes, `none` for null.
 fn plain(value: &Value) -> String {
     if value.is_null() {
         return "none".to_owned();
@@ -69,7 +69,7 @@ fn plain(value: &Value) -> String {
     printable_line(shown) + &hidden
 }
 
-/// Writes a value for a list: a text in quotes, and what is hidden of it behind them.
+/// Formats a value for a list: a string in quotes, followed by the number of characters cut.
 fn quoted(value: &Value) -> String {
     let text = text_of(value);
     let (shown, hidden) = cut(&text);
@@ -88,22 +88,22 @@ fn text_of(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Returns the beginning of a text, and how much is hidden of it.
+/// Cuts a text; returns its start, and a note on the number of characters cut, empty if the text is whole.
 fn cut(text: &str) -> (&str, String) {
     let Some((end, _)) = text.char_indices().nth(WIDTH) else {
         return (text, String::new());
     };
     let more = text[end..].chars().count();
     let unit = if more == 1 { "character" } else { "characters" };
-    (&text[..end], format!("… {} {unit} more", grouped(more)))
+    (&text[..end], format!("… {} more {unit}", grouped(more)))
 }
 
-/// Writes a number with commas: `1,234`.
+/// Formats a number with commas: `1,234`.
 fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

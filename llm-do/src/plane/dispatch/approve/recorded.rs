@@ -1,7 +1,7 @@
-//! What a journal holds about the approval of a call, when a run is resumed.
+//! Recorded approvals, applied when a run is resumed.
 //!
-//! A person's answer lasts. An approval by a mode, a rule or the session's memory holds for its process only, so it is not
-//! recorded and decided again, unless the call's result is recorded: then nothing runs and no decision is needed.
+//! An answer of the approver stays in force. An approval by a mode, a rule or the session's memory holds for its process
+//! only: it is not recorded, and the call is decided again, unless its result is recorded; then nothing runs.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Run;
 use super::super::perform::decode;
-use super::{decided, permitted, request, told};
+use super::{edited_arguments, emit_decision, masked, request};
 use crate::base::error::{CallError, Fault};
 use crate::observe::event::{ApprovalScope, DecidedBy, RuleSource};
 use crate::observe::journal::{StepKind, StepSpec};
@@ -17,7 +17,7 @@ use crate::plane::approval::{Answer, ApprovalRequest, LastingApproval};
 use crate::plane::context::{CallContext, JournalMethod, StepOutcome};
 use crate::plane::registry::{Prepared, Registered};
 
-/// What is recorded of a call before it is decided about: at least one of both.
+/// A call with a recorded result, a recorded answer, or both.
 pub(in crate::plane::dispatch) struct RecordedCall {
     has_result: bool,
     /// The step of the recorded answer.
@@ -25,17 +25,17 @@ pub(in crate::plane::dispatch) struct RecordedCall {
 }
 
 impl RecordedCall {
-    /// Looks up a call that has its place in the journal; returns `None` if nothing is recorded of it.
+    /// Looks up the call in the journal; returns `None` if neither a result nor an answer is recorded.
     pub(in crate::plane::dispatch) fn find(ctx: &CallContext) -> Option<Self> {
         let (journal, step) = (ctx.journal()?, ctx.frame().step.get()?);
         let has_result = journal.is_recorded(&step.key);
-        let approval = Some(approval_of(step, 0)).filter(|approval| journal.is_recorded(&approval.key));
+        let approval = Some(approval_step(step, 0)).filter(|approval| journal.is_recorded(&approval.key));
         (has_result || approval.is_some()).then_some(Self { has_result, approval })
     }
 }
 
-/// Returns the step of the answer about a call; `round` counts the questions, from 0.
-pub(super) fn approval_of(call: &StepSpec, round: u32) -> StepSpec {
+/// Returns the step of an answer about a call; `round` is the 0-based number of the request.
+pub(super) fn approval_step(call: &StepSpec, round: u32) -> StepSpec {
     match round {
         0 => call.within(StepKind::Approval, "approval"),
         round => call.within(StepKind::Approval, &format!("approval:{round}")),
@@ -43,7 +43,7 @@ pub(super) fn approval_of(call: &StepSpec, round: u32) -> StepSpec {
 }
 
 impl Run {
-    /// Decides about a call by what is recorded of it; returns false if it is still to be decided.
+    /// Decides about a call by its records; returns false if the call still needs a decision.
     pub(in crate::plane::dispatch) async fn decide_as_recorded(
         &self,
         ctx: &CallContext,
@@ -57,9 +57,9 @@ impl Run {
             None => None,
         };
         match answer {
-            Some(answer) if has_result || answer.lasts() => {
+            Some(answer) if has_result || answer.is_lasting() => {
                 let edited = self.apply_recorded(ctx, tool, prepared, answer, has_result)?;
-                self.settle_edit(ctx, tool, prepared, edited, has_result).await?;
+                self.apply_edit(ctx, tool, prepared, edited, has_result).await?;
             }
             None if has_result => self.approve_as_run(ctx, tool),
             _ => return Ok(false),
@@ -67,9 +67,9 @@ impl Run {
         Ok(true)
     }
 
-    /// Decides again about a call whose result is recorded, after guards changed what the approver gave.
+    /// Decides again about a call with a recorded result, after guards changed the approver's arguments.
     ///
-    /// Returns the arguments that were put in the place of those.
+    /// Returns the arguments by which a recorded answer replaced those.
     pub(super) async fn decide_again_as_recorded(
         &self,
         ctx: &CallContext,
@@ -77,7 +77,7 @@ impl Run {
         prepared: &mut Prepared,
         round: u32,
     ) -> Result<Option<Value>, CallError> {
-        let step = ctx.frame().step.get().map(|step| approval_of(step, round));
+        let step = ctx.frame().step.get().map(|step| approval_step(step, round));
         let Some(step) = step.filter(|step| ctx.journal().is_some_and(|journal| journal.is_recorded(&step.key))) else {
             self.approve_as_run(ctx, tool);
             return Ok(None);
@@ -86,16 +86,15 @@ impl Run {
         self.apply_recorded(ctx, tool, prepared, answer, true)
     }
 
-    /// Reports that a call was approved whose result is recorded: as in the first process, where that takes no rule to be
-    /// applied.
+    /// Reports the approval of a call with a recorded result: the original rule where it is known without applying the rules.
     fn approve_as_run(&self, ctx: &CallContext, tool: &Registered) {
         let rule = self.approvals().pre_approved(tool).unwrap_or(&RuleSource::Journal);
-        decided(ctx, rule, &Answer::approved(DecidedBy::Policy));
+        emit_decision(ctx, rule, &Answer::approved(DecidedBy::Policy));
     }
 
-    /// Lets a call run as a recorded answer says; what is yet to run is held to the rules.
+    /// Applies a recorded answer to a call; a call without a recorded result is also checked against the rules.
     ///
-    /// Returns the arguments that were put in the place of the call's.
+    /// Returns the arguments by which the approver replaced those of the call.
     pub(super) fn apply_recorded(
         &self,
         ctx: &CallContext,
@@ -116,11 +115,11 @@ impl Run {
             let request = || request(ctx, tool, edited.as_ref().unwrap_or(prepared));
             self.approvals().recheck(tool, ctx.frame().by, &request, answer).map_err(invalid)?
         };
-        decided(ctx, &rule, &told(tool, &answer));
-        permitted(tool, answer)
+        emit_decision(ctx, &rule, &masked(tool, &answer));
+        edited_arguments(tool, answer)
     }
 
-    /// Remembers an approval that is recorded, and keeps it with the calls that it was given in.
+    /// Remembers a recorded approval, and stores it in the records of the calls around it.
     pub(in crate::plane::dispatch) fn remember(
         &self,
         ctx: &CallContext,
@@ -133,32 +132,32 @@ impl Run {
         }
     }
 
-    /// Remembers an approval that was given in a call whose result is recorded.
+    /// Remembers an approval that was given inside a call with a recorded result.
     pub(in crate::plane::dispatch) fn restore_approval(&self, ctx: &CallContext, recorded: &Value) {
         ctx.add_approval(recorded);
-        // What cannot be read is asked about again.
+        // If it cannot be read, the approver is asked again.
         if let Ok(approval) = serde_json::from_value(recorded.clone()) {
             self.approvals().remember(approval, &self.approved);
         }
     }
 
-    /// Records that a rule refused a call, if a model is told of it and goes on: a replay must go on in the same way.
+    /// Records that a rule blocked a call, if the caller continues after it: a replay must continue in the same way.
     ///
-    /// If code is told, it is recorded once the code goes on. Returns the refusal, or why it cannot be recorded.
+    /// If code gets the refusal, it is recorded once the code continues. Returns the refusal, or the error of recording it.
     pub(in crate::plane::dispatch) async fn record_refusal(&self, ctx: &CallContext, refusal: CallError) -> CallError {
         let CallError::Blocked { reason, .. } = &refusal else { return refusal };
         let Some(step) = ctx.frame().step.get() else { return refusal };
         let answer = Answer::blocked(reason);
         if !self.plane.return_permission_errors {
-            keep_denial(ctx, approval_of(step, 0), &answer);
+            keep_denial(ctx, approval_step(step, 0), &answer);
             return refusal;
         }
-        let recorded = ctx.recorded(JournalMethod::Promise, approval_of(step, 0), async { Ok(answer) }).await;
+        let recorded = ctx.recorded(JournalMethod::Promise, approval_step(step, 0), async { Ok(answer) }).await;
         recorded.map_or_else(|error| error, |_| refusal)
     }
 }
 
-/// Keeps an approval that holds for longer than one call with the calls that it was given in.
+/// Stores an approval that holds for more than one call in the records of the calls around it.
 pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope: ApprovalScope) {
     let approval = LastingApproval::of(request, scope).filter(|_| ctx.journal().is_some());
     if let Some(approval) = approval.and_then(|approval| serde_json::to_value(approval).ok()) {
@@ -166,17 +165,17 @@ pub(super) fn keep_approval(ctx: &CallContext, request: &ApprovalRequest, scope:
     }
 }
 
-/// Keeps a denial with the caller, which records it if it goes on.
+/// Stores a denial with the caller, which records it if it continues.
 pub(super) fn keep_denial(ctx: &CallContext, step: StepSpec, answer: &Answer) {
     if let (Some(caller), Ok(answer)) = (ctx.caller(), serde_json::to_value(answer)) {
         caller.add_denial(step, answer);
     }
 }
 
-/// Reads an answer that is recorded.
+/// Reads a recorded answer.
 async fn recorded_answer(ctx: &CallContext, step: StepSpec) -> Result<Answer, CallError> {
     let tool = ctx.name().to_owned();
-    // Not reached: records are never removed while a run goes on.
+    // Unreachable: records are never removed during a run.
     let missing = async { Err(CallError::Cancelled { tool }) };
     let StepOutcome { value, .. } = ctx.recorded(JournalMethod::Promise, step, missing).await?;
     Ok(value)

@@ -1,0 +1,223 @@
+//! The queue of requests that wait for the approver: equal requests of one caller share an answer.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, WeakShared};
+use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::memory::{EqualCall, LastingApproval, RunScope, SessionMemory};
+use super::request::BatchTotal;
+use super::{Answer, ApprovalRequest, Approver, Decision};
+use crate::declare::nesting;
+use crate::observe::event::{ApprovalScope, DecidedBy};
+
+/// How often an approver may give invalid arguments for one call; stops an approver that ignores the problem.
+const MAX_EDITS: u32 = 10;
+
+/// Validates the approver's arguments, and returns them as they would run, defaults filled in.
+pub(super) type ValidateEdit = Box<dyn Fn(Value) -> BoxFuture<'static, Result<Value, String>> + Send + Sync>;
+
+/// A pending answer, shared by equal calls; cancelled once the last of them is dropped.
+pub(super) type SharedAnswer = Shared<BoxFuture<'static, Answer>>;
+
+/// The run, the calling call and the called tool with its arguments: only concurrent equal calls of one call share a request.
+type QueueKey = (u64, Option<u64>, EqualCall);
+
+/// The approval queue of a session, or of a run with its own approver; clones share it.
+#[derive(Clone)]
+pub(super) struct ApprovalQueue {
+    approver: Arc<dyn Approver>,
+    /// The widest scope that the approver can give.
+    widest: ApprovalScope,
+    /// One permit for each request that the approver takes concurrently.
+    permits: Arc<Semaphore>,
+    session: Arc<SessionMemory>,
+    open: Arc<Mutex<OpenRequests>>,
+}
+
+/// The requests without an answer.
+#[derive(Default)]
+struct OpenRequests {
+    by_key: HashMap<QueueKey, OpenRequest>,
+    /// The size of the current batch; a batch ends when no request is open.
+    batch: Option<BatchTotal>,
+    /// The number of requests so far, over all batches.
+    count: u64,
+}
+
+/// A request without an answer.
+struct OpenRequest {
+    number: u64,
+    request: Arc<ApprovalRequest>,
+    answer: WeakShared<BoxFuture<'static, Answer>>,
+}
+
+/// The result of adding a request to the queue.
+pub(super) enum Enqueued {
+    /// An approval in memory covers the call.
+    Remembered(Box<ApprovalRequest>),
+    /// The request, or an equal one, is in the queue.
+    Pending(Arc<ApprovalRequest>, SharedAnswer),
+}
+
+impl ApprovalQueue {
+    pub(super) fn new(approver: Arc<dyn Approver>, widest: ApprovalScope) -> Self {
+        let concurrent = approver.max_concurrent().clamp(1, Semaphore::MAX_PERMITS);
+        let permits = Arc::new(Semaphore::new(concurrent));
+        Self { approver, widest, permits, session: Arc::default(), open: Arc::default() }
+    }
+
+    /// Remembers an approval that was given in an earlier process.
+    pub(super) fn remember(&self, approval: LastingApproval, run: &RunScope) {
+        remember(&self.session, run, approval);
+    }
+
+    /// Adds a request to the queue, unless memory or an equal open request answers it.
+    pub(super) fn enqueue(&self, mut request: ApprovalRequest, run: &RunScope, validate: ValidateEdit) -> Enqueued {
+        let call = EqualCall::of(&request);
+        let mut open = lock(&self.open);
+        // Under the lock: an approval is remembered before its request is removed.
+        if self.session.holds(&call) || run.holds(&request, &call) {
+            return Enqueued::Remembered(Box::new(request));
+        }
+        let key = (run.number, request.path_ids.last().copied(), call);
+        if let Some((request, answer)) = open.by_key.get(&key).and_then(OpenRequest::join) {
+            return Enqueued::Pending(request, answer);
+        }
+        let number = open.assign_position(&mut request);
+        let request = Arc::new(request);
+        let (session, run) = (Arc::clone(&self.session), run.clone());
+        let closing = CloseOnDrop { open: Arc::clone(&self.open), session, run, key: key.clone(), number };
+        // Polled once here, so that requests get their permits in the order of their positions.
+        let mut acquire = Arc::clone(&self.permits).acquire_owned().boxed();
+        let acquired = (&mut acquire).now_or_never();
+        let (approver, widest, asked) = (Arc::clone(&self.approver), self.widest, Arc::clone(&request));
+        let answer = async move {
+            // The semaphore is never closed; an error would only allow more concurrent requests.
+            let _permit: Option<OwnedSemaphorePermit> = match acquired {
+                Some(permit) => permit.ok(),
+                None => acquire.await.ok(),
+            };
+            let mut answer = ask(&*approver, &asked, &validate).await;
+            // Narrowed before it is recorded: the process that resumes the run may not know which approver answered.
+            answer.scope = answer.scope.min(widest);
+            closing.close(&asked, &answer);
+            answer
+        };
+        let answer = answer.boxed().shared();
+        if let Some(weak) = answer.downgrade() {
+            open.by_key.insert(key, OpenRequest { number, request: Arc::clone(&request), answer: weak });
+        }
+        Enqueued::Pending(request, answer)
+    }
+}
+
+impl OpenRequests {
+    /// Sets the position of a request in its batch, and returns its number.
+    fn assign_position(&mut self, request: &mut ApprovalRequest) -> u64 {
+        self.count += 1;
+        let batch = self.batch.get_or_insert_with(|| BatchTotal::new(0));
+        request.position = batch.increment();
+        request.total = batch.clone();
+        self.count
+    }
+
+    /// Removes a request, unless a newer equal request has replaced it.
+    fn remove(&mut self, key: &QueueKey, number: u64) {
+        if self.by_key.get(key).is_some_and(|open| open.number == number) {
+            self.by_key.remove(key);
+        }
+        if self.by_key.is_empty() {
+            self.batch = None;
+        }
+    }
+}
+
+impl OpenRequest {
+    /// Returns a handle to the same answer, unless all calls that waited for it are gone.
+    fn join(&self) -> Option<(Arc<ApprovalRequest>, SharedAnswer)> {
+        Some((Arc::clone(&self.request), self.answer.upgrade()?))
+    }
+}
+
+/// Removes a request from the queue once it is answered, or once no call waits for it any more.
+struct CloseOnDrop {
+    open: Arc<Mutex<OpenRequests>>,
+    session: Arc<SessionMemory>,
+    run: RunScope,
+    key: QueueKey,
+    number: u64,
+}
+
+impl CloseOnDrop {
+    /// Remembers a lasting approval before the request is removed, so that no equal call asks again.
+    fn close(self, request: &ApprovalRequest, answer: &Answer) {
+        if let Some(approval) = LastingApproval::of(request, answer.scope) {
+            remember(&self.session, &self.run, approval);
+        }
+    }
+}
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        lock(&self.open).remove(&self.key, self.number);
+    }
+}
+
+/// Stores an approval in the memory of its scope.
+fn remember(session: &SessionMemory, run: &RunScope, LastingApproval { scope, call, path }: LastingApproval) {
+    match scope {
+        ApprovalScope::Call => {}
+        ApprovalScope::Caller | ApprovalScope::Run => run.remember(path, call),
+        ApprovalScope::Session => session.remember(call),
+    }
+}
+
+/// Asks the approver; asks again while its edited arguments are invalid.
+async fn ask(approver: &dyn Approver, request: &ApprovalRequest, validate: &ValidateEdit) -> Answer {
+    let mut request = request.clone();
+    for _ in 0..MAX_EDITS {
+        // A panic denies the call.
+        let review = AssertUnwindSafe(async { approver.review(&request).await });
+        let problem = match review.catch_unwind().await {
+            Ok(Decision::Approved) => return Answer::approved(DecidedBy::Approver),
+            Ok(Decision::ApprovedFor { scope }) => return Answer::approved_for(scope),
+            Ok(Decision::Denied { reason }) => return Answer::denied(reason, DecidedBy::Approver),
+            Ok(Decision::Undecided { reason }) => return Answer::denied(reason, DecidedBy::Policy),
+            Ok(Decision::ApprovedWith { arguments }) => match validated(arguments, validate).await {
+                Ok(arguments) => {
+                    // Compared with what would run, which may contain more than the displayed arguments.
+                    let requested = request.given.as_ref().unwrap_or(&request.arguments);
+                    return Answer::edited((arguments != *requested).then_some(arguments));
+                }
+                Err(problem) => problem,
+            },
+            Err(_) => return Answer::denied("the approver panicked", DecidedBy::Policy),
+        };
+        request.problem = Some(problem);
+        // Without this, an approver that never waits would block cancellation.
+        tokio::task::yield_now().await;
+    }
+    let reason = format!("the approver's edited arguments were invalid {MAX_EDITS} times");
+    Answer::denied(reason, DecidedBy::Approver)
+}
+
+/// Returns the approver's own arguments as they would run.
+async fn validated(arguments: Value, validate: &ValidateEdit) -> Result<Value, String> {
+    validate(nesting::shallow(arguments).map_err(|fault| fault.to_string())?).await
+}
+
+fn lock(open: &Mutex<OpenRequests>) -> MutexGuard<'_, OpenRequests> {
+    open.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl fmt::Debug for ApprovalQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApprovalQueue").field("approver", &self.approver).finish_non_exhaustive()
+    }
+}
