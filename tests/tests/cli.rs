@@ -344,7 +344,7 @@ fn a_run_that_failed_says_how_to_resume_it() {
     fails(&["run", "--journal", &journal, "Ann"], 1, hint);
     fails(&["run", "--journal", &journal, "--reject-all", "Ann"], 1, "what failed at the end is tried again");
     let other = stderr(&app(&["run", "--journal", &journal, "--approve-all", "Bob"]));
-    assert!(other.contains("departs from its journal") && !other.contains(hint), "it would be no help: {other}");
+    assert!(other.contains("diverged from its journal") && !other.contains(hint), "it would be no help: {other}");
     assert!(!stderr(&app(&["run", "Ann"])).contains(hint), "there is nothing to resume");
 }
 
@@ -400,7 +400,7 @@ fn a_journal_of_a_run_that_broke_off_lists_what_is_there() {
     let output = app(&["journal", &journal]);
     assert!(stdout(&output).contains("run main_entry") && stderr(&output).contains("line 3 of the journal"));
     assert_eq!(output.status.code(), Some(1));
-    fails(&["journal", "/nowhere/journal"], 1, "cannot use the journal");
+    fails(&["journal", "/nowhere/journal"], 1, "cannot read or write the journal");
     std::fs::write(&path, "").unwrap();
     assert_eq!(stdout(&app(&["journal", &journal])), "nothing is recorded\n");
 }
@@ -440,18 +440,18 @@ fn events_may_go_to_standard_error() {
 fn a_journal_that_cannot_be_resumed_is_an_error_that_says_what_to_do() {
     let (_folder, path, journal) = journal();
     assert_eq!(app(&["run", "--journal", &journal, "--approve-all", "Ann"]).status.code(), Some(0));
-    fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run departs from its journal at 1st call");
+    fails(&["run", "--journal", &journal, "--approve-all", "Bob"], 1, "the run diverged from its journal at 1st call");
 
     let open = FileJournal::open(&path).unwrap();
-    fails(&["run", "--journal", &journal, "Ann"], 1, "is in use: end the other run, or choose another file");
+    fails(&["run", "--journal", &journal, "Ann"], 1, "is in use by another run: stop that run, or choose another file");
     drop(open);
 
     let whole = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, whole.replacen("{\"key\"", "{\"kex\"", 1)).unwrap();
     fails(&["run", "--journal", &journal, "Ann"], 1, "line 2 of the journal");
     std::fs::write(&path, "Dear diary\n").unwrap();
-    fails(&["run", "--journal", &journal, "Ann"], 1, "it is no journal, so nothing is written to it");
-    fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot use the journal");
+    fails(&["run", "--journal", &journal, "Ann"], 1, "not an llm-do journal, nothing was written; choose another file");
+    fails(&["run", "--journal", "/nowhere/journal", "Ann"], 1, "cannot read or write the journal");
 }
 
 #[test]
@@ -541,7 +541,11 @@ fn harden_says_what_is_not_there() {
     let journal = format!("{journal}-Ann");
     fails(&["harden", "great", "--tool", "greet_by_rule", "--journal", &journal], 1, "did you mean `greet`?");
     fails(&["harden", "greet", "--tool", "greet_by_rul", "--journal", &journal], 2, "did you mean `greet_by_rule`?");
-    fails(&["harden", "greet", "--tool", "greet_by_rule", "--journal", "/nowhere"], 1, "cannot use the journal");
+    fails(
+        &["harden", "greet", "--tool", "greet_by_rule", "--journal", "/nowhere"],
+        1,
+        "cannot read or write the journal",
+    );
     fails(&["harden", "greet", "--tool", "greet_by_rule"], 2, "--journal");
 }
 
