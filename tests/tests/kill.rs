@@ -1,4 +1,4 @@
-//! A process that is killed wherever it is, and started again, comes to the same and repeats nothing that it recorded.
+//! Processes that are killed anywhere and restarted: the result is the same, and recorded effects are not repeated.
 #![allow(clippy::unwrap_used, reason = "a test may fail by a panic")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use llm_do::journal::{FileJournal, Record, StepKind};
 
 const KILLS: usize = 50;
 
-/// Numbers that are the same in every run of the test.
-struct Chance(u64);
+/// A deterministic random number generator.
+struct Rng(u64);
 
-impl Chance {
+impl Rng {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -26,7 +26,7 @@ impl Chance {
     }
 }
 
-/// A run that lasts for several processes.
+/// A run that spans several processes.
 struct Run {
     case: &'static str,
     folder: tempfile::TempDir,
@@ -54,7 +54,7 @@ impl Run {
         String::from_utf8(output.stdout).unwrap().lines().last().unwrap().to_owned()
     }
 
-    /// Kills a process that has had so many effects, `later`; returns the result if it was there before.
+    /// Starts a process and kills it a delay of `later` after its first `after` lines; returns the result if it finished.
     fn kill(&self, mode: &str, after: u64, later: Duration) -> Option<String> {
         let mut child = self.start(mode);
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -65,7 +65,7 @@ impl Run {
         lines.map_while(Result::ok).last().or(last).filter(|line| line.starts_with('['))
     }
 
-    /// How often each effect was had.
+    /// Returns the number of times that each effect ran.
     fn effects(&self) -> BTreeMap<String, usize> {
         let mut effects = BTreeMap::new();
         for line in fs::read_to_string(self.folder.path().join("effects")).unwrap_or_default().lines() {
@@ -74,7 +74,7 @@ impl Run {
         effects
     }
 
-    /// The effects that whole lines of the journal say have ended.
+    /// Returns the effects that complete lines of the journal record.
     fn recorded(&self) -> BTreeSet<String> {
         if !self.journal().exists() {
             return BTreeSet::new();
@@ -82,7 +82,7 @@ impl Run {
         FileJournal::read(self.journal()).unwrap().filter_map(|record| effect(&record.unwrap())).collect()
     }
 
-    /// The effects of which whole lines of the journal say that the approver let them be had.
+    /// Returns the effects that the approver approved, according to complete lines of the journal.
     fn approved(&self) -> BTreeSet<String> {
         if !self.journal().exists() {
             return BTreeSet::new();
@@ -92,7 +92,7 @@ impl Run {
         records.filter(by_approver).flat_map(|record| approved_by(&record)).collect()
     }
 
-    /// The worker files that were made, by name.
+    /// Returns the worker files that were written, by name.
     fn made(&self) -> BTreeMap<String, String> {
         let files = fs::read_dir(self.folder.path().join("made")).into_iter().flatten().map(Result::unwrap);
         let is_whole = |path: &PathBuf| path.extension().is_some_and(|end| end == "worker");
@@ -105,7 +105,7 @@ impl Run {
         !fs::read(self.journal()).unwrap_or_default().ends_with(b"\n")
     }
 
-    /// Cuts the last line off in its middle, as a loss of power may; returns whether there was a record to cut.
+    /// Truncates the last line in its middle, as a loss of power may; returns whether there was a record to truncate.
     fn tear(&self) -> bool {
         let whole = fs::read(self.journal()).unwrap_or_default();
         let mut lines = whole.split_inclusive(|byte| *byte == b'\n').rev();
@@ -115,10 +115,10 @@ impl Run {
     }
 }
 
-/// The line of an effect, of a record of one.
+/// Returns the line that an effect logs, from its record.
 fn effect(record: &Record) -> Option<String> {
     match (record.kind, &*record.name) {
-        // Of a root tool, the body and the run's result are one record.
+        // The body of a root tool and the result of the run are one record.
         (StepKind::Tool, _) | (StepKind::Result, "append") => Some(line(&record.input)),
         (StepKind::Effect, "sum") => Some(format!("{} sum", record.input.as_str().unwrap())),
         (StepKind::Input, _) => Some(format!("asked {}", record.input.as_str().unwrap())),
@@ -126,7 +126,7 @@ fn effect(record: &Record) -> Option<String> {
     }
 }
 
-/// The line that a tool adds which is called with this, as the approver edits it.
+/// Returns the line that a tool logs for this input, after an edit by the approver.
 fn line(input: &Value) -> String {
     if let Some(line) = input["line"].as_str() {
         return line.strip_prefix("edit ").map_or_else(|| line.to_owned(), |what| format!("edited {what}"));
@@ -136,7 +136,7 @@ fn line(input: &Value) -> String {
     format!("set {}", words.join(" "))
 }
 
-/// The effects that an answer lets be had.
+/// Returns the effects that a recorded approval permits.
 fn approved_by(record: &Record) -> Vec<String> {
     match &*record.name {
         "append" | "append_set" => vec![line(&record.input)],
@@ -162,15 +162,15 @@ impl fmt::Display for Figures {
         let Self { runs, kills, resumed, replayed, effects, repeated, torn, torn_by_the_test } = self;
         writeln!(
             f,
-            "{runs} runs, killed {kills} times, resumed {resumed} times; {effects} effects, of which {repeated} were had \
-             again, as the journal had no line of them; {replayed} recorded effects found by processes that resumed, \
-             none repeated; {torn} torn lines, {torn_by_the_test} torn by the test"
+            "{runs} runs, killed {kills} times, resumed {resumed} times; {effects} effects, of which {repeated} ran \
+             again because they were not recorded; {replayed} recorded effects in resumed processes, none repeated; \
+             {torn} incomplete lines, {torn_by_the_test} truncated by the test"
         )
     }
 }
 
-/// Kills a run again and again until it ends, or it was `kills` times, and then lets it end; returns it and its result.
-fn killed(case: &'static str, kills: usize, chance: &mut Chance, figures: &mut Figures) -> (Run, String) {
+/// Kills a run repeatedly, until it ends or `kills` is reached, and then lets it finish; returns the run and its result.
+fn killed(case: &'static str, kills: usize, rng: &mut Rng, figures: &mut Figures) -> (Run, String) {
     let run = Run::new(case);
     figures.runs += 1;
     loop {
@@ -178,11 +178,11 @@ fn killed(case: &'static str, kills: usize, chance: &mut Chance, figures: &mut F
         figures.resumed += usize::from(!recorded.is_empty());
         figures.replayed += recorded.len();
         let is_over = figures.kills >= kills;
-        let later = Duration::from_micros(chance.below(4_000));
-        let ended = if is_over { Some(run.finish("prompt")) } else { run.kill("prompt", 1 + chance.below(20), later) };
+        let later = Duration::from_micros(rng.below(4_000));
+        let ended = if is_over { Some(run.finish("prompt")) } else { run.kill("prompt", 1 + rng.below(20), later) };
         let after = run.effects();
         for line in &recorded {
-            assert_eq!(after.get(line), before.get(line), "{case}: `{line}` is recorded, and was had again");
+            assert_eq!(after.get(line), before.get(line), "{case}: recorded effect `{line}` ran again");
         }
         if let Some(result) = ended {
             assert_eq!(after.keys().cloned().collect::<BTreeSet<_>>(), run.recorded(), "{case}");
@@ -193,29 +193,29 @@ fn killed(case: &'static str, kills: usize, chance: &mut Chance, figures: &mut F
         figures.kills += 1;
         if run.is_torn() {
             figures.torn += 1;
-        } else if chance.below(4) == 0 && run.tear() {
+        } else if rng.below(4) == 0 && run.tear() {
             figures.torn_by_the_test += 1;
         }
     }
 }
 
 #[test]
-fn a_process_that_is_killed_anywhere_and_started_again_comes_to_the_same() {
+fn a_process_that_is_killed_anywhere_and_restarted_has_the_same_result() {
     let undisturbed = Run::new("ledger");
     let result = undisturbed.finish("prompt");
     assert!(undisturbed.effects().values().all(|times| *times == 1));
     assert_eq!(undisturbed.effects().len(), 30, "{:?}", undisturbed.effects());
 
-    let (mut chance, mut figures) = (Chance(0x9E37_79B9_7F4A_7C15), Figures::default());
+    let (mut rng, mut figures) = (Rng(0x9E37_79B9_7F4A_7C15), Figures::default());
     while figures.kills < KILLS {
-        assert_eq!(killed("ledger", KILLS, &mut chance, &mut figures).1, result);
+        assert_eq!(killed("ledger", KILLS, &mut rng, &mut figures).1, result);
     }
     assert!(figures.resumed > KILLS / 2, "{figures}");
     fs::write(Path::new(env!("CARGO_TARGET_TMPDIR")).join("kill.txt"), figures.to_string()).unwrap();
 }
 
-/// Kills a case after each of its effects, and holds each resumed run to the undisturbed one.
-fn comes_to_the_same(case: &'static str, expected: &str) {
+/// Kills a case after each of its effects, and compares each resumed run with an undisturbed one.
+fn assert_same_result(case: &'static str, expected: &str) {
     let undisturbed = Run::new(case);
     let result = undisturbed.finish("prompt");
     assert!(result.contains(expected), "{result}");
@@ -223,24 +223,24 @@ fn comes_to_the_same(case: &'static str, expected: &str) {
     assert!(effects.values().all(|times| *times == 1), "{effects:?}");
     assert_eq!(undisturbed.recorded(), effects.keys().cloned().collect(), "{case}");
 
-    // A complete journal does nothing again.
+    // A complete journal is only replayed.
     assert_eq!(undisturbed.finish("prompt"), result, "{case}");
     assert_eq!(undisturbed.effects(), effects, "{case}");
 
-    let mut chance = Chance(0x2545_F491_4F6C_DD1D);
+    let mut rng = Rng(0x2545_F491_4F6C_DD1D);
     for first in 1..=effects.len() as u64 {
         let run = Run::new(case);
-        let mut ended = run.kill("prompt", first, Duration::from_micros(chance.below(2_000)));
+        let mut ended = run.kill("prompt", first, Duration::from_micros(rng.below(2_000)));
         while ended.is_none() {
             let (before, recorded) = (run.effects(), run.recorded());
-            ended = if chance.below(3) == 0 {
+            ended = if rng.below(3) == 0 {
                 Some(run.finish("prompt"))
             } else {
-                run.kill("prompt", 1 + chance.below(3), Duration::from_micros(chance.below(2_000)))
+                run.kill("prompt", 1 + rng.below(3), Duration::from_micros(rng.below(2_000)))
             };
             let after = run.effects();
             for line in &recorded {
-                assert_eq!(after.get(line), before.get(line), "{case}: `{line}` is recorded, and was had again");
+                assert_eq!(after.get(line), before.get(line), "{case}: recorded effect `{line}` ran again");
             }
         }
         assert_eq!(ended.unwrap(), result, "{case}, killed after {first}");
@@ -250,49 +250,49 @@ fn comes_to_the_same(case: &'static str, expected: &str) {
 }
 
 #[test]
-fn what_was_refused_or_edited_stays_so() {
-    comes_to_the_same("refused", "five is not to be");
+fn denied_and_edited_calls_are_the_same_after_a_restart() {
+    assert_same_result("refused", "five is not to be");
 }
 
 #[test]
-fn what_a_model_was_told_of_refusals_stays_so() {
-    comes_to_the_same("dared", "two is not to be");
+fn denials_sent_to_a_model_are_the_same_after_a_restart() {
+    assert_same_result("dared", "two is not to be");
 }
 
 #[test]
 fn the_user_is_asked_once_unless_the_answer_was_lost() {
-    comes_to_the_same("answered", "the third answer");
+    assert_same_result("answered", "the third answer");
 }
 
 #[test]
-fn workers_are_made_once_and_their_files_are_whole() {
-    comes_to_the_same("makes", "a worker `helper` was made already");
+fn workers_are_created_once_and_their_files_are_complete() {
+    assert_same_result("makes", "a worker `helper` was made already");
 }
 
 #[test]
-fn arguments_in_no_order_are_the_same_arguments() {
-    comes_to_the_same("unordered", "16");
+fn unordered_arguments_are_the_same_after_a_restart() {
+    assert_same_result("unordered", "16");
 }
 
 #[test]
-fn a_root_tool_is_run_once() {
-    comes_to_the_same("root_tool", "4");
+fn a_root_tool_runs_once() {
+    assert_same_result("root_tool", "4");
 }
 
 #[test]
-fn no_mode_runs_what_only_another_mode_approved() {
+fn approvals_by_a_mode_are_not_kept() {
     const MODES: [&str; 5] = ["approve_all", "reject_all", "prompt", "reject_all", "approve_all"];
     let result = Run::new("moded").finish("prompt");
-    let mut chance = Chance(0xD1B5_4A32_D192_ED03);
+    let mut rng = Rng(0xD1B5_4A32_D192_ED03);
     let (mut rejected, mut had_by_answer) = (0, 0);
     for _ in 0..6 {
         let run = Run::new("moded");
         for mode in MODES.iter().cycle().take(15) {
             let (before, recorded, approved) = (run.effects(), run.recorded(), run.approved());
-            let ended = run.kill(mode, 1 + chance.below(3), Duration::from_micros(chance.below(1_000)));
+            let ended = run.kill(mode, 1 + rng.below(3), Duration::from_micros(rng.below(1_000)));
             let after = run.effects();
             for line in &recorded {
-                assert_eq!(after.get(line), before.get(line), "`{line}` is recorded, and was had again");
+                assert_eq!(after.get(line), before.get(line), "recorded effect `{line}` ran again");
             }
             let had = after.iter().filter(|(line, times)| before.get(*line) != Some(times)).map(|(line, _)| line);
             let allowed = match *mode {
@@ -301,7 +301,7 @@ fn no_mode_runs_what_only_another_mode_approved() {
                 _ => run.approved(),
             };
             for line in had {
-                assert!(allowed.contains(line), "`{line}` was had under {mode}; approved were {allowed:?}");
+                assert!(allowed.contains(line), "`{line}` ran under {mode}; approved: {allowed:?}");
                 had_by_answer += 1;
             }
             if *mode == "reject_all" && ended.is_some_and(|ended| ended.contains("is rejected")) {
